@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the bytes that flow through a pipeline are: one element type, and the shapes of the bricks
+// (pieces of fragments) that lie one behind the other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace mcr::codecs {
+
+enum class ElementKind : std::uint8_t {
+  bytes = 0,  ///< opaque records of `size` bytes: compound, strings, opaque, references
+  unsigned_integer = 1,
+  signed_integer = 2,
+  floating = 3,  ///< IEEE 754 binary16/32/64
+};
+
+/// Type of one element as it lies in the file.
+struct ElementType {
+  ElementKind kind = ElementKind::bytes;
+  std::uint32_t size = 1;   ///< bytes per element; 1, 2, 4 or 8 for numbers, at least 1 for bytes
+  bool big_endian = false;  ///< byte order in the file; false where it means nothing
+
+  bool operator==(const ElementType&) const = default;
+};
+
+/// Extents of one brick in elements, slowest first. Fragments of more than four dimensions have their
+/// slowest ones folded into one; a flat piece has rank 1.
+struct Shape {
+  static constexpr std::size_t max_rank = 4;
+
+  std::uint8_t rank = 1;
+  std::array<std::uint32_t, max_rank> extent{};
+
+  static Shape flat(std::uint32_t count) { return {1, {count}}; }
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t product = 1;
+    for (std::size_t i = 0; i < rank; ++i) product *= extent[i];
+    return product;
+  }
+  bool operator==(const Shape&) const = default;
+};
+
+/// Element type and the bricks that lie one behind the other, without gaps, each row-major.
+struct Layout {
+  ElementType type;
+  std::vector<Shape> bricks;
+
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t sum = 0;
+    for (const Shape& brick : bricks) sum += brick.count();
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t raw_bytes() const { return count() * type.size; }
+  bool operator==(const Layout&) const = default;
+};
+
+}  // namespace mcr::codecs

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the stage says of a part beside its bytes: append-only records, each with length and checksum. A
+// torn last record is as if it had not been written. docs/format.md, "Journal".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codecs/base/bytes.hpp"
+#include "restart/format/part_id.hpp"
+
+namespace mcr::restart {
+
+/// What lay at the path when the part was begun.
+enum class Replaced : std::uint8_t { nothing = 0, stub = 1, native_file = 2 };
+
+/// Known at create; never changes.
+struct PartBegin {
+  PartId part;
+  std::string path_as_passed;
+  std::string path;                    ///< absolute; directory resolved, last component as it is
+  std::uint64_t directory_device = 0;  ///< identity of the directory, against renames and mounts
+  std::uint64_t directory_inode = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t rank_count = 1;
+  std::uint32_t local_rank_count = 0;  ///< ranks of the launch on this node; 0 unknown
+  std::string node;
+  std::string launch;
+  std::uint64_t sequence = 0;
+  std::vector<std::string> masked_names;  ///< full paths, candidates, most likely first
+  std::string presence;                   ///< name below ranks/ of the process that writes
+  Replaced replaced = Replaced::nothing;
+  std::optional<PartId> replaced_part;    ///< the part that the stub at the path named
+  std::uint32_t mode = 0;                 ///< permission bits that native would give the file
+  std::uint64_t begin_ns = 0;             ///< CLOCK_REALTIME
+  std::string settings;                   ///< effective settings that are not default: "key=value;…"
+};
+
+/// Written at publish. A provisional one (H5Fflush) may be followed by others; the last one counts.
+struct PartPublish {
+  std::uint64_t size = 0;
+  std::uint64_t publish_ns = 0;
+  bool provisional = false;
+  bool durable = false;  ///< close=durable: the writer waits for this part
+};
+
+struct Journal {
+  PartBegin begin;
+  std::optional<PartPublish> publish;
+};
+
+Bytes write_begin(const PartBegin& begin);
+Bytes write_publish(const PartPublish& publish);
+
+/// Cause::damaged where not even the begin record is whole.
+Result<Journal> read_journal(ByteSpan file);
+
+}  // namespace mcr::restart

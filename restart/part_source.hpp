@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one interface through which the driver (and unpack, verify) reads a part's bytes, wherever they are.
+#pragma once
+
+#include <cstdint>
+
+#include "codecs/base/bytes.hpp"
+
+namespace mcr::restart {
+
+class PartSource {
+ public:
+  virtual ~PartSource() = default;
+
+  /// Bytes of the whole part: what native HDF5 would have left as the file's size.
+  [[nodiscard]] virtual std::uint64_t size() const = 0;
+
+  /// Fills `out` from `offset`. A range that ends behind size() is Cause::usage; damage names container,
+  /// variable and rank, and leaves other ranges readable.
+  virtual Result<void> read_at(std::uint64_t offset, MutableByteSpan out) = 0;
+};
+
+}  // namespace mcr::restart

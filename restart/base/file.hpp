@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// File: an owned descriptor. Every system call goes through restart/base/system, the one door that a
+// test may replace; EINTR and short transfers are dealt with here and nowhere else.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "codecs/base/bytes.hpp"
+
+namespace mcr::restart {
+
+/// An Error from the present errno: "<what> <name>: <strerror>"; ENOSPC, EDQUOT give Cause::full.
+Error system_error(std::string_view what, std::string_view name);
+
+class File {
+ public:
+  File() = default;
+  explicit File(int descriptor, std::string name = {}) : descriptor_(descriptor), name_(std::move(name)) {}
+  File(File&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  /// openat with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` AT_FDCWD or a descriptor.
+  static Result<File> open(int directory, const std::string& name, int flags, mode_t mode = 0600);
+
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] const std::string& name() const { return name_; }  ///< for messages
+  [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
+
+  /// All of `out`, or an error; bytes behind the end are Cause::damaged ("ends too early").
+  Result<void> read_at(std::uint64_t offset, MutableByteSpan out) const;
+  /// As many bytes as there are, up to out.size().
+  Result<std::size_t> read_some_at(std::uint64_t offset, MutableByteSpan out) const;
+  Result<void> write_at(std::uint64_t offset, ByteSpan data) const;
+  Result<void> append(ByteSpan data) const;  ///< one write(2) at the end; file opened with O_APPEND
+  Result<void> truncate(std::uint64_t size) const;
+  Result<void> sync() const;
+  Result<struct stat> status() const;
+  Result<std::uint64_t> size() const;
+  Result<Bytes> read_all(std::size_t limit) const;  ///< Cause::damaged where longer than `limit`
+
+ private:
+  int descriptor_ = -1;
+  std::string name_;
+};
+
+/// Whole small file; Cause::damaged where longer than `limit`.
+Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit);
+
+/// Names in a directory, without "." and "..", sorted.
+Result<std::vector<std::string>> list_directory(int directory, const std::string& name);
+
+}  // namespace mcr::restart

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Locks that die with their holder (flock on an open file): who lives is known by them and by nothing
+// else, because process numbers mean nothing across containers.
+#pragma once
+
+#include <optional>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::restart {
+
+enum class LockKind { shared, exclusive };
+
+/// Takes the lock at once or says that another holds it (false). The lock lives as long as the open file
+/// description: until the last descriptor of it (forked copies included) is closed.
+Result<bool> try_lock(const File& file, LockKind kind);
+
+/// Gives the lock back while the file stays open.
+void unlock(const File& file);
+
+}  // namespace mcr::restart

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages: to stderr in the application's process (one line each, "mcr: …"), to the log file in the
+// leader. Levels follow `log=`.
+#pragma once
+
+#include <string_view>
+
+namespace mcr::restart {
+
+enum class LogLevel { quiet, summary, debug };
+
+void set_log_level(LogLevel level);
+[[nodiscard]] LogLevel log_level();
+/// Messages go to this descriptor from now on (stderr until then).
+void set_log_descriptor(int descriptor);
+
+void log_debug(std::string_view message);    ///< at log=debug only
+void log_summary(std::string_view message);  ///< at log=summary and debug
+void log_warning(std::string_view message);  ///< always, unless log=quiet
+/// The same, but only the first time for `topic` in this process (promise 2: one warning per process).
+void log_warning_once(std::string_view topic, std::string_view message);
+
+}  // namespace mcr::restart

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The stage: a directory on a memory file system where parts lie until they are committed. What lies
+// where, and what a part's state is, stands here and in docs/format.md, "Stage".
+//
+//   begin()          publish()             leader: container written
+//   ------> open/  ------------> published/ ------------------------> committed/ (kept) or freed
+//                     rename
+//
+// Invariants
+//  1. A journal lies in exactly one of open/, published/, committed/; rename moves it.
+//  2. The bytes of a part that is in published/ or committed/ equal the file that native HDF5 would have
+//     left, every byte of it, and no longer change except after withdraw().
+//  3. Who writes a part holds LOCK_EX on its bytes; who reads or drains it LOCK_SH. Reuse and free need LOCK_EX.
+//  4. A process that may begin parts holds LOCK_EX on its file below ranks/ for its whole life.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "restart/base/file.hpp"
+#include "restart/format/journal.hpp"
+#include "restart/format/part_id.hpp"
+
+namespace mcr::restart {
+
+/// One node's directory of one launch in the stage.
+class LaunchDirectory {
+ public:
+  /// Makes `<stage>/<node>.<launch>/` and what it holds where missing. The stage itself is made with mode
+  /// 0700; one that is not a directory of this user's with that mode, or that is reached through a link in
+  /// its last component, is refused (Cause::usage). Cause::full, Cause::system: stage unusable.
+  static Result<LaunchDirectory> create(const std::string& stage, const std::string& node,
+                                        const std::string& launch);
+  /// An existing one by its absolute path; same checks of ownership.
+  static Result<LaunchDirectory> open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
+
+  // --- rank's side -------------------------------------------------------------------------------------
+
+  /// This process's presence below ranks/, locked. Keep the File for the process's life; `end_presence`
+  /// records the regular end.
+  struct Presence {
+    File file;
+    std::string name;
+  };
+  Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
+  Result<void> end_presence(const Presence& presence) const;
+
+  /// New bytes file, locked LOCK_EX; `reused_bytes` says how many old bytes it holds (a pool file, which
+  /// the caller must overwrite or zero before publish), 0 for a fresh one.
+  struct NewPart {
+    PartId part;
+    File bytes;
+    std::uint64_t reused_bytes = 0;
+  };
+  Result<NewPart> create_part(std::uint32_t rank) const;
+  /// Journal with its begin record in open/. The descriptor stays open for publish().
+  Result<File> begin(const PartBegin& begin) const;
+  /// Appends the publish record and renames the journal into published/. After this returns, the death of
+  /// any process loses nothing.
+  Result<void> publish(const PartId& part, const File& journal, const PartPublish& publish) const;
+  /// Takes a published part back for more writing (journal returns to open/). False where the leader has
+  /// it already (its bytes are locked) or it is gone.
+  Result<bool> withdraw(const PartId& part) const;
+  /// Drops a part that was begun or published: journal and bytes.
+  Result<void> drop(const PartId& part) const;
+
+  /// Marks and asks "files of this shape go native for the launch". `shape` is any text.
+  Result<void> mark_native(const std::string& shape) const;
+  [[nodiscard]] bool is_marked_native(const std::string& shape) const;
+
+  // --- leader's side and readers -----------------------------------------------------------------------
+
+  enum class State { open, published, committed };
+  Result<std::vector<PartId>> list(State state) const;
+  Result<Journal> journal(State state, const PartId& part) const;
+  [[nodiscard]] bool is_in(State state, const PartId& part) const;
+  /// The bytes for reading; LOCK_SH is taken, Cause::system with EWOULDBLOCK where a writer has them.
+  Result<File> open_bytes(const PartId& part) const;
+  /// The part is in a container: published/ -> committed/ (`keep`), or freed, its bytes into the pool of
+  /// `pool_rank` when there is one and room in it.
+  Result<void> committed(const PartId& part, bool keep, std::optional<std::uint32_t> pool_rank) const;
+
+  struct RankPresence {
+    std::string name;  ///< below ranks/
+    std::uint32_t rank = 0;
+    bool alive = false;
+    bool ended = false;  ///< recorded a regular end
+  };
+  Result<std::vector<RankPresence>> presences() const;
+
+  /// The leader's lock; false: another holds it.
+  Result<std::optional<File>> try_lead() const;
+  /// True while some leader holds the lock.
+  [[nodiscard]] bool has_leader() const;
+
+  /// Removes the directory when nothing is open, published or committed and nobody lives. False: it stays.
+  Result<bool> remove_if_done() const;
+
+ private:
+  LaunchDirectory(std::string path, File directory);
+
+  std::string path_;
+  File directory_;
+};
+
+/// Absolute paths of all launch directories in a stage (empty where there is no stage).
+Result<std::vector<std::string>> launch_directories(const std::string& stage);
+
+}  // namespace mcr::restart

@@ -25,8 +25,8 @@ struct ElementType {
   bool operator==(const ElementType&) const = default;
 };
 
-/// Extents of one brick in elements, slowest first. Fragments of more than four dimensions have their
-/// slowest ones folded into one; a flat piece has rank 1.
+/// Extents of one brick in elements, slowest first. Fragments of more than four dimensions have
+/// their slowest ones folded into one; a flat piece has rank 1.
 struct Shape {
   static constexpr std::size_t max_rank = 4;
 

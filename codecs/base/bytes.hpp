@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounded reading and writing of bytes. Whatever comes from a file goes through Reader: every read can
-// fail, and nothing is allocated from a number that was not compared with the bytes that are there.
+// Bounded reading and writing of bytes. Whatever comes from a file goes through Reader: every read
+// can fail, and nothing is allocated from a number that was not compared with the bytes that are
+// there.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +43,8 @@ inline Result<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) 
   return product;
 }
 
-/// Appends to a byte vector that it does not own. Integers little-endian; `varint` is LEB128 (7 bits a
-/// byte, least significant group first, high bit = more follows).
+/// Appends to a byte vector that it does not own. Integers little-endian; `varint` is LEB128 (7
+/// bits a byte, least significant group first, high bit = more follows).
 class Writer {
  public:
   explicit Writer(Bytes& out) : out_(out) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On-disk integers as types of their own: unaligned, little-endian, overlaid on mapped bytes without
-// undefined behaviour on any machine.
+// On-disk integers as types of their own: unaligned, little-endian, overlaid on mapped bytes
+// without undefined behaviour on any machine.
 #pragma once
 
 #include <array>

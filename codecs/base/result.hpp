@@ -34,8 +34,8 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT(*explicit*)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}      // NOLINT(*explicit*)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(*explicit*)
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(*explicit*)
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -101,10 +101,11 @@ inline void take(Result<void>&) {}
 
 }  // namespace mcr
 
-/// `auto part = MCR_TRY(stage.open(id));`: the value, or return the error from the enclosing function.
-#define MCR_TRY(expression)                                              \
-  __extension__({                                                        \
-    auto mcr_try_result = (expression);                                  \
+/// `auto part = MCR_TRY(stage.open(id));`: the value, or return the error from the enclosing
+/// function.
+#define MCR_TRY(expression)                                                      \
+  __extension__({                                                                \
+    auto mcr_try_result = (expression);                                          \
     if (!mcr_try_result) return ::mcr::Error(std::move(mcr_try_result.error())); \
-    ::mcr::detail::take(mcr_try_result);                                 \
+    ::mcr::detail::take(mcr_try_result);                                         \
   })

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reusable buffers that bindings hand to kernels, so that no frame allocates once sizes have settled.
-// One Scratch belongs to one thread; buffers are given back in the reverse order of taking.
+// Reusable buffers and library contexts that bindings hand to kernels, so that no frame allocates
+// once sizes have settled. One Scratch belongs to one thread; buffers are given back in the reverse
+// order of taking.
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -13,6 +15,13 @@ namespace mcr {
 
 class Scratch {
  public:
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    for (const Context& context : contexts_) context.destroy(context.object);
+  }
+
   /// A buffer that goes back to its Scratch when it ends.
   template <typename T>
   class Lease {
@@ -44,9 +53,44 @@ class Scratch {
     T* data_;
   };
 
+  /// An empty byte vector that keeps its capacity and goes back to its Scratch when it ends.
+  class Vector {
+   public:
+    explicit Vector(Scratch& owner) : owner_(owner) {
+      if (owner_.vector_depth_ == owner_.vectors_.size()) owner_.vectors_.emplace_back();
+      bytes_ = &owner_.vectors_[owner_.vector_depth_++];
+      bytes_->clear();
+    }
+    ~Vector() { --owner_.vector_depth_; }
+    Vector(const Vector&) = delete;
+    Vector& operator=(const Vector&) = delete;
+
+    std::vector<std::byte>& operator*() const { return *bytes_; }
+    std::vector<std::byte>* operator->() const { return bytes_; }
+
+   private:
+    Scratch& owner_;
+    std::vector<std::byte>* bytes_;
+  };
+
   template <typename T>
   [[nodiscard]] Lease<T> take(std::size_t count) {
     return Lease<T>(*this, count);
+  }
+  [[nodiscard]] Vector take_vector() { return Vector(*this); }
+
+  /// The context that `Create()` made at the first call and `Destroy` ends with this Scratch; null
+  /// where Create answered null.
+  template <auto Create, auto Destroy>
+  [[nodiscard]] auto* context() {
+    using Object = std::remove_pointer_t<decltype(Create())>;
+    constexpr auto destroy = +[](void* object) { Destroy(static_cast<Object*>(object)); };
+    for (const Context& kept : contexts_) {
+      if (kept.destroy == destroy) return static_cast<Object*>(kept.object);
+    }
+    Object* object = Create();
+    if (object != nullptr) contexts_.push_back({object, destroy});
+    return object;
   }
 
  private:
@@ -54,8 +98,15 @@ class Scratch {
     std::unique_ptr<std::byte[]> memory;
     std::size_t size = 0;
   };
+  struct Context {
+    void* object;
+    void (*destroy)(void*);
+  };
   std::vector<Buffer> buffers_;
   std::size_t depth_ = 0;
+  std::deque<std::vector<std::byte>> vectors_;  // a deque: references to its elements stay valid
+  std::size_t vector_depth_ = 0;
+  std::vector<Context> contexts_;
 };
 
 }  // namespace mcr

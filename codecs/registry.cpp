@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/registry.hpp"
+
+#include <array>
+
+#include "codecs/zstd/zstd_codec.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+constexpr std::uint8_t newest = 1;
+
+constexpr std::array table{
+    // id, name, codec, first and last format version
+    CodecEntry{codec_id::zstd, "zstd", zstd_codec, 1, newest},
+};
+
+}  // namespace
+
+std::span<const CodecEntry> all_codecs() { return table; }
+
+const CodecEntry* find_codec(CodecId id) {
+  for (const CodecEntry& entry : table) {
+    if (entry.id == id) return &entry;
+  }
+  return nullptr;
+}
+
+const CodecEntry* find_codec(std::string_view name) {
+  for (const CodecEntry& entry : table) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace mcr::codecs

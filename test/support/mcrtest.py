@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a system test is written with. Only Python's standard library.
+
+A test is an executable script without extension, such as test/promises/04-byte-for-byte:
+
+    #!/usr/bin/env python3
+    # SPDX-License-Identifier: BSD-3-Clause
+    \"\"\"Byte for byte. A restored rank file equals the file that native HDF5 would have left.\"\"\"
+    import os, sys
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
+    from mcrtest import *
+
+    @case("ranks of unequal size come back byte for byte", nodes=(1, 4))
+    def _(t):
+        t.run([program("test/apps/particles"), "--dir", t.dir / "native"], ranks=8)
+        t.run([program("test/apps/particles"), "--dir", t.dir / "mcr"], ranks=8, mcr=True, files="*")
+        ...
+        t.same_bytes(t.dir / "native/p0.h5", t.dir / "out/p0.h5")
+
+    if __name__ == "__main__":
+        main()
+
+Each case runs in a process of its own, with t.dir (on disk) and t.stage (in memory, given to mcr as stage=), and a
+deadline; what it started is ended afterwards and what it wrote is removed. By hand:
+
+    test/promises/04-byte-for-byte            all its cases (--slow: the slow ones too; --keep: keep files of a failure)
+    test/promises/04-byte-for-byte unequal    those whose name contains the word
+    test/run [WORDS]                          installs the build, then runs everything, in parallel, and counts
+"""
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import uuid
+from pathlib import Path
+
+import processes
+import runner
+from build_config import (BUILD, COMMAND, DATA, HDF5_LIBDIR, HDF5_TOOLS, PLUGINS, PREFIX, SANITIZED, SOURCE, config,
+                          hdf5_tool, mpiexec, program)
+from compare import containers_below, difference, files_below, is_stub, stubs_below
+
+__all__ = ["BUILD", "COMMAND", "DATA", "HDF5_LIBDIR", "HDF5_TOOLS", "PLUGINS", "PREFIX", "SANITIZED", "SOURCE", "Path",
+           "case", "config", "containers_below", "difference", "expect", "fail", "files_below", "hdf5_tool", "is_stub",
+           "json", "main", "mpiexec", "os", "processes", "program", "shutil", "signal", "skip", "stubs_below",
+           "subprocess", "sys", "time", "wait_until"]
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def fail(message):
+    raise Failure(message)
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def skip(reason):
+    """The case cannot run on this machine; the reason is printed and counted."""
+    raise Skip(reason)
+
+
+def wait_until(condition, seconds, what):
+    """Gives the first true result of condition(), looked at every 20 ms."""
+    limit = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > limit:
+            fail(f"after {seconds} s still not: {what}")
+        time.sleep(0.02)
+
+
+class Done:
+    """How a command ended."""
+
+    def __init__(self, words, status, out, err):
+        self.words, self.status, self.out, self.err = words, status, out, err
+
+    def __str__(self):
+        return f"`{' '.join(map(str, self.words))}` ended with {self.status}\n{self.out}{self.err}"
+
+
+class Job:
+    """A command that runs, alone or as ranks under mpiexec."""
+
+    def __init__(self, test, words, environment, cwd):
+        self.token = uuid.uuid4().hex[:12]
+        self.words = [str(w) for w in words]
+        self.out_path = test.scratch(f"job-{self.token}.out")
+        self.err_path = test.scratch(f"job-{self.token}.err")
+        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd,
+                                            env=dict(environment, MCR_TEST_JOB=self.token))
+
+    def processes(self):
+        """Launcher and ranks, not the leader."""
+        return [p for p in processes.of_token("MCR_TEST_JOB", self.token) if not p.is_leader()]
+
+    def ranks(self):
+        """Rank -> process (the oldest of each rank)."""
+        found = {}
+        for process in sorted(self.processes(), key=lambda p: -p.pid):
+            if process.rank() is not None:
+                found[process.rank()] = process
+        return found
+
+    def kill_rank(self, rank, number=signal.SIGKILL):
+        found = self.ranks().get(rank)
+        expect(found, f"rank {rank} does not run: {self.ranks()}")
+        found.signal(number)
+
+    def kill(self):
+        """SIGKILL for everything of the job at once; the leader stays."""
+        processes.end(lambda: self.processes())
+        self.process.wait()
+
+    def out(self):
+        return self.out_path.read_text(errors="replace")
+
+    def err(self):
+        return self.err_path.read_text(errors="replace")
+
+    def wait_for_output(self, text, seconds=60):
+        wait_until(lambda: text in self.out() or self.process.poll() is not None, seconds, f"output {text!r}")
+        expect(text in self.out(), f"ended without {text!r}:\n{self.out()}{self.err()}")
+
+    def wait(self, seconds=120):
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            fail(f"`{' '.join(self.words)}` still runs after {seconds} s\n{self.out()}{self.err()}")
+        return Done(self.words, self.process.returncode, self.out(), self.err())
+
+
+class Test:
+    """What a case is given: directories, and the verbs with which it does things."""
+
+    def __init__(self, nodes):
+        self.nodes = nodes  # number of simulated nodes (1: the machine as it is)
+        self.dir = Path(os.environ["MCR_TEST_WORK"]) / "work"
+        self.dir.mkdir(exist_ok=True)
+        self.stage_root = Path(os.environ["MCR_TEST_STAGE"])
+        self.stage = self.stage_root / "stage"  # made by mcr itself
+        expect(COMMAND.exists(), f"{COMMAND} is not there: `meson install -C {BUILD} --destdir {BUILD / 'prefix'}`")
+
+    def scratch(self, name):
+        """A file beside the work directory, which the test's own listings do not see."""
+        return self.dir.parent / name
+
+    # --- running things -------------------------------------------------------------------------------------
+
+    def environment(self, mcr=False, env=None, **settings):
+        """Without mcr: as if mcr were not there. Settings become MCR_<KEY>, None takes one away."""
+        result = {k: v for k, v in os.environ.items() if not k.startswith(("HDF5_", "MCR_")) or k.startswith("MCR_TEST_")}
+        result["MCR_BUILD"] = str(BUILD)
+        if mcr:
+            result["HDF5_PLUGIN_PATH"] = str(PLUGINS)
+            result["HDF5_VOL_CONNECTOR"] = "mcr" if mcr is True else mcr
+            settings = {"stage": self.stage, **settings}
+        for key, value in settings.items():
+            if value is not None:
+                result[f"MCR_{key.upper()}"] = str(value)
+        for key, value in (env or {}).items():
+            if value is None:
+                result.pop(key, None)
+            else:
+                result[key] = str(value)
+        return result
+
+    def start(self, words, ranks=None, mcr=False, cwd=None, env=None, fixed_time=False, nodes=None, **settings):
+        """Starts words, under mpiexec when ranks are given.
+
+        mcr: False, True, or the text for HDF5_VOL_CONNECTOR. With nodes > 1 the ranks are spread over that many
+        nodes, each with a stage and a leader of its own. fixed_time freezes the object times that HDF5 records.
+        """
+        nodes = nodes or self.nodes
+        environment = self.environment(mcr, env, **settings)
+        words = [str(w) for w in words]
+        if fixed_time:
+            preload = program("test/support/libfixed_time.so")
+            words = ["env", f"LD_PRELOAD={preload}"] + words
+        if ranks is not None:
+            launcher = mpiexec()
+            if nodes > 1:
+                if "--oversubscribe" in launcher:
+                    skip("several nodes on one machine need MPICH's mpiexec")
+                expect(ranks % nodes == 0, "ranks must be a multiple of nodes")
+                hosts = ",".join(["localhost"] + [f"127.0.0.{n + 1}" for n in range(1, nodes)])
+                launcher = launcher + ["-launcher", "fork", "-hosts", hosts, "-ppn", str(ranks // nodes)]
+                if mcr:
+                    words = [str(SOURCE / "test/support/on_node"), str(ranks // nodes), environment["MCR_STAGE"]] + words
+            words = launcher + ["-n", str(ranks)] + words
+        return Job(self, words, environment, cwd or self.dir)
+
+    def run(self, words, check=True, seconds=120, **how):
+        """start() and wait; check: a status other than 0 fails the case."""
+        done = self.start(words, **how).wait(seconds)
+        expect(done.status == 0 or not check, str(done))
+        return done
+
+    def mcr(self, *words, check=True, seconds=120, env=None, cwd=None, **settings):
+        """The command mcr, with the settings of this test (its stage) but no connector."""
+        return self.run([COMMAND, *words], check=check, seconds=seconds, cwd=cwd,
+                        env={"HDF5_PLUGIN_PATH": str(PLUGINS), **(env or {})}, **{"stage": self.stage, **settings})
+
+    def mcr_json(self, *words, **how):
+        return json.loads(self.mcr(*words, "--json", **how).out)
+
+    # --- leader ---------------------------------------------------------------------------------------------
+
+    def leaders(self):
+        return [p for p in processes.of_stage(self.stage_root) + processes.of_token("MCR_TEST_CASE", os.environ["MCR_TEST_CASE"])
+                if p.is_leader()]
+
+    def leader(self, seconds=10):
+        return wait_until(lambda: self.leaders(), seconds, "a leader runs")[0]
+
+    def kill_leaders(self, number=signal.SIGKILL):
+        found = self.leaders()
+        for process in found:
+            process.signal(number)
+        if number == signal.SIGKILL:
+            wait_until(lambda: not self.leaders(), 10, "the leader is dead")
+        return found
+
+    def wait_no_leader(self, seconds=60):
+        wait_until(lambda: not self.leaders(), seconds, "no leader is left")
+
+    def stage_files(self):
+        """All files in the stage, or in the stages of all nodes."""
+        return sorted(str(p.relative_to(self.stage_root)) for p in self.stage_root.rglob("*") if p.is_file())
+
+    # --- comparing ------------------------------------------------------------------------------------------
+
+    def same_bytes(self, left, right):
+        found = difference(left, right)
+        expect(found is None, found)
+
+    def same_files(self, left, right, pattern="*"):
+        """Both directories hold the same files with the same bytes; gives how many."""
+        names = files_below(left, pattern)
+        expect(names, f"no file {pattern} in {left}")
+        expect(names == files_below(right, pattern),
+               f"not the same files: {left} has {names}, {right} has {files_below(right, pattern)}")
+        for name in names:
+            self.same_bytes(Path(left) / name, Path(right) / name)
+        return len(names)
+
+    def all_captured(self, directory, count, pattern="*"):
+        """Every file there is a stub, and there are so many of them: capture did take place."""
+        names = files_below(directory, pattern)
+        expect(len(names) == count, f"{count} files expected in {directory}, there are {names}")
+        native = [name for name in names if not is_stub(Path(directory) / name)]
+        expect(not native, f"not captured: {native}")
+
+    def none_captured(self, directory):
+        expect(not stubs_below(directory), f"captured: {stubs_below(directory)}")
+
+    def h5diff(self, left, right, **how):
+        self.run([hdf5_tool("h5diff"), left, right], env={"HDF5_PLUGIN_PATH": str(PLUGINS)}, **how)
+
+    # --- surroundings ---------------------------------------------------------------------------------------
+
+    def tmpfs(self, name, size):
+        """A memory file system of its own size, for what happens when it is full."""
+        place = self.dir.parent / name
+        place.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "mcr-test", place],
+                              capture_output=True, text=True)
+        if done.returncode:
+            skip(f"no memory file system can be mounted here ({done.stderr.strip()})")
+        return place
+
+
+# --- declaring and running cases ------------------------------------------------------------------------------
+
+_cases = {}
+
+
+def case(name, deadline=120, slow=False, alone=False, nodes=(1,)):
+    """Declares a case; its name is a sentence. alone: nothing else runs meanwhile (for what measures time).
+
+    nodes: the case runs once for each number of simulated nodes, as t.nodes.
+    """
+    def declare(function):
+        for count in nodes:
+            full = name if count == 1 else f"{name} ({count} nodes)"
+            assert full not in _cases, full
+            _cases[full] = {"name": full, "deadline": deadline * (3 if SANITIZED else 1), "slow": slow, "alone": alone,
+                            "function": function, "nodes": count}
+        return function
+    return declare
+
+
+def _run_here(chosen):
+    try:
+        chosen["function"](Test(chosen["nodes"]))
+    except Skip as reason:
+        print(reason)
+        return runner.SKIPPED
+    except Failure as failure:
+        frames = [f for f in traceback.extract_tb(failure.__traceback__) if "/support/" not in f.filename]
+        if frames:
+            print(f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}: {frames[-1].line}")
+        print(failure)
+        return 1
+    except Exception:
+        traceback.print_exc(file=sys.stdout)
+        return 1
+    return 0
+
+
+def main():
+    script = Path(sys.argv[0]).resolve()
+    parser = argparse.ArgumentParser(description=(sys.modules["__main__"].__doc__ or "").strip(),
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", help="only cases whose name contains one of these")
+    parser.add_argument("--slow", action="store_true", help="slow cases too")
+    parser.add_argument("--keep", action="store_true", help="keep the files of a case that failed")
+    parser.add_argument("--list", action="store_true", help="one JSON object per case")
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.list:
+        for entry in _cases.values():
+            print(json.dumps({k: v for k, v in entry.items() if k != "function"}))
+        return
+    if options.case is not None:
+        sys.stdout.reconfigure(line_buffering=True)
+        sys.exit(_run_here(_cases[options.case]))
+    failed = 0
+    for entry in _cases.values():
+        if options.words and not any(w in entry["name"] for w in options.words):
+            continue
+        if entry["slow"] and not options.slow and not options.words:
+            continue
+        outcome = runner.run_case(runner.case_command(script, entry["name"]), entry["deadline"], BUILD, options.keep)
+        print(f"{outcome.state:8} {outcome.seconds:6.1f} s  {entry['name']}"
+              + (f": {outcome.last_line}" if outcome.state == "skipped" else ""), flush=True)
+        if outcome.state == "failed":
+            failed += 1
+            print("    " + outcome.text.strip().replace("\n", "\n    "), flush=True)
+    sys.exit(1 if failed else 0)

@@ -3,6 +3,10 @@
 
 #include <array>
 
+#include "codecs/fpzip/fpzip_codec.hpp"
+#include "codecs/lz4/lz4_codec.hpp"
+#include "codecs/transpose/transpose_codec.hpp"
+#include "codecs/zlib/zlib_codec.hpp"
 #include "codecs/zstd/zstd_codec.hpp"
 
 namespace mcr::codecs {
@@ -13,6 +17,10 @@ constexpr std::uint8_t newest = 1;
 constexpr std::array table{
     // id, name, codec, first and last format version
     CodecEntry{codec_id::zstd, "zstd", zstd_codec, 1, newest},
+    CodecEntry{codec_id::zlib, "zlib", zlib_codec, 1, newest},
+    CodecEntry{codec_id::lz4, "lz4", lz4_codec, 1, newest},
+    CodecEntry{codec_id::fpzip, "fpzip", fpzip_codec, 1, newest},
+    CodecEntry{codec_id::transpose, "transpose", transpose_codec, 1, newest},
 };
 
 }  // namespace

@@ -136,8 +136,9 @@ Result<Pipeline> Pipeline::read(Reader& in) {
 
 Result<std::size_t> coded_count(const Pipeline& pipeline) {
   std::size_t count = 0;
-  for (std::size_t i = 0; i + 1 < pipeline.steps.size(); ++i) {
-    if (MCR_TRY(codec_of(pipeline.steps[i]))->changes_size()) ++count;
+  for (std::size_t i = 0; i < pipeline.steps.size(); ++i) {
+    const bool coder = MCR_TRY(codec_of(pipeline.steps[i]))->changes_size();
+    if (coder && i + 1 < pipeline.steps.size()) ++count;
   }
   return count;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The HDF5 filter: its number and the values that stand with it in a dataset's creation properties.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "codecs/base/result.hpp"
+
+namespace mcr::codecs {
+
+/// Number of the filter in HDF5 files: from the range for private use (32768 to 65535) until one is
+/// registered with The HDF Group. Nothing else names it.
+inline constexpr int filter_id = 45324;
+inline constexpr const char* filter_name = "mcr frames";
+
+/// The filter's client data values ("cd_values").
+struct FilterParameters {
+  static constexpr std::uint32_t current_version = 1;
+  static constexpr std::size_t value_count = 7;
+
+  std::uint32_t chunk_bytes = 0;  ///< raw bytes of a chunk; a frame may hold fewer, zeros follow it
+  std::uint32_t element_bytes =
+      1;  ///< size of the dataset's type, for chunks that the filter encodes
+  std::array<std::uint32_t, 4>
+      container{};  ///< UUID of the container; zeros where nothing is linked
+
+  /// In the order of cd_values: version, chunk bytes, element bytes, container.
+  [[nodiscard]] std::array<unsigned, value_count> values() const {
+    return {current_version, chunk_bytes,  element_bytes, container[0],
+            container[1],    container[2], container[3]};
+  }
+
+  /// From cd_values, which may come from any file. None at all is a chunk of unknown size; more
+  /// than are known is the business of a newer version that says so in the first.
+  static Result<FilterParameters> from(std::span<const unsigned> values) {
+    FilterParameters parameters;
+    if (values.empty()) return parameters;
+    if (values[0] != current_version) {
+      return Error{Cause::unsupported, "filter parameters of version " + std::to_string(values[0]) +
+                                           "; this mcr knows " + std::to_string(current_version)};
+    }
+    if (values.size() > 1) parameters.chunk_bytes = values[1];
+    if (values.size() > 2 && values[2] != 0) parameters.element_bytes = values[2];
+    if (values.size() >= value_count) {
+      for (std::size_t i = 0; i < 4; ++i) parameters.container[i] = values[3 + i];
+    }
+    return parameters;
+  }
+};
+
+}  // namespace mcr::codecs

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The HDF5 filter plugin: frames behind H5Z_class2_t, so that every HDF5 tool reads containers.
+//
+// The plugin binds to no HDF5 function: whichever libhdf5 loads it can use it, and several may at
+// once. Hence memory goes to and fro by malloc and free, not by H5allocate_memory: HDF5's own
+// allocator is malloc in every build but those configured with its memory checker, which no
+// distribution is. A chunk that refers to other data of its container cannot be decoded from the
+// chunk alone.
+#include <H5PLextern.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "codecs/filter/filter_id.hpp"
+#include "codecs/frame.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+// One Scratch is kept between calls, so that chunks do not pay for zstd's contexts each. It is
+// never destroyed: HDF5 may call filters after this library's destructors ran. A second caller at
+// the same time makes its own.
+constinit std::atomic<Scratch*> kept{nullptr};
+
+class BorrowedScratch {
+ public:
+  BorrowedScratch() : scratch_(kept.exchange(nullptr)) {
+    if (scratch_ == nullptr) scratch_ = new Scratch;
+  }
+  ~BorrowedScratch() {
+    Scratch* none = nullptr;
+    if (!kept.compare_exchange_strong(none, scratch_)) delete scratch_;
+  }
+  BorrowedScratch(const BorrowedScratch&) = delete;
+  BorrowedScratch& operator=(const BorrowedScratch&) = delete;
+  Scratch& operator*() const { return *scratch_; }
+
+ private:
+  Scratch* scratch_;
+};
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+MutableByteSpan bytes_of(const Memory& memory, std::size_t size) {
+  return {static_cast<std::byte*>(memory.get()), size};
+}
+
+/// What HDF5 gives and takes: a malloc'ed buffer, its size, and how much of it is used.
+struct Chunk {
+  void** buffer;
+  std::size_t* buffer_bytes;
+  std::size_t used_bytes;
+
+  [[nodiscard]] ByteSpan bytes() const {
+    return {static_cast<const std::byte*>(*buffer), used_bytes};
+  }
+  void replace(Memory memory, std::size_t size) {
+    std::free(*buffer);
+    *buffer = memory.release();
+    *buffer_bytes = size;
+  }
+};
+
+/// Answers the size of the decoded chunk. A frame with fewer bytes than the chunk is followed by
+/// zeros.
+Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chunk) {
+  const FrameInfo info = MCR_TRY(read_frame_info(chunk.bytes()));
+  const auto raw_bytes = static_cast<std::size_t>(info.raw_bytes);
+  const std::size_t size = std::max<std::size_t>({raw_bytes, parameters.chunk_bytes, 1});
+  // calloc: zeros behind a short frame cost nothing.
+  Memory memory(raw_bytes == size ? std::malloc(size) : std::calloc(size, 1));
+  if (memory == nullptr) return Error{Cause::system, "no memory for a chunk"};
+  const BorrowedScratch scratch;
+  MCR_TRY(decode_frame(chunk.bytes(), *scratch, bytes_of(memory, raw_bytes)));
+  chunk.replace(std::move(memory), size);
+  return size;
+}
+
+/// Answers the size of the frame. Encoding here is for h5repack and its like; the product's own
+/// containers are written with frames that it has encoded itself.
+Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chunk) {
+  const std::size_t element_bytes =
+      chunk.used_bytes % parameters.element_bytes == 0 ? parameters.element_bytes : 1;
+  Layout layout;
+  layout.bricks.push_back(Shape::flat(static_cast<std::uint32_t>(chunk.used_bytes)));
+  if (chunk.used_bytes > max_frame_raw_bytes) return Error{Cause::usage, "chunk is too large"};
+  const bool planes = element_bytes > 1 && element_bytes < 256;
+  const Pipeline pipeline = MCR_TRY(Pipeline::parse(
+      planes ? "transpose(" + std::to_string(element_bytes) + ")|zstd(3)" : "zstd(3)"));
+  Bytes frame;
+  const BorrowedScratch scratch;
+  MCR_TRY(encode_frame(chunk.bytes(), layout, pipeline, *scratch, frame));
+  Memory memory(std::malloc(frame.size()));
+  if (memory == nullptr) return Error{Cause::system, "no memory for a frame"};
+  std::memcpy(memory.get(), frame.data(), frame.size());
+  chunk.replace(std::move(memory), frame.size());
+  return frame.size();
+}
+
+/// HDF5's interface: 0 is failure, and the buffer is then as it was.
+std::size_t filter(unsigned flags, std::size_t value_count, const unsigned values[],
+                   std::size_t used_bytes, std::size_t* buffer_bytes, void** buffer) {
+  try {
+    const auto parameters = FilterParameters::from({values, value_count});
+    if (!parameters) return 0;
+    Chunk chunk{buffer, buffer_bytes, used_bytes};
+    const bool decode = (flags & H5Z_FLAG_REVERSE) != 0;
+    const auto size = decode ? decode_chunk(*parameters, chunk) : encode_chunk(*parameters, chunk);
+    return size ? *size : 0;
+  } catch (...) {  // no memory: nothing of ours throws, and nothing may pass HDF5's C functions
+    return 0;
+  }
+}
+
+constinit const H5Z_class2_t filter_class = {
+    H5Z_CLASS_T_VERS, filter_id, 1, 1, filter_name, nullptr, nullptr, filter,
+};
+
+}  // namespace
+}  // namespace mcr::codecs
+
+// The two functions that HDF5 looks up.
+extern "C" {
+[[gnu::visibility("default")]] H5PL_type_t H5PLget_plugin_type(void) { return H5PL_TYPE_FILTER; }
+[[gnu::visibility("default")]] const void* H5PLget_plugin_info(void) {
+  return &mcr::codecs::filter_class;
+}
+}

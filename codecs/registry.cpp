@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "codecs/entropy/entropy_codec.hpp"
 #include "codecs/fpzip/fpzip_codec.hpp"
 #include "codecs/lz4/lz4_codec.hpp"
 #include "codecs/transpose/transpose_codec.hpp"
@@ -21,6 +22,7 @@ constexpr std::array table{
     CodecEntry{codec_id::lz4, "lz4", lz4_codec, 1, newest},
     CodecEntry{codec_id::fpzip, "fpzip", fpzip_codec, 1, newest},
     CodecEntry{codec_id::transpose, "transpose", transpose_codec, 1, newest},
+    CodecEntry{codec_id::entropy, "entropy", entropy_codec, 1, newest},
 };
 
 }  // namespace

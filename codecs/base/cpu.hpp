@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Choice of a kernel's variant at run time. Variants differ in speed only: their bytes are
+// identical.
+//
+// A loop is written once, as an MCR_INLINE_LOOP function. The portable kernel calls it as it is; on
+// x86-64 a second function, marked MCR_AVX2_TARGET, calls it again, and the compiler makes another
+// version of the same loop. The attribute stands on functions and never on files: a file compiled
+// with -mavx2 as a whole would hand its copies of inline library functions to the linker, and a
+// machine without AVX2 could end up running those. FMA is not among the features, so that
+// floating-point results cannot depend on the variant.
+#pragma once
+
+#include <atomic>
+
+#define MCR_INLINE_LOOP [[gnu::always_inline]] inline
+
+#if defined(__x86_64__)
+#define MCR_HAVE_AVX2 1
+#define MCR_AVX2_TARGET [[gnu::target("avx2,bmi,bmi2,popcnt")]]
+#else
+#define MCR_HAVE_AVX2 0
+#endif
+
+namespace mcr::cpu {
+
+namespace detail {
+inline constinit std::atomic<bool> portable_only{false};
+}
+
+/// Tests switch the variants off with this, and compare bytes.
+inline void use_portable_only(bool on) {
+  detail::portable_only.store(on, std::memory_order_relaxed);
+}
+
+/// True where the AVX2 variants (with BMI1 and BMI2) may run.
+inline bool has_avx2() {
+#if MCR_HAVE_AVX2
+  if (detail::portable_only.load(std::memory_order_relaxed)) return false;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+#else
+  return false;
+#endif
+}
+
+}  // namespace mcr::cpu

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts, the choice of the mode, and the block around the segments.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "codecs/entropy/block_format.hpp"
+#include "codecs/entropy/entropy.hpp"
+#include "codecs/entropy/huffman.hpp"
+#include "codecs/entropy/number_table.hpp"
+#include "codecs/entropy/tans.hpp"
+
+namespace mcr::codecs::entropy {
+namespace {
+
+/// log2(value) in 1/256, by repeated squaring: integers, so that every machine chooses alike.
+std::uint32_t log2_in_256ths(std::uint64_t value) {
+  const auto whole = static_cast<unsigned>(std::bit_width(value)) - 1;
+  std::uint64_t mantissa = whole > 31 ? value >> (whole - 31) : value << (31 - whole);
+  std::uint32_t result = whole;
+  for (int bit = 0; bit < 8; ++bit) {
+    mantissa = mantissa * mantissa >> 31;
+    const std::uint64_t carry = mantissa >> 32;
+    mantissa >>= carry;
+    result = result << 1 | static_cast<std::uint32_t>(carry);
+  }
+  return result;
+}
+
+struct Totals {
+  std::uint64_t symbols = 0;
+  unsigned used = 0;
+  unsigned last_used = 0;
+};
+
+Totals totals_of(const Histogram& histogram) {
+  Totals totals;
+  for (unsigned s = 0; s < 256; ++s) {
+    if (histogram.count[s] == 0) continue;
+    totals.symbols += histogram.count[s];
+    ++totals.used;
+    totals.last_used = s;
+  }
+  return totals;
+}
+
+std::size_t huffman_size(const Histogram& histogram, const Totals& totals,
+                         const CodeLengths& lengths) {
+  std::uint64_t bits = 0;
+  for (unsigned s = 0; s < 256; ++s) bits += std::uint64_t{histogram.count[s]} * lengths.length[s];
+  return static_cast<std::size_t>(bits / 8) + 2 + totals.used * 7 / 8 +
+         segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 2);
+}
+
+std::size_t tans_size(const Histogram& histogram, const Totals& totals) {
+  std::uint64_t bits = 0;
+  const std::uint64_t log_total = log2_in_256ths(totals.symbols);
+  for (const std::uint32_t count : histogram.count) {
+    if (count != 0) bits += count * (log_total - log2_in_256ths(count));
+  }
+  return static_cast<std::size_t>(bits / 2048) + 3 + totals.used * 3 / 2 +
+         segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 8);
+}
+
+std::uint8_t* bytes_at(MutableByteSpan out, std::size_t position) {
+  return reinterpret_cast<std::uint8_t*>(out.data()) + position;
+}
+
+template <typename Encoder>
+std::size_t encode_segments(const Encoder& encoder, Symbols symbols, MutableByteSpan out,
+                            std::size_t position) {
+  std::size_t directory = position;
+  position += segments_of(symbols.size()) * directory_bytes;
+  for (std::size_t first = 0; first < symbols.size(); first += segment_symbols) {
+    const Symbols segment =
+        symbols.subspan(first, std::min(segment_symbols, symbols.size() - first));
+    position += encoder.encode_segment(segment, bytes_at(out, directory), bytes_at(out, position));
+    directory += directory_bytes;
+  }
+  return position;
+}
+
+std::size_t store_raw(Symbols symbols, MutableByteSpan out) {
+  out[0] = static_cast<std::byte>(Mode::raw);
+  if (!symbols.empty()) std::memcpy(out.data() + 1, symbols.data(), symbols.size());
+  return 1 + symbols.size();
+}
+
+}  // namespace
+
+Histogram count_symbols(Symbols symbols) {
+  // Four tables: a run of equal symbols would otherwise wait for its own last store each time.
+  std::uint32_t count[4][256] = {};
+  std::size_t i = 0;
+  for (; i + 8 <= symbols.size(); i += 8) {
+    const auto eight = load<std::uint64_t>(symbols.data() + i);
+    for (unsigned k = 0; k < 8; ++k) ++count[k & 3][eight >> (8 * k) & 0xff];
+  }
+  for (; i < symbols.size(); ++i) ++count[0][symbols[i]];
+  Histogram histogram;
+  for (unsigned s = 0; s < 256; ++s) {
+    histogram.count[s] = count[0][s] + count[1][s] + count[2][s] + count[3][s];
+  }
+  return histogram;
+}
+
+std::size_t block_bound(std::size_t count) {
+  const std::size_t segments = segments_of(count);
+  return 64 + number_table_bound(256) + segments * (directory_bytes + 64) + count +
+         (count + 1) / 2 + 8;
+}
+
+std::size_t estimate_block(const Histogram& histogram, Method method) {
+  const Totals totals = totals_of(histogram);
+  const auto raw = static_cast<std::size_t>(totals.symbols) + 1;
+  if (totals.used < 2) return totals.used + 1;
+  std::size_t best = std::min(raw, huffman_size(histogram, totals, huffman_lengths(histogram)));
+  if (method == Method::smallest) best = std::min(best, tans_size(histogram, totals));
+  return best;
+}
+
+std::size_t encode_block(Symbols symbols, const Histogram& histogram, Method method,
+                         MutableByteSpan out) {
+  const Totals totals = totals_of(histogram);
+  if (totals.used == 0) return store_raw(symbols, out);
+  if (totals.used == 1) {
+    out[0] = static_cast<std::byte>(Mode::constant);
+    out[1] = static_cast<std::byte>(symbols[0]);
+    return 2;
+  }
+  const CodeLengths lengths = huffman_lengths(histogram);
+  const std::size_t huffman = huffman_size(histogram, totals, lengths);
+  const std::size_t tans =
+      method == Method::smallest ? tans_size(histogram, totals) : huffman + symbols.size();
+  if (std::min(huffman, tans) >= symbols.size()) return store_raw(symbols, out);
+  std::size_t position = 0;
+  out[position++] =
+      static_cast<std::byte>(tans + tans / 200 < huffman ? Mode::tans : Mode::huffman);
+  out[position++] = static_cast<std::byte>(totals.last_used);
+  const auto table = [&](const std::uint16_t(&numbers)[256]) {
+    position += write_number_table(std::span(numbers, totals.last_used + 1), out.data() + position);
+  };
+  if (tans + tans / 200 < huffman) {
+    const StateCounts states = tans_states(histogram);
+    out[position++] = static_cast<std::byte>(states.bits);
+    table(states.states);
+    position = encode_segments(TansEncoder(states), symbols, out, position);
+  } else {
+    table(lengths.length);
+    position = encode_segments(HuffmanEncoder(lengths), symbols, out, position);
+  }
+  return position > symbols.size() ? store_raw(symbols, out) : position;
+}
+
+}  // namespace mcr::codecs::entropy

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tANS (finite state entropy): comes within a fraction of a percent of the entropy where Huffman
+// must give every symbol at least one bit. As fast as Huffman to decode, slower to encode.
+#pragma once
+
+#include "codecs/entropy/block_format.hpp"
+#include "codecs/entropy/entropy.hpp"
+
+namespace mcr::codecs::entropy {
+
+/// How many of the 2^bits states each symbol has; at least one for each symbol that occurs.
+struct StateCounts {
+  unsigned bits = 0;  ///< 8 to tans_bits
+  std::uint16_t states[256] = {};
+};
+
+/// States in proportion to counts. Needs two different symbols at least.
+StateCounts tans_states(const Histogram& histogram);
+
+/// Writes a segment's streams one behind the other to `out` and their sizes to `directory`; answers
+/// their total. `out` has 12 bits for each symbol and 64 bytes more.
+class TansEncoder {
+ public:
+  explicit TansEncoder(const StateCounts& states);
+  std::size_t encode_segment(Symbols symbols, std::uint8_t* directory, std::uint8_t* out) const;
+
+  struct Symbol {
+    std::uint32_t bits;  ///< (state + bits) >> 16 is the number of bits to put out
+    std::int32_t start;  ///< (state >> that) + start is the place in `next`
+  };
+
+ private:
+  unsigned bits_;
+  Symbol symbol_[256];
+  std::uint16_t next_[1U << tans_bits];
+};
+
+class TansDecoder {
+ public:
+  /// False where the counts do not sum up to 2^bits.
+  [[nodiscard]] bool prepare(const StateCounts& states);
+  /// False where the streams are damaged. Reading stays below `readable_end`.
+  [[nodiscard]] bool decode_segment(const BitStream (&streams)[stream_count],
+                                    const std::uint8_t* readable_end, MutableSymbols symbols) const;
+
+ private:
+  unsigned bits_ = 0;
+  std::uint32_t state_[1U << tans_bits];  ///< symbol, bits to read << 8, next state's base << 16
+};
+
+}  // namespace mcr::codecs::entropy

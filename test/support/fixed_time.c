@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded where two runs of a program must write the same bytes: HDF5 records object times to the second.
+// Preloaded where two runs of a program must write the same bytes: HDF5 records object times to the
+// second.
 #include <stddef.h>
 #include <sys/time.h>
 #include <time.h>

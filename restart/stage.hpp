@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stage: a directory on a memory file system where parts lie until they are committed. What lies
-// where, and what a part's state is, stands here and in docs/format.md, "Stage".
+// The stage: a directory on a memory file system where parts lie until they are committed. What
+// lies where, and what a part's state is, stands here and in docs/format.md, "Stage".
 //
 //   begin()          publish()             leader: container written
 //   ------> open/  ------------> published/ ------------------------> committed/ (kept) or freed
@@ -8,10 +8,16 @@
 //
 // Invariants
 //  1. A journal lies in exactly one of open/, published/, committed/; rename moves it.
-//  2. The bytes of a part that is in published/ or committed/ equal the file that native HDF5 would have
+//  2. The bytes of a part that is in published/ or committed/ equal the file that native HDF5 would
+//  have
 //     left, every byte of it, and no longer change except after withdraw().
-//  3. Who writes a part holds LOCK_EX on its bytes; who reads or drains it LOCK_SH. Reuse and free need LOCK_EX.
+//  3. Who writes a part holds LOCK_EX on its bytes; who reads or drains it LOCK_SH. Reuse and free
+//  need LOCK_EX.
 //  4. A process that may begin parts holds LOCK_EX on its file below ranks/ for its whole life.
+//  5. No journal names the bytes of a file in pool/: it is gone before the file goes there.
+//
+// A provisional publish (H5Fflush) leaves the journal in open/: the writer goes on. If it dies, the
+// leader finds the last such record there and puts back what native HDF5 would have left.
 #pragma once
 
 #include <cstdint>
@@ -26,37 +32,49 @@
 
 namespace mcr::restart {
 
-/// The shape that stands for all files: marked native after a failed commit, so that the program meets the
-/// storage's own error. Whoever asks for a shape asks for this one too.
+/// The shape that stands for all files: marked native after a failed commit, so that the program
+/// meets the storage's own error. Whoever asks for a shape asks for this one too.
 inline constexpr std::string_view every_shape = "*";
 
 /// One node's directory of one launch in the stage.
 class LaunchDirectory {
  public:
-  /// Makes `<stage>/<node>.<launch>/` and what it holds where missing. The stage itself is made with mode
-  /// 0700; one that is not a directory of this user's with that mode, or that is reached through a link in
-  /// its last component, is refused (Cause::usage). Cause::full, Cause::system: stage unusable.
+  /// Makes `<stage>/<node>.<launch>/` and what it holds where missing. The stage itself is made
+  /// with mode 0700; one that is not a directory of this user's with that mode, or that is reached
+  /// through a link in its last component, is refused (Cause::usage). Cause::full, Cause::system:
+  /// stage unusable.
   static Result<LaunchDirectory> create(const std::string& stage, const std::string& node,
                                         const std::string& launch);
-  /// An existing one by its absolute path; same checks of ownership.
+  /// An existing one by its absolute path; same checks of ownership. `path` may come from a stub:
+  /// the directory must be this user's, closed to others, and lie in a directory of which the same
+  /// is true.
   static Result<LaunchDirectory> open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
 
-  // --- rank's side -------------------------------------------------------------------------------------
+  // --- rank's side
+  // -------------------------------------------------------------------------------------
 
-  /// This process's presence below ranks/, locked. Keep the File for the process's life; `end_presence`
-  /// records the regular end.
+  /// This process's presence below ranks/, locked. Keep the File for the process's life;
+  /// `end_presence` records the regular end.
   struct Presence {
     File file;
     std::string name;
   };
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
-  Result<void> end_presence(const Presence& presence) const;
+  /// Records a regular end with the process's exit status, as far as it is known (else 0).
+  Result<void> end_presence(const Presence& presence, int status = 0) const;
 
-  /// New bytes file, locked LOCK_EX; `reused_bytes` says how many old bytes it holds (a pool file, which
-  /// the caller must overwrite or zero before publish), 0 for a fresh one.
+  /// create() and join() in one, which is how a rank must do it: a leader may be removing the
+  /// directory of a launch in which nobody lives between the two.
+  struct Entered;
+  static Result<Entered> enter(const std::string& stage, const std::string& node,
+                               const std::string& launch, std::uint32_t rank,
+                               std::uint32_t rank_count);
+
+  /// New bytes file, locked LOCK_EX; `reused_bytes` says how many old bytes it holds (a pool file,
+  /// which the caller must overwrite or zero before publish), 0 for a fresh one.
   struct NewPart {
     PartId part;
     File bytes;
@@ -65,12 +83,19 @@ class LaunchDirectory {
   Result<NewPart> create_part(std::uint32_t rank) const;
   /// Journal with its begin record in open/. The descriptor stays open for publish().
   Result<File> begin(const PartBegin& begin) const;
-  /// Appends the publish record and renames the journal into published/. After this returns, the death of
-  /// any process loses nothing.
+  /// Appends the publish record and, unless it is provisional, renames the journal into published/.
+  /// After this returns, the death of any process loses nothing. On failure the journal is as it
+  /// was.
   Result<void> publish(const PartId& part, const File& journal, const PartPublish& publish) const;
-  /// Takes a published part back for more writing (journal returns to open/). False where the leader has
-  /// it already (its bytes are locked) or it is gone.
-  Result<bool> withdraw(const PartId& part) const;
+  /// Takes a published part back for more writing: its bytes are locked LOCK_EX, its journal
+  /// returns to open/ (with its last publish record repeated as a provisional one). Nothing where
+  /// the leader or a reader has its bytes, or it is no longer published.
+  struct Withdrawn {
+    File bytes;
+    File journal;
+    PartPublish publish;
+  };
+  Result<std::optional<Withdrawn>> withdraw(const PartId& part) const;
   /// Drops a part that was begun or published: journal and bytes.
   Result<void> drop(const PartId& part) const;
 
@@ -78,23 +103,28 @@ class LaunchDirectory {
   Result<void> mark_native(const std::string& shape) const;
   [[nodiscard]] bool is_marked_native(const std::string& shape) const;
 
-  // --- leader's side and readers -----------------------------------------------------------------------
+  // --- leader's side and readers
+  // -----------------------------------------------------------------------
 
   enum class State { open, published, committed };
   Result<std::vector<PartId>> list(State state) const;
   Result<Journal> journal(State state, const PartId& part) const;
   [[nodiscard]] bool is_in(State state, const PartId& part) const;
-  /// The bytes for reading; LOCK_SH is taken, Cause::system with EWOULDBLOCK where a writer has them.
+  /// The bytes for reading; LOCK_SH is taken, Cause::system with EWOULDBLOCK where a writer has
+  /// them.
   Result<File> open_bytes(const PartId& part) const;
-  /// The part is in a container: published/ -> committed/ (`keep`), or freed, its bytes into the pool of
-  /// `pool_rank` when there is one and room in it.
-  Result<void> committed(const PartId& part, bool keep, std::optional<std::uint32_t> pool_rank) const;
+  /// The part is in a container: published/ -> committed/ (`keep`), or freed (from any state), its
+  /// bytes into the pool of `pool_rank` when there is one, room in it, and nobody reads them. The
+  /// caller holds no lock on the bytes.
+  Result<void> committed(const PartId& part, bool keep,
+                         std::optional<std::uint32_t> pool_rank) const;
 
   struct RankPresence {
     std::string name;  ///< below ranks/
     std::uint32_t rank = 0;
     bool alive = false;
     bool ended = false;  ///< recorded a regular end
+    int status = 0;      ///< exit status that came with it
   };
   Result<std::vector<RankPresence>> presences() const;
 
@@ -103,7 +133,22 @@ class LaunchDirectory {
   /// True while some leader holds the lock.
   [[nodiscard]] bool has_leader() const;
 
-  /// Removes the directory when nothing is open, published or committed and nobody lives. False: it stays.
+  /// Bytes of memory that parts and pool of this launch take. Lists directories: for the leader.
+  Result<std::uint64_t> used_bytes() const;
+  /// The leader leaves here what this user's stages take on the node, and whether a commit failed;
+  /// a rank reads it at each create with one pread.
+  struct Notice {
+    std::uint64_t stage_bytes = 0;
+    bool commit_failed = false;
+  };
+  Result<void> write_notice(const Notice& notice) const;
+  [[nodiscard]] Notice notice() const;  ///< all zero where there is none
+
+  /// Removes files of the pool, until `bytes` are given back. Returns how many were.
+  Result<std::uint64_t> shrink_pool(std::uint64_t bytes) const;
+
+  /// Removes the directory when nothing is open, published or committed and nobody lives. False: it
+  /// stays. The caller holds the leader's lock.
   Result<bool> remove_if_done() const;
 
  private:
@@ -111,6 +156,11 @@ class LaunchDirectory {
 
   std::string path_;
   File directory_;
+};
+
+struct LaunchDirectory::Entered {
+  LaunchDirectory directory;
+  Presence presence;
 };
 
 /// Absolute paths of all launch directories in a stage (empty where there is no stage).

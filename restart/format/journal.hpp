@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the stage says of a part beside its bytes: append-only records, each with length and checksum. A
-// torn last record is as if it had not been written. docs/format.md, "Journal".
+// What the stage says of a part beside its bytes: append-only records, each with length and
+// checksum. A torn last record is as if it had not been written. docs/format.md, "Journal".
 #pragma once
 
 #include <cstdint>
@@ -32,24 +32,38 @@ struct PartBegin {
   std::vector<std::string> masked_names;  ///< full paths, candidates, most likely first
   std::string presence;                   ///< name below ranks/ of the process that writes
   Replaced replaced = Replaced::nothing;
-  std::optional<PartId> replaced_part;    ///< the part that the stub at the path named
-  std::uint32_t mode = 0;                 ///< permission bits that native would give the file
-  std::uint64_t begin_ns = 0;             ///< CLOCK_REALTIME
-  std::string settings;                   ///< effective settings that are not default: "key=value;…"
+  std::optional<PartId> replaced_part;  ///< the part that the stub at the path named
+  std::uint32_t mode = 0;               ///< permission bits that native would give the file
+  std::uint64_t begin_ns = 0;           ///< CLOCK_REALTIME
+  std::string settings;  ///< effective settings that are not default: "key=value;…"
 };
 
 /// Written at publish. A provisional one (H5Fflush) may be followed by others; the last one counts.
 struct PartPublish {
+  /// Where the bytes of a part lie that went to its path natively, and belongs to its set as such.
+  struct NativeFile {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+  };
+
   std::uint64_t size = 0;
   std::uint64_t publish_ns = 0;
   bool provisional = false;
-  bool durable = false;  ///< close=durable: the writer waits for this part
+  bool durable = false;              ///< close=durable: the writer waits for this part
+  std::optional<NativeFile> native;  ///< the bytes are not in the stage but at the path
 };
 
 struct Journal {
   PartBegin begin;
   std::optional<PartPublish> publish;
 };
+
+/// The two limits within which a reader accepts a begin record; masked_names() keeps them.
+inline constexpr std::size_t max_masked_names = 16;
+inline constexpr std::size_t max_path_bytes = 8192;
+
+/// Most bytes that a journal grows to, and that a reader looks at.
+inline constexpr std::size_t max_journal_bytes = 1 << 20;
 
 Bytes write_begin(const PartBegin& begin);
 Bytes write_publish(const PartPublish& publish);

@@ -13,6 +13,7 @@ namespace mcr::restart {
 
 struct Stub {
   static constexpr std::size_t max_bytes = 64 * 1024;
+  static constexpr std::size_t head_bytes = 18;  ///< enough for looks_like_stub
 
   PartId part;
   std::string launch;
@@ -20,17 +21,20 @@ struct Stub {
   std::uint32_t rank = 0;
   std::uint32_t rank_count = 1;
   std::string node;
-  std::vector<std::string> masked_names;   ///< candidates, most likely first; relative to `container_base`
-  std::string container_directory;         ///< relative to the stub's own directory, e.g. "mcr" or "../mcr"
-  std::string container_directory_absolute;
-  std::string launch_directory;            ///< absolute, in the stage: `<stage>/<node>.<launch>`
-  std::string path;                        ///< absolute path at which the program wrote
+  /// Full paths, candidates, most likely first, as in the journal. Where a candidate's container
+  /// lies and what it is called follows from it, container_directory and the stub's own place
+  /// (container_name.hpp).
+  std::vector<std::string> masked_names;
+  std::string container_directory;  ///< the setting container_dir: "mcr" or "../mcr"
+  std::string launch_directory;     ///< absolute, in the stage: `<stage>/<node>.<launch>`
+  std::string path;                 ///< absolute path at which the program wrote
 };
 
-/// The bytes of the file: signature, record, checksum, and a text for people.
+/// The bytes of the file: signature, record, checksum, and a text for people. At most max_bytes:
+/// where names are too long for that, the least likely candidates are left out.
 Bytes write_stub(const Stub& stub);
 
-/// True where `head` (the first bytes of a file, at least 17) says that this is a stub, whole or not.
+/// True where `head` (the first bytes of a file) says that this is a stub, whole or not.
 bool looks_like_stub(ByteSpan head);
 
 /// Cause::damaged where it is no stub or was altered, Cause::unsupported for a newer version.

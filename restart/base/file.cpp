@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/file.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+namespace {
+
+/// Linux transfers at most 2 GiB - 4 KiB at once, and answers short above it.
+constexpr std::size_t transfer_limit = std::size_t{1} << 30;
+
+/// Calls until the answer is not "interrupted".
+template <typename Call>
+auto repeat(Call call) {
+  auto answer = call();
+  while (answer < 0 && errno == EINTR) answer = call();
+  return answer;
+}
+
+Result<off_t> file_offset(std::uint64_t offset, const std::string& name) {
+  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) {
+    return Error{Cause::damaged, name + ": offset " + std::to_string(offset) + " is impossible"};
+  }
+  return static_cast<off_t>(offset);
+}
+
+}  // namespace
+
+Error system_error(std::string_view what, std::string_view name) {
+  const int number = errno;
+  char buffer[128];
+  // GNU's variant answers the text, which need not lie in the buffer; it never fails.
+  const char* text = strerror_r(number, buffer, sizeof buffer);
+  Error error;
+  error.cause = number == ENOSPC || number == EDQUOT ? Cause::full : Cause::system;
+  error.system_error = number;
+  error.message = std::string(what);
+  if (!name.empty()) error.message.append(" ").append(name);
+  error.message.append(": ").append(text);
+  return error;
+}
+
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    if (descriptor_ >= 0) system_calls().close(descriptor_);
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    name_ = std::move(other.name_);
+  }
+  return *this;
+}
+
+File::~File() {
+  // Not repeated after EINTR: Linux has freed the descriptor by then.
+  if (descriptor_ >= 0) system_calls().close(descriptor_);
+}
+
+Result<File> File::open(int directory, const std::string& name, int flags, mode_t mode) {
+  const int descriptor = repeat(
+      [&] { return system_calls().openat(directory, name.c_str(), flags | O_CLOEXEC, mode); });
+  if (descriptor < 0) return system_error("cannot open", name);
+  return File(descriptor, name);
+}
+
+Result<std::size_t> File::read_some_at(std::uint64_t offset, MutableByteSpan out) const {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const off_t place = MCR_TRY(file_offset(offset + done, name_));
+    const std::size_t wanted = std::min(out.size() - done, transfer_limit);
+    const ssize_t got =
+        repeat([&] { return system_calls().pread(descriptor_, out.data() + done, wanted, place); });
+    if (got < 0) return system_error("cannot read", name_);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Result<void> File::read_at(std::uint64_t offset, MutableByteSpan out) const {
+  const std::size_t got = MCR_TRY(read_some_at(offset, out));
+  if (got < out.size()) {
+    return Error{Cause::damaged, name_ + " ends too early: " + std::to_string(out.size()) +
+                                     " bytes from " + std::to_string(offset) + " on, " +
+                                     std::to_string(got) + " are there"};
+  }
+  return {};
+}
+
+Result<void> File::write_at(std::uint64_t offset, ByteSpan data) const {
+  std::size_t done = 0;
+  while (done < data.size()) {
+    const off_t place = MCR_TRY(file_offset(offset + done, name_));
+    const std::size_t wanted = std::min(data.size() - done, transfer_limit);
+    const ssize_t written = repeat(
+        [&] { return system_calls().pwrite(descriptor_, data.data() + done, wanted, place); });
+    if (written < 0) return system_error("cannot write", name_);
+    if (written == 0) {
+      errno = EIO;  // no error and no progress: never wait for it
+      return system_error("cannot write", name_);
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  return {};
+}
+
+Result<void> File::append(ByteSpan data) const {
+  std::size_t done = 0;
+  while (done < data.size()) {
+    const ssize_t written = repeat(
+        [&] { return system_calls().write(descriptor_, data.data() + done, data.size() - done); });
+    if (written <= 0) {
+      if (written == 0) errno = EIO;
+      const Error error = system_error("cannot append to", name_);
+      if (done > 0) {
+        // Take the part that got in back, so that a later append does not follow a torn record.
+        const auto now = size();
+        if (now && *now >= done) (void)truncate(*now - done).has_value();
+      }
+      return error;
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  return {};
+}
+
+Result<void> File::truncate(std::uint64_t size) const {
+  const off_t end = MCR_TRY(file_offset(size, name_));
+  if (repeat([&] { return system_calls().ftruncate(descriptor_, end); }) < 0) {
+    return system_error("cannot set the size of", name_);
+  }
+  return {};
+}
+
+Result<void> File::sync() const {
+  if (repeat([&] { return system_calls().fsync(descriptor_); }) < 0) {
+    return system_error("cannot sync", name_);
+  }
+  return {};
+}
+
+Result<struct stat> File::status() const {
+  struct stat status {};
+  if (repeat([&] { return system_calls().fstat(descriptor_, &status); }) < 0) {
+    return system_error("cannot ask for the status of", name_);
+  }
+  return status;
+}
+
+Result<std::uint64_t> File::size() const {
+  const struct stat now = MCR_TRY(status());
+  return static_cast<std::uint64_t>(now.st_size);
+}
+
+Result<Bytes> File::read_all(std::size_t limit) const {
+  // Not from the size alone: files of /proc and /sys say 0, and a file may grow while it is read.
+  const std::uint64_t expected = MCR_TRY(size());
+  Bytes content;
+  std::size_t done = 0;
+  std::size_t step = static_cast<std::size_t>(std::min<std::uint64_t>(expected, limit)) + 1;
+  while (true) {
+    content.resize(done + step);
+    const std::size_t got = MCR_TRY(read_some_at(done, MutableByteSpan(content).subspan(done)));
+    done += got;
+    if (done > limit) {
+      return Error{Cause::damaged, name_ + " is longer than " + std::to_string(limit) + " bytes"};
+    }
+    if (got < step) break;
+    step = std::min<std::size_t>(4096, limit - done + 1);
+  }
+  content.resize(done);
+  return content;
+}
+
+Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit) {
+  // O_NONBLOCK: a named pipe planted there must not stop us. Nothing else notices it.
+  const File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK));
+  return file.read_all(limit);
+}
+
+Result<std::vector<std::string>> list_directory(int directory, const std::string& name) {
+  File opened = MCR_TRY(File::open(directory, name, O_RDONLY | O_DIRECTORY));
+  DIR* stream = system_calls().fdopendir(opened.descriptor());
+  if (stream == nullptr) return system_error("cannot list", name);
+  (void)opened.release();  // the stream owns it now
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream);
+    if (entry == nullptr) break;
+    const std::string_view found = entry->d_name;
+    if (found != "." && found != "..") names.emplace_back(found);
+  }
+  const int problem = errno;
+  ::closedir(stream);
+  if (problem != 0) {
+    errno = problem;
+    return system_error("cannot list", name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace mcr::restart

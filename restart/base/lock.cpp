@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/lock.hpp"
+
+#include <sys/file.h>
+
+#include <cerrno>
+
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+
+Result<bool> try_lock(const File& file, LockKind kind) {
+  const int operation = (kind == LockKind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+  int answer = 0;
+  do {
+    answer = system_calls().flock(file.descriptor(), operation);
+  } while (answer < 0 && errno == EINTR);
+  if (answer == 0) return true;
+  if (errno == EWOULDBLOCK) return false;
+  return system_error("cannot lock", file.name());
+}
+
+void unlock(const File& file) { (void)system_calls().flock(file.descriptor(), LOCK_UN); }
+
+}  // namespace mcr::restart

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nothing here has a destructor: HDF5 calls the plugin after static destructors have run.
+#include "restart/base/log.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <mutex>
+#include <string>
+
+#include "codecs/base/checksum.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constinit std::atomic<LogLevel> level{LogLevel::summary};
+constinit std::atomic<int> descriptor{STDERR_FILENO};
+
+/// Topics that were warned of, by checksum. When all places are taken, further topics are not
+/// repeated either: they are not said at all rather than over and over.
+constexpr std::size_t topic_limit = 128;
+constinit std::mutex topics_mutex;
+constinit std::array<std::uint64_t, topic_limit> topics{};
+constinit std::size_t topic_count = 0;
+
+std::string time_of_day() {
+  timespec now{};
+  system_calls().clock_gettime(CLOCK_REALTIME, &now);
+  tm parts{};
+  gmtime_r(&now.tv_sec, &parts);
+  char text[64];
+  const int length =
+      std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ ",
+                    parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
+                    parts.tm_min, parts.tm_sec, now.tv_nsec / 1000000);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+/// One message is one line in one write, so that those of several ranks do not mix. Names in it may
+/// come from strangers' files: nothing of them reaches a terminal as a control character.
+void write_line(std::string_view message) {
+  const int to = descriptor.load();
+  std::string line;
+  if (to != STDERR_FILENO) line = time_of_day();
+  line.append("mcr: ").append(message);
+  std::replace_if(
+      line.begin(), line.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  line.push_back('\n');
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = system_calls().write(to, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // there is nowhere else to say it
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+void set_log_level(LogLevel wanted) { level = wanted; }
+LogLevel log_level() { return level; }
+void set_log_descriptor(int wanted) { descriptor = wanted; }
+
+void log_debug(std::string_view message) {
+  if (level.load() == LogLevel::debug) write_line(message);
+}
+
+void log_summary(std::string_view message) {
+  if (level.load() != LogLevel::quiet) write_line(message);
+}
+
+void log_warning(std::string_view message) {
+  if (level.load() != LogLevel::quiet) write_line(message);
+}
+
+void log_warning_once(std::string_view topic, std::string_view message) {
+  const std::uint64_t name = checksum(as_bytes(topic));
+  {
+    const std::lock_guard guard(topics_mutex);
+    const auto end = topics.begin() + static_cast<std::ptrdiff_t>(topic_count);
+    if (std::find(topics.begin(), end, name) != end || topic_count == topic_limit) return;
+    topics[topic_count++] = name;
+  }
+  log_warning(message);
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/system.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace mcr::restart {
+namespace {
+
+// Variadic in C, hence no pointer of the table's type.
+int open_with_mode(int directory, const char* name, int flags, mode_t mode) {
+  return ::openat(directory, name, flags, mode);
+}
+
+// By number, so that the plugin asks nothing of the C library that an old one lacks.
+int rename_without_replacing(int from_directory, const char* from, int to_directory,
+                             const char* to) {
+  return static_cast<int>(
+      ::syscall(SYS_renameat2, from_directory, from, to_directory, to, RENAME_NOREPLACE));
+}
+
+// fstat and its like are macros or aliases in some C libraries.
+int status_of(int descriptor, struct stat* status) { return ::fstat(descriptor, status); }
+int status_at(int directory, const char* name, struct stat* status, int flags) {
+  return ::fstatat(directory, name, status, flags);
+}
+
+constexpr SystemCalls real_calls = {
+    .openat = open_with_mode,
+    .close = ::close,
+    .pread = ::pread,
+    .pwrite = ::pwrite,
+    .write = ::write,
+    .ftruncate = ::ftruncate,
+    .fallocate = ::fallocate,
+    .fsync = ::fsync,
+    .fstat = status_of,
+    .fstatat = status_at,
+    .fstatvfs = ::fstatvfs,
+    .fchmod = ::fchmod,
+    .fchmodat = ::fchmodat,
+    .fchown = ::fchown,
+    .flock = ::flock,
+    .renameat = ::renameat,
+    .rename_new = rename_without_replacing,
+    .linkat = ::linkat,
+    .symlinkat = ::symlinkat,
+    .readlinkat = ::readlinkat,
+    .unlinkat = ::unlinkat,
+    .mkdirat = ::mkdirat,
+    .fdopendir = ::fdopendir,
+    .getrandom = ::getrandom,
+    .clock_gettime = ::clock_gettime,
+};
+
+}  // namespace
+
+constinit std::atomic<const SystemCalls*> detail::system_calls_in_use{&real_calls};
+
+const SystemCalls& real_system_calls() { return real_calls; }
+
+}  // namespace mcr::restart

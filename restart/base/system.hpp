@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one door to the operating system: the table of system calls in use. Whatever restart, the
+// driver and the leader do to files goes through it, so that a test can let any call fail, fall
+// short or be the process's last one. Each entry behaves like the call of its name: -1 and errno.
+#pragma once
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <ctime>
+
+namespace mcr::restart {
+
+struct SystemCalls {
+  int (*openat)(int directory, const char* name, int flags, mode_t mode);
+  int (*close)(int descriptor);
+  ssize_t (*pread)(int descriptor, void* out, std::size_t bytes, off_t offset);
+  ssize_t (*pwrite)(int descriptor, const void* data, std::size_t bytes, off_t offset);
+  ssize_t (*write)(int descriptor, const void* data, std::size_t bytes);
+  int (*ftruncate)(int descriptor, off_t size);
+  int (*fallocate)(int descriptor, int mode, off_t offset, off_t bytes);
+  int (*fsync)(int descriptor);
+  int (*fstat)(int descriptor, struct stat* status);
+  int (*fstatat)(int directory, const char* name, struct stat* status, int flags);
+  int (*fstatvfs)(int descriptor, struct statvfs* status);
+  int (*fchmod)(int descriptor, mode_t mode);
+  int (*fchmodat)(int directory, const char* name, mode_t mode, int flags);
+  int (*fchown)(int descriptor, uid_t user, gid_t group);
+  int (*flock)(int descriptor, int operation);
+  int (*renameat)(int from_directory, const char* from, int to_directory, const char* to);
+  /// renameat2 with RENAME_NOREPLACE.
+  int (*rename_new)(int from_directory, const char* from, int to_directory, const char* to);
+  int (*linkat)(int from_directory, const char* from, int to_directory, const char* to, int flags);
+  int (*symlinkat)(const char* target, int directory, const char* name);
+  ssize_t (*readlinkat)(int directory, const char* name, char* out, std::size_t bytes);
+  int (*unlinkat)(int directory, const char* name, int flags);
+  int (*mkdirat)(int directory, const char* name, mode_t mode);
+  DIR* (*fdopendir)(int descriptor);
+  ssize_t (*getrandom)(void* out, std::size_t bytes, unsigned flags);
+  int (*clock_gettime)(clockid_t clock, struct timespec* time);
+};
+
+/// The operating system's own.
+const SystemCalls& real_system_calls();
+
+namespace detail {
+extern std::atomic<const SystemCalls*> system_calls_in_use;
+}
+
+/// The table in use.
+inline const SystemCalls& system_calls() {
+  return *detail::system_calls_in_use.load(std::memory_order_acquire);
+}
+
+/// Puts another table in place while it lives, which `table` must outlive. For tests.
+class ReplacedSystemCalls {
+ public:
+  explicit ReplacedSystemCalls(const SystemCalls& table)
+      : before_(detail::system_calls_in_use.exchange(&table)) {}
+  ~ReplacedSystemCalls() { detail::system_calls_in_use.store(before_); }
+  ReplacedSystemCalls(const ReplacedSystemCalls&) = delete;
+  ReplacedSystemCalls& operator=(const ReplacedSystemCalls&) = delete;
+
+ private:
+  const SystemCalls* before_;
+};
+
+}  // namespace mcr::restart

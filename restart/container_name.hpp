@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the containers of a set lie and what they are called. Writer (leader) and reader (stub)
+// compute it from the same things, so that no name of a container has to be stored anywhere:
+//
+//   <deepest directory that all parts of the set share>/<container_dir>/
+//     set-<masked name>.<launch>-<sequence>.r<first>-<last>[.s<k>].h5
+//
+// The masked name stands there relative to that directory, '/' as '+' (and '+' as "++"); one that
+// is too long for a file name is cut and ends in a checksum.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mcr::restart {
+
+struct ContainerName {
+  std::string base;       ///< the directory that all parts share, absolute
+  std::string directory;  ///< base / container_dir
+  /// How many directories a part lies below `base`: 0 for `out/r{rank}.h5`, 1 for `{rank}/out.h5`.
+  /// From a stub's own directory the container's is that many times "../", then container_dir.
+  std::uint32_t depth = 0;
+  std::string prefix;  ///< of the file names: "set-<masked name>.<launch>-<sequence>."
+
+  /// The container's directory, seen from a stub's own.
+  [[nodiscard]] std::string directory_from_stub(std::string_view container_dir) const;
+};
+
+/// `masked_name` is a full path.
+ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
+                             std::string_view launch, std::uint64_t sequence);
+
+/// The file name after the prefix: "r<first>-<last>.h5", or "r<first>-<last>.s<supplement>.h5".
+std::string container_suffix(std::uint32_t first_rank, std::uint32_t last_rank,
+                             std::optional<std::uint32_t> supplement);
+
+/// What a container's file name says; nothing where it is not such a name.
+struct ParsedContainerName {
+  std::string masked_name;  ///< as it stands in the name, '+' and all
+  std::string launch;
+  std::uint64_t sequence = 0;
+  std::uint32_t first_rank = 0;
+  std::uint32_t last_rank = 0;
+  std::optional<std::uint32_t> supplement;
+};
+std::optional<ParsedContainerName> parse_container_name(std::string_view file_name);
+
+/// `text` as a part of file names: other characters than [A-Za-z0-9_-] become '_', and where
+/// anything was changed or cut to `limit` characters, a checksum of the original follows, so that
+/// different texts stay different.
+std::string safe_name(std::string_view text, std::size_t limit);
+
+}  // namespace mcr::restart

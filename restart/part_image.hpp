@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part over a container: only the frames that a read touches are decoded; a small cache of decoded
-// frames belongs to each open part.
+// A part over a container: only the frames that a read touches are decoded. A few decoded frames
+// and the map page used last belong to each open part; nothing else grows with the part.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace mcr::restart {
 
-/// The part of `rank` (and of that id, where given) in the container; Cause::usage where it holds none.
+/// The part that `part`, one of container->parts(), describes.
 Result<std::unique_ptr<PartSource>> open_part_image(std::shared_ptr<ContainerReader> container,
                                                     const PartRecord& part);
 

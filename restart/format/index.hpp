@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container's own table: where each frame lies and which bytes of which part it gives. Read without
-// HDF5. docs/format.md, "Index". All numbers from a file are checked against the bytes that are there.
+// A container's own table: where each frame lies and which bytes of which part it gives. Read
+// without HDF5. docs/format.md, "Index". All numbers from a file are checked against the bytes that
+// are there.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,6 +13,9 @@
 #include "restart/format/part_id.hpp"
 
 namespace mcr::restart {
+
+/// Container format that this build writes; it reads all from 1 on.
+inline constexpr std::uint32_t container_version = 1;
 
 /// First 512 bytes of a container, HDF5's user block.
 struct UserBlock {
@@ -26,40 +31,82 @@ Result<UserBlock> read_user_block(ByteSpan file_head);
 
 /// One frame: 24 bytes on disk.
 struct FramePlace {
+  static constexpr std::size_t record_bytes = 24;
+
   std::uint64_t file_offset = 0;
   std::uint32_t stored_bytes = 0;
   std::uint32_t raw_bytes = 0;
   std::uint64_t checksum = 0;  ///< XXH3-64 of the stored bytes
+
+  bool operator==(const FramePlace&) const = default;
 };
 
 enum class DatasetKind : std::uint8_t { variable = 0, skeletons = 1, batch = 2 };
 
-/// One dataset of the container: a run of frames that is its bytes in linear order.
-struct DatasetEntry {
-  std::string name;  ///< "Grid{n}/Density"; without /variables
-  DatasetKind kind = DatasetKind::variable;
-  std::uint64_t raw_bytes = 0;
-  std::uint64_t first_frame = 0;  ///< into the container's one frame table
-  std::uint64_t frame_count = 0;
+/// What the stored bytes of a dataset's chunks are.
+enum class DatasetStorage : std::uint8_t {
+  frames = 0,   ///< a frame each (codecs/frame.hpp); it holds what FramePlace::raw_bytes says
+  deflate = 1,  ///< HDF5's own shuffle (element_bytes above 1) and deflate filters; holds
+                ///< chunk_bytes, of which the first raw_bytes mean something (profile `portable`)
 };
 
-/// `length` bytes of a part that lie in `dataset` from byte `frame_offset` of its frame `frame` (counted
-/// within the dataset) on, running on into the following frames.
+/// One dataset of the container: a run of frames that is its bytes in linear order. 44 bytes on
+/// disk, and the name.
+struct DatasetEntry {
+  static constexpr std::size_t record_bytes = 44;
+  static constexpr std::uint32_t max_chunk_bytes = 1U << 30;
+
+  std::string name;  ///< "Grid{n}/Density"; without /variables
+  DatasetKind kind = DatasetKind::variable;
+  DatasetStorage storage = DatasetStorage::frames;
+  std::uint32_t element_bytes = 1;  ///< of the HDF5 datatype
+  std::uint32_t chunk_bytes = 0;    ///< of a whole HDF5 chunk; no frame holds more raw bytes
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t first_frame = 0;  ///< into the container's one frame table
+  std::uint32_t frame_count = 0;
+
+  bool operator==(const DatasetEntry&) const = default;
+};
+
+/// `length` bytes of a part that lie in `dataset` from byte `frame_offset` of its frame `frame`
+/// (counted within the dataset) on, running on into the following frames; or that are its
+/// skeleton's from `skeleton_position` on (two or three bytes on disk: skeletons are the gaps
+/// between fragments).
 struct MapEntry {
+  static constexpr std::uint32_t skeleton = 0xffffffff;  ///< in place of a dataset
+  static constexpr std::size_t per_page = 512;
+
   std::uint64_t length = 0;
   std::uint32_t dataset = 0;
   std::uint32_t frame = 0;
   std::uint32_t frame_offset = 0;
+  std::uint64_t skeleton_position = 0;
+
+  bool operator==(const MapEntry&) const = default;
+};
+
+/// Where a part's skeleton lies in the dataset of skeletons, whose frames all hold chunk_bytes (but
+/// the last). With a base, its first bytes, as many as the base's skeleton has, are stored as the
+/// difference (exclusive or) to those of the base, which itself has none.
+struct SkeletonPlace {
+  static constexpr std::uint32_t no_base = 0xffffffff;
+
+  std::uint64_t begin = 0;  ///< linear position
+  std::uint64_t bytes = 0;
+  std::uint32_t base = no_base;  ///< number of a part of this container
+
+  bool operator==(const SkeletonPlace&) const = default;
 };
 
 struct PartEntry {
   PartId part;
   std::uint32_t rank = 0;
-  std::string path;               ///< as the program used it, relative to the container's parent where below it
+  std::string path;  ///< as the program used it, relative to the container's parent where below it
   std::uint64_t size = 0;
-  std::uint64_t checksum = 0;     ///< XXH3-64 of the whole part
+  std::uint64_t checksum = 0;  ///< XXH3-64 of the whole part
   std::uint32_t mode = 0;
-  std::vector<MapEntry> map;      ///< in order of part bytes, covers [0, size) without gaps
+  SkeletonPlace skeleton;
+  std::vector<MapEntry> map;  ///< in order of part bytes, covers [0, size) without gaps
 };
 
 /// Which set this is and who is accounted for (design.md 4.6).
@@ -71,7 +118,7 @@ struct SetIdentity {
   std::vector<std::uint32_t> passed_ranks;  ///< known to have written nothing of this set
   std::string scheme;
   std::string profile;
-  std::string writer;                       ///< "mcr 0.1.0"
+  std::string writer;  ///< "mcr 0.1.0"
   std::uint64_t created_ns = 0;
 };
 
@@ -89,10 +136,13 @@ struct IndexBytes {
   std::uint64_t directory_bytes = 0;
   std::uint64_t directory_checksum = 0;
 };
+/// Everything in `index` must keep the limits that the readers below check (the writer's own
+/// invariant).
 IndexBytes write_index(const Index& index);
 
-/// Reading goes piece by piece (restart/container_reader): the directory first, then dataset table, frame
-/// records, part table and map pages as they are asked for, each with a checksum of its own.
+/// Reading goes piece by piece (restart/container_reader): the directory first, then pages of
+/// dataset records and frame records, part table and map pages as they are asked for, each with a
+/// checksum.
 struct TablePlace {
   std::uint64_t offset = 0;  ///< within the index
   std::uint64_t bytes = 0;
@@ -100,9 +150,15 @@ struct TablePlace {
   std::uint64_t checksum = 0;
 };
 struct IndexDirectory {
+  static constexpr std::uint64_t max_bytes = 16U << 20;
+
+  static constexpr std::uint32_t no_dataset = 0xffffffff;
+
   SetIdentity set;
-  TablePlace datasets;
-  TablePlace frames;  ///< checksum unused: each frame carries its own, bounds are checked
+  std::uint32_t skeleton_dataset = no_dataset;
+  TablePlace datasets;  ///< checksum unused here and in `frames`: each page carries its own
+  TablePlace frames;
+  TablePlace names;  ///< checksum unused: each name has one in its dataset's record
   TablePlace parts;
 };
 struct PartRecord {  ///< PartEntry without its map
@@ -114,15 +170,46 @@ struct MapPage {
   TablePlace place;
 };
 
+/// Records of one size lie in pages: u32 table, u32 page number, up to so many records, XXH3-64 of
+/// all that. So a reader fetches one page for one record, and no record can be taken for another.
+struct RecordPages {
+  std::uint32_t table;
+  std::size_t record_bytes;
+  std::size_t records_per_page;
+
+  [[nodiscard]] std::uint64_t page_count(std::uint64_t records) const;
+  /// Bytes of the whole table with so many records (which are at most 2^40).
+  [[nodiscard]] std::uint64_t table_bytes(std::uint64_t records) const;
+  /// Page `page`: where it begins in the table, and how many bytes it has.
+  [[nodiscard]] std::uint64_t page_offset(std::uint64_t page) const;
+  [[nodiscard]] std::size_t page_bytes(std::uint64_t records, std::uint64_t page) const;
+  /// The records of page number `page`, its checksum checked.
+  [[nodiscard]] Result<ByteSpan> open(ByteSpan page_bytes, std::uint64_t page) const;
+};
+inline constexpr RecordPages frame_pages{1, FramePlace::record_bytes, 256};
+inline constexpr RecordPages dataset_pages{2, DatasetEntry::record_bytes, 64};
+
+/// A dataset's record without its name, and where that lies in the table of names.
+struct DatasetRecord {
+  DatasetEntry entry;
+  std::uint32_t name_offset = 0;
+  std::uint32_t name_bytes = 0;
+  std::uint32_t name_checksum = 0;  ///< low half of the name's XXH3-64
+};
+
 Result<IndexDirectory> read_index_directory(ByteSpan bytes, std::uint64_t index_bytes);
-Result<std::vector<DatasetEntry>> read_dataset_table(ByteSpan bytes, std::uint64_t count,
-                                                     std::uint64_t frame_count);
+Result<DatasetRecord> read_dataset_record(ByteSpan record, const IndexDirectory& directory);
+Result<std::string> read_dataset_name(ByteSpan name, const DatasetRecord& record);
 Result<FramePlace> read_frame_place(ByteSpan record, std::uint64_t file_bytes);
-Result<std::vector<PartRecord>> read_part_table(ByteSpan bytes, std::uint64_t count,
+Result<std::vector<PartRecord>> read_part_table(ByteSpan bytes, const TablePlace& place,
                                                 std::uint64_t index_bytes);
-Result<std::vector<MapPage>> read_page_table(ByteSpan bytes, std::uint64_t count,
-                                             std::uint64_t part_bytes, std::uint64_t index_bytes);
-Result<std::vector<MapEntry>> read_map_page(ByteSpan bytes, std::uint64_t count,
+Result<std::vector<MapPage>> read_page_table(ByteSpan bytes, const PartRecord& part,
+                                             std::uint64_t index_bytes);
+/// The entries of one page; together they are exactly as long as the page is (up to the next page's
+/// first offset, or the part's end).
+Result<std::vector<MapEntry>> read_map_page(ByteSpan bytes, const MapPage& page,
+                                            std::uint64_t part_bytes_covered,
+                                            std::uint64_t skeleton_bytes,
                                             std::uint64_t dataset_count);
 
 }  // namespace mcr::restart

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HDF5's filters are our codecs transpose and zlib; what is missing is the frame.
+#include "restart/format/plain_chunk.hpp"
+
+#include <algorithm>
+
+#include "codecs/codec_pipeline.hpp"
+#include "codecs/frame.hpp"
+#include "codecs/registry.hpp"
+
+namespace mcr::restart {
+namespace {
+
+// The transposition's element size is one byte in its parameters but any size in the layout.
+codecs::Pipeline pipeline_of(std::uint32_t element_bytes) {
+  codecs::Pipeline pipeline;
+  if (element_bytes > 1) pipeline.steps.push_back({codecs::codec_id::transpose, {}});
+  pipeline.steps.push_back({codecs::codec_id::zlib, {}});
+  return pipeline;
+}
+
+codecs::Layout layout_of(std::uint32_t element_bytes, std::uint32_t chunk_bytes) {
+  return {{codecs::ElementKind::bytes, element_bytes, false},
+          {codecs::Shape::flat(chunk_bytes / element_bytes)}};
+}
+
+}  // namespace
+
+Result<void> encode_plain_chunk(ByteSpan raw, std::uint32_t element_bytes,
+                                std::uint32_t chunk_bytes, Scratch& scratch, Bytes& out) {
+  const auto whole = scratch.take<std::byte>(chunk_bytes);
+  std::copy(raw.begin(), raw.end(), whole.span().begin());
+  std::fill(whole.span().begin() + static_cast<std::ptrdiff_t>(raw.size()), whole.span().end(),
+            std::byte{0});
+  std::vector<std::uint64_t> coded;
+  return codecs::run_encode(pipeline_of(element_bytes), whole.span(),
+                            layout_of(element_bytes, chunk_bytes), scratch, out, coded);
+}
+
+Result<void> decode_plain_chunk(ByteSpan stored, std::uint32_t element_bytes,
+                                std::uint32_t chunk_bytes, Scratch& scratch, MutableByteSpan raw) {
+  const codecs::Layout layout = layout_of(element_bytes, chunk_bytes);
+  if (raw.size() > chunk_bytes || layout.raw_bytes() != chunk_bytes) {
+    return Error{Cause::damaged, "plain chunk: sizes do not fit"};
+  }
+  if (const auto checked = codecs::check_layout(layout); !checked) {
+    return Error{Cause::damaged, checked.error().message};
+  }
+  if (raw.size() == chunk_bytes) {
+    return codecs::run_decode(pipeline_of(element_bytes), stored, layout, {}, scratch, raw);
+  }
+  const auto whole = scratch.take<std::byte>(chunk_bytes);
+  MCR_TRY(
+      codecs::run_decode(pipeline_of(element_bytes), stored, layout, {}, scratch, whole.span()));
+  std::copy_n(whole.span().begin(), raw.size(), raw.begin());
+  return {};
+}
+
+}  // namespace mcr::restart

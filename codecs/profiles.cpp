@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/profiles.hpp"
+
+#include <array>
+
+namespace mcr::codecs {
+namespace {
+
+struct ProfileName {
+  Profile profile;
+  std::string_view name;
+};
+constexpr std::array profile_names{
+    ProfileName{Profile::fast, "fast"},   ProfileName{Profile::balanced, "balanced"},
+    ProfileName{Profile::max, "max"},     ProfileName{Profile::none, "none"},
+    ProfileName{Profile::paper, "paper"}, ProfileName{Profile::portable, "portable"},
+};
+
+constexpr auto bytes = ElementClass::bytes;
+constexpr auto integer = ElementClass::integer;
+constexpr auto floating = ElementClass::floating;
+
+constexpr std::array candidate_table{
+    // pipeline, elements, smallest size, fast, balanced, max, encode and decode MB/s
+    Candidate{"zstd(1)", bytes, 1, true, false, false, 500, 1200},
+    Candidate{"zstd(3)", bytes, 1, false, true, false, 300, 1200},
+    Candidate{"transpose|zstd(3)", bytes, 2, false, true, true, 300, 1200},
+    Candidate{"zstd(19)", bytes, 1, false, false, true, 3, 1000},
+
+    Candidate{"zstd(1)", integer, 1, true, false, false, 500, 1200},
+    Candidate{"zstd(3)", integer, 1, false, true, false, 300, 1200},
+    Candidate{"transpose|zstd(1)", integer, 2, true, false, false, 700, 2000},
+    Candidate{"transpose|zstd(9)", integer, 2, false, true, true, 100, 1500},
+    Candidate{"zstd(19)", integer, 1, false, false, true, 3, 1000},
+
+    Candidate{"transpose|zstd(1)", floating, 2, true, true, false, 700, 2000},
+    Candidate{"zstd(1)", floating, 2, true, false, false, 600, 1200},
+    Candidate{"zstd(3)", floating, 2, false, true, false, 400, 1200},
+    Candidate{"transpose|zstd(9)", floating, 2, false, false, true, 50, 1500},
+    Candidate{"zstd(19)", floating, 2, false, false, true, 3, 1000},
+};
+
+Pipeline parsed(std::string_view text) {
+  auto pipeline = Pipeline::parse(text);
+  return pipeline ? *std::move(pipeline) : Pipeline{};
+}
+
+}  // namespace
+
+Result<Profile> parse_profile(std::string_view name) {
+  std::string known;
+  for (const ProfileName& entry : profile_names) {
+    if (entry.name == name) return entry.profile;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  return Error{Cause::usage, "unknown profile '" + std::string(name) + "'; known are " + known};
+}
+
+std::string_view profile_name(Profile profile) {
+  for (const ProfileName& entry : profile_names) {
+    if (entry.profile == profile) return entry.name;
+  }
+  return "?";
+}
+
+Result<void> ProfileOptions::set_pipeline(std::string_view name, std::string_view text) {
+  if (name.empty()) return Error{Cause::usage, "codec.<name>: the name is missing"};
+  named.emplace_back(name, MCR_TRY(Pipeline::parse(text)));
+  return {};
+}
+
+std::string_view type_name(const ElementType& type) {
+  static constexpr std::string_view unsigned_names[] = {"uint8", "uint16", "uint32", "uint64"};
+  static constexpr std::string_view signed_names[] = {"int8", "int16", "int32", "int64"};
+  static constexpr std::string_view floating_names[] = {"bytes", "half", "float", "double"};
+  const bool word = type.size == 1 || type.size == 2 || type.size == 4 || type.size == 8;
+  if (!word) return "bytes";
+  const auto log2_size = static_cast<std::size_t>(__builtin_ctz(type.size));
+  switch (type.kind) {
+    case ElementKind::unsigned_integer:
+      return unsigned_names[log2_size];
+    case ElementKind::signed_integer:
+      return signed_names[log2_size];
+    case ElementKind::floating:
+      return floating_names[log2_size];
+    case ElementKind::bytes:
+      break;
+  }
+  return "bytes";
+}
+
+ElementClass element_class(const ElementType& type) {
+  if (type.kind == ElementKind::floating) return ElementClass::floating;
+  return type.kind == ElementKind::bytes ? ElementClass::bytes : ElementClass::integer;
+}
+
+const Pipeline* named_pipeline(const ProfileOptions& options, std::string_view variable,
+                               const ElementType& type) {
+  const std::size_t slash = variable.rfind('/');
+  const std::string_view last =
+      slash == std::string_view::npos ? variable : variable.substr(slash + 1);
+  const auto find = [&options](std::string_view name) -> const Pipeline* {
+    if (name.empty()) return nullptr;
+    // The last one given wins, as with any setting.
+    for (auto entry = options.named.rbegin(); entry != options.named.rend(); ++entry) {
+      if (entry->first == name) return &entry->second;
+    }
+    return nullptr;
+  };
+  if (const Pipeline* pipeline = find(variable)) return pipeline;
+  if (const Pipeline* pipeline = find(last)) return pipeline;
+  if (const Pipeline* pipeline = find(type_name(type))) return pipeline;
+  return element_class(type) == ElementClass::integer ? find("integer") : nullptr;
+}
+
+std::span<const Candidate> candidates() { return candidate_table; }
+
+Pipeline fixed_pipeline(Profile profile, const ElementType& type) {
+  const std::string_view name = type_name(type);
+  if (profile == Profile::portable) return parsed(type.size > 1 ? "transpose|zlib(6)" : "zlib(6)");
+  if (profile != Profile::paper) return {};
+  if (name == "double" || name == "float") return parsed("fpzip(1d)|zlib(6)");
+  return parsed("lz4|zlib(6)");
+}
+
+}  // namespace mcr::codecs

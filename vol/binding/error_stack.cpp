@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Class and messages are registered for one push and given back: the stack holds references of its
+// own, and ids kept in statics would be wrong after H5close().
+#include "vol/binding/error_stack.hpp"
+
+#include "vol/binding/id.hpp"
+
+namespace mcr::vol {
+
+void push_error(const char* function, const Error& error) {
+  const Id error_class(hdf5.H5Eregister_class("mcr", "mcr", "0"));
+  const Id major(hdf5.H5Ecreate_msg(error_class.get(), H5E_MAJOR, "mcr"));
+  const Id minor(hdf5.H5Ecreate_msg(error_class.get(), H5E_MINOR,
+                                    error.cause == Cause::usage         ? "bad setting or use"
+                                    : error.cause == Cause::damaged     ? "damaged data"
+                                    : error.cause == Cause::unsupported ? "not supported"
+                                                                        : "system error"));
+  if (!error_class || !major || !minor) return;
+  hdf5.H5Epush2(H5E_DEFAULT, "mcr", function, 0, error_class.get(), major.get(), minor.get(), "%s",
+                error.message.c_str());
+}
+
+}  // namespace mcr::vol

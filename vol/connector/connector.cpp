@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows of ours: settings (info), the file's calls, who we are (introspection), begin and end.
+// All others are the native connector's.
+#include "vol/connector/connector.hpp"
+
+#include "vol/binding/id.hpp"
+#include "vol/connector/file_calls.hpp"
+#include "vol/connector/guard.hpp"
+#include "vol/connector/info_string.hpp"
+#include "vol/process.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+constinit const H5VL_class_t* native = nullptr;
+constinit H5VL_class_t own{};
+constinit const H5VL_class_t refused = [] {
+  H5VL_class_t refused_class{};
+  refused_class.value = connector_value;
+  refused_class.name = connector_name;
+  return refused_class;
+}();
+
+herr_t initialize(hid_t) { return 0; }
+
+herr_t terminate() {
+  end_process();
+  return 0;
+}
+
+// HDF5 asks for the terminal class to find out whether an object is the native connector's: ours
+// all are.
+herr_t connector_class_of(void*, H5VL_get_conn_lvl_t level, const H5VL_class_t** found) {
+  *found = level == H5VL_GET_CONN_LVL_TERM ? native : &own;
+  return 0;
+}
+
+const H5VL_class_t* find_native_class() {
+  const hid_t id = hdf5.H5VLregister_connector_by_value(H5_VOL_NATIVE, H5P_DEFAULT);
+  if (id < 0) return nullptr;
+  const H5VL_class_t* found = nullptr;
+  int not_null = 0;  // the native row does not look at the object, but HDF5 refuses none
+  const bool told =
+      hdf5.H5VLintrospect_get_conn_cls(&not_null, id, H5VL_GET_CONN_LVL_CURR, &found) >= 0;
+  hdf5.H5VLclose(id);
+  return told && found != nullptr && found->version == H5VL_VERSION ? found : nullptr;
+}
+
+}  // namespace
+
+const H5VL_class_t* connector_class() {
+  if (native != nullptr) return &own;
+  native = find_native_class();
+  if (native == nullptr) return &refused;
+  own = *native;
+  own.value = connector_value;
+  own.name = connector_name;
+  own.conn_version = 1;
+  own.initialize = guarded<&initialize>;
+  own.terminate = guarded<&terminate>;
+  own.info_cls = info_callbacks();
+  own.introspect_cls.get_conn_cls = guarded<&connector_class_of>;
+  own.file_cls.create = guarded<&file_create>;
+  own.file_cls.open = guarded<&file_open>;
+  own.file_cls.get = guarded<&file_get>;
+  own.file_cls.specific = guarded<&file_specific>;
+  own.file_cls.optional = guarded<&file_optional>;
+  return &own;
+}
+
+const H5VL_class_t* refused_class() { return &refused; }
+
+const H5VL_class_t& native_class() { return *native; }
+
+}  // namespace mcr::vol

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/connector/info_string.hpp"
+
+#include <cstring>
+
+#include "vol/connector/guard.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+// The first "key=value" of `text`, braces kept together, and what follows its semicolon.
+std::string_view take_item(std::string_view& text) {
+  std::size_t depth = 0;
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    if (text[end] == '{') ++depth;
+    if (text[end] == '}' && depth > 0) --depth;
+    if (text[end] == ';' && depth == 0) break;
+  }
+  const std::string_view item = text.substr(0, end);
+  text.remove_prefix(std::min(text.size(), end + 1));
+  return trimmed(item);
+}
+
+void* copy(const void* info) {
+  return info == nullptr ? nullptr : new ConnectorInfo(*static_cast<const ConnectorInfo*>(info));
+}
+
+herr_t compare(int* result, const void* left, const void* right) {
+  const auto* a = static_cast<const ConnectorInfo*>(left);
+  const auto* b = static_cast<const ConnectorInfo*>(right);
+  if (a == nullptr || b == nullptr) {
+    *result = static_cast<int>(a != nullptr) - static_cast<int>(b != nullptr);
+  } else {
+    *result = a->settings.compare(b->settings);
+  }
+  return 0;
+}
+
+herr_t free_info(void* info) {
+  delete static_cast<ConnectorInfo*>(info);
+  return 0;
+}
+
+herr_t to_text(const void* info, char** text) {
+  std::string out = "under_vol=0;under_info={}";
+  if (info != nullptr) out += ";" + static_cast<const ConnectorInfo*>(info)->settings;
+  *text = static_cast<char*>(hdf5.H5allocate_memory(out.size() + 1, false));
+  if (*text == nullptr) return -1;
+  std::memcpy(*text, out.c_str(), out.size() + 1);
+  return 0;
+}
+
+herr_t from_text(const char* text, void** info) {
+  *info = new ConnectorInfo(parse_info(text == nullptr ? "" : text));
+  return 0;
+}
+
+}  // namespace
+
+ConnectorInfo parse_info(std::string_view text) {
+  ConnectorInfo info;
+  text = trimmed(text);
+  while (!text.empty()) {
+    const std::string_view item = take_item(text);
+    const auto equals = item.find('=');
+    const std::string_view key = trimmed(item.substr(0, equals));
+    if (key == "under_info") continue;
+    if (key == "under_vol") {
+      const std::string_view value =
+          equals == std::string_view::npos ? "" : trimmed(item.substr(equals + 1));
+      if (value != "0") {
+        info.mistake = "mcr: under_vol=" + std::string(value) +
+                       " cannot be used: mcr runs on HDF5's native connector, under_vol=0";
+      }
+      continue;
+    }
+    if (item.empty()) continue;
+    if (!info.settings.empty()) info.settings += ';';
+    info.settings += item;
+  }
+  return info;
+}
+
+H5VL_info_class_t info_callbacks() {
+  return {sizeof(ConnectorInfo), guarded<&copy>,    guarded<&compare>,
+          guarded<&free_info>,   guarded<&to_text>, guarded<&from_text>};
+}
+
+}  // namespace mcr::vol

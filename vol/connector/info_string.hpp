@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text after the connector's name, "under_vol=0;under_info={};key=value;…", as connector info.
+// HDF5 hands it over verbatim, leading blank included, and not at all where there is none: info may
+// be null everywhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "codecs/base/result.hpp"
+#include "vol/binding/host_hdf5.hpp"
+
+namespace mcr::vol {
+
+/// What HDF5 keeps for us in file access property lists.
+struct ConnectorInfo {
+  std::string settings;  ///< "key=value;…" as given, without under_vol and under_info
+  std::string mistake;   ///< why the text cannot be used; the first call that would use it says so
+};
+
+/// Takes under_vol and under_info out of the text.
+ConnectorInfo parse_info(std::string_view text);
+
+/// The callbacks copy, cmp, free, to_str, from_str.
+H5VL_info_class_t info_callbacks();
+
+}  // namespace mcr::vol

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the driver's three backends have in common: where the bytes of one open file are.
+#pragma once
+
+#include <sys/types.h>
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+
+#include "codecs/base/bytes.hpp"
+
+namespace mcr::vol {
+
+/// Device and inode of what lies at the path. HDF5 compares open files by it, as sec2 does.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  auto operator<=>(const FileIdentity&) const = default;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// End of file as native HDF5 would see it.
+  [[nodiscard]] virtual std::uint64_t size() const = 0;
+  /// What is behind the end, or was never written, reads as zeros.
+  virtual Result<void> read(std::uint64_t offset, MutableByteSpan out) = 0;
+  virtual Result<void> write(std::uint64_t offset, ByteSpan data) = 0;
+  /// Makes the file exactly so long.
+  virtual Result<void> truncate(std::uint64_t size) = 0;
+  /// H5Fflush: what was written so far survives the process.
+  virtual Result<void> flush() { return {}; }
+  /// HDF5's file locking, never waiting; Cause::system with errno where another has it.
+  virtual Result<void> lock(bool exclusive) = 0;
+  virtual Result<void> unlock() = 0;
+  /// The end of the file: nothing is called after it. Errors reach the program's H5Fclose.
+  virtual Result<void> close() = 0;
+
+  /// A descriptor of what lies at the path (a stub's own, for a part).
+  [[nodiscard]] virtual int descriptor() const = 0;
+  [[nodiscard]] virtual FileIdentity identity() const = 0;
+
+  /// The same file as a native one from now on, null where it is one already. Afterwards this
+  /// backend is only destroyed.
+  virtual Result<std::unique_ptr<Backend>> make_native() { return std::unique_ptr<Backend>(); }
+  /// The program waits for durability: it asked for the file's descriptor.
+  virtual void require_durable() {}
+};
+
+}  // namespace mcr::vol

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which backend the file at a path needs: native bytes, a part that this process is writing, a part
+// in the stage or in a container, or a new part.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "vol/driver/backend.hpp"
+
+namespace mcr::vol {
+
+class CapturePlan;
+
+struct OpenRequest {
+  std::string name;  ///< as the program gave it
+  bool writable = false;
+  bool create = false;
+  bool truncate = false;
+  bool exclusive = false;
+  bool swmr = false;
+  bool ignore_disabled_locks = false;
+  const CapturePlan* plan = nullptr;  ///< for a file that is created: how it is captured
+};
+
+/// Cause::system with an empty message (errno in system_error): open(2) refused, as it would have
+/// refused native HDF5.
+Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request);
+
+}  // namespace mcr::vol

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any text as a pipeline: what is accepted must print and parse to itself.
+#include <cstdlib>
+
+#include "codecs/codec_pipeline.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using mcr::codecs::Pipeline;
+  const auto pipeline = Pipeline::parse({reinterpret_cast<const char*>(data), size});
+  if (!pipeline) return 0;
+  const auto again = Pipeline::parse(pipeline->print());
+  if (!again || *again != *pipeline) std::abort();
+  return 0;
+}

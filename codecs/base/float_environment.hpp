@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Floating-point arithmetic that gives the same bits in every process. Decoding runs inside programs
+// that may have set rounding, flushing of denormals (-ffast-math does) or trapping; what predicts
+// values by arithmetic must not see any of that, and the program must not see our exception flags.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace mcr {
+
+/// IEEE 754 defaults (round to nearest even, denormals kept, nothing trapped) while it lives.
+class DefaultFloatEnvironment {
+ public:
+  DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
+  DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
+#if defined(__x86_64__)
+  DefaultFloatEnvironment() : kept_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~DefaultFloatEnvironment() { _mm_setcsr(kept_); }
+
+ private:
+  unsigned kept_;
+#elif defined(__aarch64__)
+  DefaultFloatEnvironment() {
+    asm volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(control_), "=r"(status_));
+    asm volatile("msr fpcr, %0" : : "r"(std::uint64_t{0}));
+  }
+  ~DefaultFloatEnvironment() {
+    asm volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(control_), "r"(status_));
+  }
+
+ private:
+  std::uint64_t control_ = 0;
+  std::uint64_t status_ = 0;
+#else
+  DefaultFloatEnvironment() {
+    std::fegetenv(&kept_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatEnvironment() { std::fesetenv(&kept_); }
+
+ private:
+  std::fenv_t kept_;
+#endif
+};
+
+}  // namespace mcr

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One variable computed from others: a short program of IEEE operations that have exactly one
+// result. spec.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/scratch.hpp"
+
+namespace mcr::codecs {
+
+/// One operation of a formula. Numbers are in files.
+enum class Operation : std::uint8_t {
+  input = 0,     ///< pushes the word of input `operand`
+  constant = 1,  ///< pushes constant `operand`
+  add = 2,       ///< the others take what was pushed last, binary ones the last two
+  subtract = 3,
+  multiply = 4,
+  divide = 5,
+  square_root = 6,
+  larger = 7,
+  smaller = 8,
+};
+
+/// A program in postfix order.
+struct Formula {
+  static constexpr std::size_t max_operations = 32;
+  static constexpr std::size_t max_depth = 8;
+  static constexpr std::size_t max_inputs = 8;
+  static constexpr std::size_t max_constants = 8;
+
+  struct Word {
+    Operation operation = Operation::input;
+    std::uint8_t operand = 0;
+
+    bool operator==(const Word&) const = default;
+  };
+  std::vector<Word> words;
+  std::vector<double> constants;
+
+  bool operator==(const Formula&) const = default;
+
+  /// Number of inputs that the program names: the largest operand and one.
+  [[nodiscard]] std::size_t input_count() const;
+  void write(Writer& out) const;
+  /// Cause::damaged where the program does not leave exactly one value or breaks a limit.
+  static Result<Formula> read(Reader& in);
+  /// "max(c0, c1 * a)" with the inputs' names, for people.
+  [[nodiscard]] std::string print(std::span<const std::string> inputs) const;
+};
+
+/// Fills `result` with the bits that `formula` gives for the words of its inputs (floating-point
+/// numbers in this machine's byte order, each as long as `result`). A result that is not a number
+/// becomes 0. T is the words' unsigned integer: std::uint32_t or std::uint64_t. The caller holds
+/// DefaultFloatEnvironment.
+template <typename T>
+void evaluate(const Formula& formula, std::span<const T* const> inputs, Scratch& scratch,
+              std::span<T> result);
+
+}  // namespace mcr::codecs

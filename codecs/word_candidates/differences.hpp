@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Differences of words as small integers where the values are near. spec.md, "Differences".
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace mcr::codecs::words {
+
+/// How words become integers whose differences are small where values are near.
+enum class Numbers : std::uint8_t { integer = 0, floating = 1 };
+
+template <typename T>
+inline constexpr unsigned word_bits = sizeof(T) * 8;
+
+/// Floating-point words in the order of their values; NaNs beyond the infinities.
+template <typename T>
+T ordered(T word) {
+  constexpr T sign = T{1} << (word_bits<T> - 1);
+  return (word & sign) != 0 ? static_cast<T>(~word) : static_cast<T>(word | sign);
+}
+template <typename T>
+T unordered(T word) {
+  constexpr T sign = T{1} << (word_bits<T> - 1);
+  return (word & sign) != 0 ? static_cast<T>(word ^ sign) : static_cast<T>(~word);
+}
+
+/// 0, -1, 1, -2, 2 … to 0, 1, 2, 3, 4 …
+template <typename T>
+T zigzag(T value) {
+  return static_cast<T>((value << 1) ^ (T{0} - static_cast<T>(value >> (word_bits<T> - 1))));
+}
+template <typename T>
+T unzigzag(T value) {
+  return static_cast<T>((value >> 1) ^ (T{0} - (value & 1)));
+}
+
+/// What must be coded to get from `prediction` to `word`; 0 only where they are equal.
+template <typename T>
+T difference(Numbers numbers, T word, T prediction) {
+  if (numbers == Numbers::floating) {
+    return zigzag<T>(static_cast<T>(ordered(word) - ordered(prediction)));
+  }
+  return zigzag<T>(static_cast<T>(word - prediction));
+}
+template <typename T>
+T restored(Numbers numbers, T coded, T prediction) {
+  if (numbers == Numbers::floating) {
+    return unordered<T>(static_cast<T>(ordered(prediction) + unzigzag(coded)));
+  }
+  return static_cast<T>(prediction + unzigzag(coded));
+}
+
+template <typename T>
+unsigned bit_length(T value) {
+  return static_cast<unsigned>(std::bit_width(value));
+}
+
+/// Bits that `word` costs, about, where `prediction` stands for it.
+template <typename T>
+unsigned cost(Numbers numbers, T word, T prediction) {
+  const unsigned length = bit_length(difference(numbers, word, prediction));
+  return length == 0 ? 0 : length + 2;
+}
+
+}  // namespace mcr::codecs::words

@@ -105,31 +105,27 @@ Result<Formula> Formula::read(Reader& in) {
 std::string Formula::print(std::span<const std::string> inputs) const {
   std::vector<std::string> stack;
   for (const Word& word : words) {
+    std::string text;
     if (word.operation == Operation::input) {
-      stack.push_back(word.operand < inputs.size() ? inputs[word.operand]
-                                                   : "#" + std::to_string(word.operand));
-      continue;
-    }
-    if (word.operation == Operation::constant) {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.6g", constants[word.operand]);
-      stack.emplace_back(text);
-      continue;
-    }
-    if (word.operation == Operation::square_root) {
-      stack.back() = "sqrt(" + stack.back() + ")";
-      continue;
-    }
-    const std::string right = stack.back();
-    stack.pop_back();
-    constexpr const char* signs[] = {"", "", " + ", " - ", " * ", " / "};
-    if (word.operation >= Operation::larger) {
-      stack.back() = (word.operation == Operation::larger ? "max(" : "min(") + stack.back() + ", " +
-                     right + ")";
+      text = word.operand < inputs.size() ? inputs[word.operand] : "?";
+    } else if (word.operation == Operation::constant) {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "%.6g", constants[word.operand]);
+      text = digits;
+    } else if (word.operation == Operation::square_root) {
+      text.append("sqrt(").append(stack.back()).append(")");
+      stack.pop_back();
     } else {
-      stack.back() =
-          "(" + stack.back() + signs[static_cast<std::size_t>(word.operation)] + right + ")";
+      constexpr const char* before[] = {"(", "(", "(", "(", "max(", "min("};
+      constexpr const char* between[] = {" + ", " - ", " * ", " / ", ", ", ", "};
+      constexpr std::size_t rows[] = {0, 0, 0, 1, 2, 3, 0, 4, 5};
+      const std::size_t row = rows[static_cast<std::size_t>(word.operation)];
+      const std::string right = stack.back();
+      stack.pop_back();
+      text.append(before[row]).append(stack.back()).append(between[row]).append(right).append(")");
+      stack.pop_back();
     }
+    stack.push_back(std::move(text));
   }
   return stack.size() == 1 ? stack.front() : "?";
 }

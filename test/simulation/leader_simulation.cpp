@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The leader's decisions under random events. A world of ranks, parts and storage is played from a seed,
-// the real Decisions answer, and the invariants of leader/decisions.hpp are checked after every event.
+// The leader's decisions under random events. A world of ranks, parts and storage is played from a
+// seed, the real Decisions answer, and the invariants of leader/decisions.hpp are checked after
+// every event.
 //
 //   leader_simulation [--seeds N] [--first SEED] [--verbose]
 //
-// What the world may do: ranks join late, write several files a step (per-rank names, an overwritten ring,
-// ambiguous names, a file of one rank alone), flush, withdraw, drift apart, end, die at any moment; storage
-// refuses for a while or for good, put-backs fail, parts vanish, the leader dies and another adopts, or is
-// told to terminate. Every run prints nothing but its result; a failure prints the seed that replays it.
+// What the world may do: ranks join late, write several files a step (per-rank names, an
+// overwritten ring, ambiguous names, a file of one rank alone), flush, withdraw, drift apart, end,
+// die at any moment; storage refuses for a while or for good, put-backs fail, parts vanish, the
+// leader dies and another adopts, or is told to terminate. Every run prints nothing but its result;
+// a failure prints the seed that replays it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +18,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aggregation/leader/decisions.hpp"
@@ -24,13 +27,12 @@ namespace {
 
 using namespace mcr::aggregation;
 
-enum class Fate { open, provisional, published, committed, native, aside, dropped };
+enum class Fate { open, published, committed, native, aside, dropped };
 
 struct WorldPart {
   PartFacts facts;
   Fate fate = Fate::open;
   std::uint64_t published_at = 0;
-  bool was_published = false;  ///< closed at least once: must never be lost
 };
 
 struct WorldRank {
@@ -85,7 +87,8 @@ class Simulation {
         for (const Action& action : actions_) next = std::min(next, action.due);
         if (!tick && actions_.empty()) {
           tell(Tick{});
-          if (!exited_ && actions_.empty() && !decisions_.next_tick_ms()) fail("the leader waits for nothing");
+          if (!exited_ && actions_.empty() && !decisions_.next_tick_ms())
+            fail("the leader waits for nothing");
         }
         now_ = std::max(now_, next);
       }
@@ -99,11 +102,13 @@ class Simulation {
  private:
   static constexpr std::uint64_t forever = ~std::uint64_t{0};
 
-  // --- the world's own moves ---------------------------------------------------------------------------
+  // --- the world's own moves
+  // ---------------------------------------------------------------------------
 
   void act() {
     if (world_is_quiet()) return;
     if (chance(0.003)) return kill_leader();
+    if (chance(0.002)) return tell(StageShort{});
     if (chance(0.001)) {
       tell(Terminate{});
       return;
@@ -125,10 +130,9 @@ class Simulation {
     // Finish what is open, or begin the next, or end.
     for (auto& [id, part] : parts_) {
       if (part.facts.presence != rank.presence) continue;
-      if (part.fate == Fate::open || part.fate == Fate::provisional) {
-        if (chance(0.1)) return publish(part, true);
+      if (part.fate == Fate::open) {
         if (chance(0.02)) return drop(part);
-        return publish(part, false);
+        return publish(part);
       }
       if (part.fate == Fate::published && chance(0.02) && !in_action(id)) {
         part.fate = Fate::open;
@@ -180,6 +184,9 @@ class Simulation {
     facts.rank = rank.rank;
     facts.rank_count = rank_count_;
     facts.local_rank_count = knows_local_count_ ? rank_count_ : 0;
+    facts.writers = rank_count_;
+    facts.may_be_lone = rank_count_ > 1;
+    facts.path = names.front() + " of " + std::to_string(rank.rank);
     facts.sequence = naming_ == 1 ? rank.step / 2 : naming_ == 3 ? rank.step : 0;
     if (names.front().find("log_") != std::string::npos) facts.sequence = step;
     for (const auto& name : names) facts.names.push_back({name, pattern(name)});
@@ -187,19 +194,18 @@ class Simulation {
     facts.begin_ns = now_ * 1'000'000;
     facts.group_size = group_size_;
     facts.keep = keep_;
-    parts_[facts.part] = {facts, Fate::open, 0, false};
+    parts_[facts.part] = {facts, Fate::open, 0};
     tell(PartBegun{facts});
   }
 
-  void publish(WorldPart& part, bool provisional) {
-    part.fate = provisional ? Fate::provisional : Fate::published;
-    part.was_published |= !provisional;
+  void publish(WorldPart& part) {
+    part.fate = Fate::published;
     part.published_at = now_;
     tell(published_event(part));
   }
 
   PartPublished published_event(const WorldPart& part) const {
-    return {part.facts, part.published_at * 1'000'000, part.fate == Fate::provisional, false, false};
+    return {part.facts, part.published_at * 1'000'000, false, false};
   }
 
   void drop(WorldPart& part) {
@@ -227,31 +233,38 @@ class Simulation {
     decisions_ = Decisions();
     exited_ = false;
     terminated_ = false;
+    std::vector<Event> found;
     for (const WorldRank& rank : ranks_) {
       if (!rank.joined) continue;
-      tell(RankJoined{rank.presence, rank.rank});
-      if (rank.ended) tell(RankEnded{rank.presence});
-      if (!rank.alive) tell(RankGone{rank.presence});
+      found.emplace_back(RankJoined{rank.presence, rank.rank});
+      if (rank.ended) found.emplace_back(RankEnded{rank.presence});
+      if (!rank.alive) found.emplace_back(RankGone{rank.presence});
     }
     for (auto& [id, part] : parts_) {
-      if (part.fate == Fate::open) tell(PartBegun{part.facts});
-      if (part.fate == Fate::published || part.fate == Fate::provisional) tell(published_event(part));
+      if (part.fate == Fate::open) found.emplace_back(PartBegun{part.facts});
+      if (part.fate == Fate::published) found.emplace_back(published_event(part));
     }
+    tell(found);
   }
 
-  // --- the leader's moves ------------------------------------------------------------------------------
+  // --- the leader's moves
+  // ------------------------------------------------------------------------------
 
-  void tell(const Event& event) {
+  void tell(const Event& event) { tell(std::vector<Event>{event}); }
+
+  void tell(const std::vector<Event>& events) {
     if (exited_ || failed_) return;
-    if (std::holds_alternative<Terminate>(event)) terminated_ = true;
-    auto decided = decisions_.on(event, now_);
+    for (const Event& event : events) terminated_ |= std::holds_alternative<Terminate>(event);
+    auto decided = decisions_.on(events, now_);
     for (Decision& decision : decided) {
       check(decision);
       if (verbose_) say(decision);
       if (std::holds_alternative<Exit>(decision)) {
         exited_ = true;
         complete_exit_ = std::get<Exit>(decision).complete;
-      } else if (!std::holds_alternative<MarkNative>(decision) && !std::holds_alternative<FreeKept>(decision)) {
+      } else if (!std::holds_alternative<MarkNative>(decision) &&
+                 !std::holds_alternative<StorageFailed>(decision) &&
+                 !std::holds_alternative<FreeKept>(decision)) {
         actions_.push_back({now_ + pick(0, 3000), decision});
       }
     }
@@ -268,6 +281,7 @@ class Simulation {
       Event answer = Tick{};
       finish_in_world(action.decision, &answer);
       tell(answer);
+      tell(std::exchange(found_after_, {}));
       i = 0;
     }
   }
@@ -289,11 +303,22 @@ class Simulation {
       out = found;
     } else if (const auto* group = std::get_if<DrainGroup>(&decision)) {
       DrainDone done{group->drain, {}, {}, false};
+      std::vector<Event> lost;
       const bool fails = now_ < storage_fails_until_;
       const bool refused = !fails && chance(0.01);
       for (const PartId& id : group->parts) {
         WorldPart& part = parts_.at(id);
-        if (part.fate != Fate::published) continue;  // withdrawn or dropped meanwhile
+        if (chance(0.01) && part.fate == Fate::published) {
+          // The program took it back or deleted it before the leader had its lock.
+          part.fate = chance(0.5) ? Fate::dropped : Fate::open;
+          if (answer && part.fate == Fate::dropped) lost.emplace_back(PartDropped{id});
+          if (answer && part.fate == Fate::open) {
+            // Seen before the leader's answer as withdrawn, or found again after it as open.
+            chance(0.5) ? lost.emplace_back(PartWithdrawn{id})
+                        : found_after_.emplace_back(PartBegun{part.facts});
+          }
+        }
+        if (part.fate != Fate::published) continue;
         if (fails || refused) {
           done.failed.push_back(id);
         } else {
@@ -303,32 +328,37 @@ class Simulation {
       }
       done.storage_failed = fails;
       out = done;
+      tell(lost);  // seen before the answer, which names these parts in neither list
     } else if (const auto* back = std::get_if<PutBack>(&decision)) {
       WorldPart& part = parts_.at(back->part);
       const bool done = part.fate == Fate::published && chance(put_back_works_);
       if (done) part.fate = Fate::native;
       out = PutBackDone{back->part, done};
     } else if (const auto* settle = std::get_if<Settle>(&decision)) {
-      parts_.at(settle->part).fate = settle->flushed ? Fate::native : Fate::aside;
+      parts_.at(settle->part).fate = Fate::aside;
       out = SettleDone{settle->part};
     }
   }
 
-  // --- what must hold ----------------------------------------------------------------------------------
+  // --- what must hold
+  // ----------------------------------------------------------------------------------
 
   void check(const Decision& decision) {
     if (const auto* group = std::get_if<DrainGroup>(&decision)) {
       std::set<std::uint32_t> ranks, runs;
+      std::set<std::string> paths;
       if (group->parts.empty()) fail("a group without parts");
       for (const PartId& id : group->parts) {
         const WorldPart& part = parts_.at(id);
         if (part.fate != Fate::published) fail("drains a part that is not published");
         if (in_action(id)) fail("a part in two actions");
-        if (!ranks.insert(part.facts.rank).second) fail("a rank twice in one group");
+        ranks.insert(part.facts.rank);
+        if (!paths.insert(part.facts.path).second) fail("a path twice in one group");
         runs.insert(group_of(part.facts.rank, group_size_));
         if (part.facts.sequence != group->set.sequence) fail("sequences mixed");
         bool named = false;
-        for (const auto& name : part.facts.names) named |= name.masked_name == group->set.masked_name;
+        for (const auto& name : part.facts.names)
+          named |= name.masked_name == group->set.masked_name;
         if (!named) fail("a part in a set of another name");
       }
       if (runs.size() != 1) fail("a group over two runs of ranks");
@@ -337,19 +367,24 @@ class Simulation {
         if (passed >= rank_count_) fail("a rank that does not exist passed");
       }
     } else if (const auto* back = std::get_if<PutBack>(&decision)) {
-      if (parts_.at(back->part).fate != Fate::published) fail("puts back a part that is not published");
+      if (parts_.at(back->part).fate != Fate::published)
+        fail("puts back a part that is not published");
       // DrainDone has been taken off the list before its parts are put back.
       if (in_action(back->part)) fail("a part in two actions");
     } else if (const auto* settle = std::get_if<Settle>(&decision)) {
       const WorldPart& part = parts_.at(settle->part);
       for (const WorldRank& rank : ranks_) {
-        if (rank.presence == part.facts.presence && rank.alive) fail("settles a living writer's part");
+        if (rank.presence == part.facts.presence && rank.alive)
+          fail("settles a living writer's part");
       }
-      if (part.fate != Fate::open && part.fate != Fate::provisional) fail("settles a published part");
+      if (part.fate != Fate::open) fail("settles a published part");
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
       if (mark->shape.empty()) fail("an empty shape");
     } else if (const auto* exit = std::get_if<Exit>(&decision)) {
-      if (!actions_.empty()) fail("exit with actions under way");
+      for (const Action& action : actions_) {
+        if (!std::holds_alternative<LookForSiblings>(action.decision))
+          fail("exit with actions under way");
+      }
       bool published = false;
       for (const auto& [id, part] : parts_) published |= part.fate == Fate::published;
       if (exit->complete && published) fail("a complete exit with published parts left");
@@ -358,8 +393,8 @@ class Simulation {
           if (rank.joined && rank.alive) fail("exit while a rank lives");
         }
       }
-      if (!exit->complete && now_ >= storage_fails_until_ && put_back_works_ > 0.5 && !terminated_ &&
-          storage_fails_until_ == 0) {
+      if (!exit->complete && now_ >= storage_fails_until_ && put_back_works_ > 0.5 &&
+          !terminated_ && storage_fails_until_ == 0) {
         fail("gave up though storage works");
       }
     }
@@ -368,7 +403,7 @@ class Simulation {
   void check_end() {
     std::size_t left = 0;
     for (const auto& [id, part] : parts_) {
-      if (part.fate == Fate::open || part.fate == Fate::provisional) fail("a dead writer's part was left open");
+      if (part.fate == Fate::open) fail("a dead writer's part was left open");
       left += part.fate == Fate::published ? 1 : 0;
     }
     if (left > 0 && complete_exit_) fail("published parts left behind");
@@ -381,7 +416,7 @@ class Simulation {
     // An incomplete exit is the end: the parts lie in the stage for `mcr recover`.
     if (!world_is_quiet()) return false;
     for (const auto& [id, part] : parts_) {
-      if (part.fate == Fate::open || part.fate == Fate::provisional) return false;
+      if (part.fate == Fate::open) return false;
       if (part.fate == Fate::published && complete_exit_) return true;  // check_end reports it
       if (part.fate == Fate::published && terminated_) return false;
     }
@@ -402,8 +437,10 @@ class Simulation {
           if (part == id) return true;
         }
       }
-      if (const auto* back = std::get_if<PutBack>(&action.decision); back && back->part == id) return true;
-      if (const auto* settle = std::get_if<Settle>(&action.decision); settle && settle->part == id) return true;
+      if (const auto* back = std::get_if<PutBack>(&action.decision); back && back->part == id)
+        return true;
+      if (const auto* settle = std::get_if<Settle>(&action.decision); settle && settle->part == id)
+        return true;
     }
     return false;
   }
@@ -425,7 +462,8 @@ class Simulation {
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
       std::printf("native %s (%s)\n", mark->shape.c_str(), mark->why.c_str());
     } else {
-      static const char* const names[] = {"look", "drain", "put back", "mark", "settle", "free", "exit"};
+      static const char* const names[] = {"look",   "drain", "put back", "mark",
+                                          "settle", "free",  "exit"};
       std::printf("%s\n", names[decision.index()]);
     }
   }
@@ -454,6 +492,7 @@ class Simulation {
   std::vector<WorldRank> ranks_;
   std::map<PartId, WorldPart> parts_;
   std::vector<Action> actions_;
+  std::vector<Event> found_after_;
   Decisions decisions_;
   bool exited_ = false, complete_exit_ = true, terminated_ = false, failed_ = false;
 };
@@ -465,17 +504,22 @@ int main(int count, char** words) {
   std::uint64_t first = 1;
   bool verbose = false;
   for (int i = 1; i < count; ++i) {
-    if (std::strcmp(words[i], "--seeds") == 0 && i + 1 < count) seeds = std::strtoull(words[++i], nullptr, 10);
-    else if (std::strcmp(words[i], "--first") == 0 && i + 1 < count) first = std::strtoull(words[++i], nullptr, 10);
-    else if (std::strcmp(words[i], "--verbose") == 0) verbose = true;
+    if (std::strcmp(words[i], "--seeds") == 0 && i + 1 < count)
+      seeds = std::strtoull(words[++i], nullptr, 10);
+    else if (std::strcmp(words[i], "--first") == 0 && i + 1 < count)
+      first = std::strtoull(words[++i], nullptr, 10);
+    else if (std::strcmp(words[i], "--verbose") == 0)
+      verbose = true;
     else {
       std::fprintf(stderr, "usage: leader_simulation [--seeds N] [--first SEED] [--verbose]\n");
       return 2;
     }
   }
   std::uint64_t bad = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) bad += Simulation(seed, verbose).run() ? 0 : 1;
-  std::printf("%llu runs from seed %llu, %llu broke an invariant\n", static_cast<unsigned long long>(seeds),
-              static_cast<unsigned long long>(first), static_cast<unsigned long long>(bad));
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed)
+    bad += Simulation(seed, verbose).run() ? 0 : 1;
+  std::printf("%llu runs from seed %llu, %llu broke an invariant\n",
+              static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(bad));
   return bad == 0 ? 0 : 1;
 }

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the leader does, decided purely: events in, decisions out; no clock, no file, so that a seed
+// replays a run (test/simulation). Times are milliseconds of any monotonic clock, given with each
+// event.
+//
+// A part's life as the leader sees it, with the function that makes each transition:
+//
+//   PartBegun      PartPublished           drain_ripe_sets            DrainDone
+//   ---------> open -----------> published ---------------> draining -----------> (gone; kept?)
+//               | ^              |  ^   |                      |
+//               | |PartWithdrawn |  |   | look_for_siblings:   | DrainDone: failed
+//               | +--------------+  |   |   none (lone)        v
+//               |                   |   +---------------> putting_back ---------> (gone: native)
+//               | writer dead       |                          |
+//               v                   +--------------------------+ PutBackDone: not possible
+//           settling --> (gone: native, or kept aside)
+//         settle_dead_writers
+//
+// Invariants (checked after every event by test/simulation)
+//  1. A part is in at most one outstanding action.
+//  2. Only a published part is drained or put back; only a dead writer's part is settled.
+//  3. A group holds each path at most once, all of one set and of one run of ranks.
+//  4. No exit while a process of the launch lives or a part waits, except after Terminate or, with
+//     `complete` false, when storage refused to the end: the stage then still holds the parts.
+//  5. Once everybody is gone and storage works, every published part leaves the stage in bounded
+//     time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "aggregation/merge/sets.hpp"
+
+namespace mcr::aggregation {
+
+// --- events
+// -------------------------------------------------------------------------------------------
+
+struct RankJoined {
+  std::string presence;
+  std::uint32_t rank = 0;
+};
+/// The process recorded its end; it may live on for a while (exit=wait), but writes nothing more.
+struct RankEnded {
+  std::string presence;
+  bool regular = true;  ///< with status 0
+};
+/// The process is gone; without RankEnded before, it died.
+struct RankGone {
+  std::string presence;
+};
+struct PartBegun {
+  PartFacts facts;
+};
+struct PartPublished {
+  PartFacts facts;
+  std::uint64_t publish_ns = 0;
+  bool durable = false;
+  bool native = false;  ///< its bytes lie at its path already; it only counts as one of its set
+};
+/// The writer took a published part back for more writing.
+struct PartWithdrawn {
+  PartId part;
+};
+/// The part left the stage, and not by us.
+struct PartDropped {
+  PartId part;
+};
+struct SiblingsLookedUp {
+  PartId part;
+  std::optional<std::size_t> name;  ///< index of the candidate of which other ranks' files exist
+};
+struct DrainDone {
+  std::uint64_t drain = 0;
+  std::vector<PartId> committed;  ///< of the drain's parts; those in neither list had gone before
+  std::vector<PartId> failed;
+  bool storage_failed = false;  ///< the storage's fault, not the parts'
+};
+struct PutBackDone {
+  PartId part;
+  bool done = false;
+};
+struct SettleDone {
+  PartId part;
+};
+struct Tick {};
+/// The stage is nearly full: kept sets give way.
+struct StageShort {};
+/// SIGTERM: drain what is published, as fast as possible, and end.
+struct Terminate {};
+
+using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
+                           PartDropped, SiblingsLookedUp, DrainDone, PutBackDone, SettleDone, Tick,
+                           StageShort, Terminate>;
+
+// --- decisions
+// ----------------------------------------------------------------------------------------
+
+/// Do files of other ranks exist beside this part? Answer: SiblingsLookedUp.
+struct LookForSiblings {
+  PartId part;
+};
+/// Merge these parts into one container. Answer: DrainDone.
+struct DrainGroup {
+  std::uint64_t drain = 0;
+  SetName set;
+  std::uint32_t rank_count = 1;
+  std::vector<PartId> parts;  ///< by rank
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::uint32_t> passed_ranks;
+  std::uint32_t supplement = 0;  ///< how many containers of this group came before
+  bool keep = false;             ///< the parts stay in the stage after commit
+  bool fast = false;
+};
+enum class PutBackReason : std::uint8_t { lone, storage_failed, part_refused };
+/// Leave the part at its path as native HDF5 would have. Answer: PutBackDone.
+struct PutBack {
+  PartId part;
+  PutBackReason reason = PutBackReason::lone;
+};
+/// Files of this shape go native for the launch.
+struct MarkNative {
+  std::string shape;
+  std::string why;
+};
+/// Storage refused: later creates go native, so that the program meets the storage's own error.
+struct StorageFailed {};
+/// The part's writer died with the file open: what native HDF5 would have left. Answer: SettleDone.
+struct Settle {
+  PartId part;
+};
+/// A kept part is no longer needed.
+struct FreeKept {
+  PartId part;
+};
+/// Nothing is left to do. Not `complete`: parts remain, for `mcr recover` or an adopter.
+struct Exit {
+  bool complete = true;
+};
+
+using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, StorageFailed,
+                              Settle, FreeKept, Exit>;
+
+// --- the function
+// -------------------------------------------------------------------------------------
+
+/// Bounds of the leader's patience.
+struct Patience {
+  std::uint64_t lone_ms = 1000;          ///< after which a part without company is looked into
+  std::uint64_t durable_ms = 100;        ///< for which a durable part waits for its set
+  std::uint64_t settle_ms = 1000;        ///< quiet that stands for an unknown number of local ranks
+  std::uint64_t first_rank_ms = 10'000;  ///< until the first process must have joined
+  std::uint64_t retry_ms = 2000;         ///< after a failed commit; doubles up to retry_max_ms
+  std::uint64_t retry_max_ms = 60'000;
+  std::uint32_t last_tries = 3;  ///< failed rounds after which a leader without processes ends
+};
+
+class Decisions {
+ public:
+  explicit Decisions(Patience patience = {}) : patience_(patience) {}
+
+  /// What to do now. `now_ms` never goes back. Events that were found together are given together:
+  /// what is decided then has seen them all.
+  std::vector<Decision> on(const std::vector<Event>& events, std::uint64_t now_ms);
+
+  /// The time at which a Tick would change something; nothing waits for the clock: none.
+  [[nodiscard]] std::optional<std::uint64_t> next_tick_ms() const { return wake_ms_; }
+
+  /// Parts that are published (drained, put back or waiting right now included).
+  [[nodiscard]] std::size_t pending() const;
+  [[nodiscard]] bool terminating() const { return terminating_; }
+
+ private:
+  enum class State : std::uint8_t {
+    open,
+    provisional,
+    published,
+    draining,
+    putting_back,
+    settling
+  };
+
+  struct Part {
+    PartFacts facts;
+    State state = State::open;
+    std::optional<SetName> set;
+    std::uint64_t published_ms = 0;
+    std::uint64_t publish_ns = 0;
+    std::uint64_t drain = 0;
+    std::uint64_t hold_until_ms = 0;  ///< after a failed commit
+    bool durable = false;
+    bool dropped =
+        false;  ///< left the stage while an action was under way: forgotten with its answer
+    bool lookup_sent = false;
+    bool has_company = false;  ///< siblings were found, or it cannot be put back: drain it as it is
+    PutBackReason reason = PutBackReason::lone;
+  };
+  struct Set {
+    std::string pattern;
+    std::uint32_t rank_count = 1;
+    std::uint32_t writers = 1;
+    std::uint32_t local_rank_count = 0;
+    std::uint64_t set_wait_ms = 0;
+    std::uint32_t group_size = 0;
+    std::uint32_t keep = 0;
+    std::set<std::uint32_t> wrote;  ///< published, whatever became of the part
+    std::uint64_t last_publish_ms = 0;
+    std::uint64_t last_publish_ns = 0;
+    std::uint32_t last_publisher = 0;
+    std::uint64_t first_begin_ns = 0;
+    std::uint32_t first_beginner = 0;
+    std::map<std::uint32_t, std::uint32_t> containers;  ///< by group
+    std::vector<PartId> kept;
+    std::uint64_t order = 0;  ///< of first appearance
+    std::uint32_t failures = 0;
+    bool counted_lone = false;
+    bool drifted = false;
+  };
+  struct Pattern {
+    bool proven = false;  ///< some set of it had parts of two ranks, or siblings on other nodes
+    std::uint32_t lone_sets = 0;
+    std::uint32_t drifted_sets = 0;
+    bool native = false;
+    std::map<std::uint32_t, std::uint64_t>
+        newest_begun;  ///< by rank: order of the newest set begun
+    std::deque<SetName> kept;
+  };
+  struct Rank {
+    std::uint32_t rank = 0;
+    bool alive = true;
+    bool ended = false;
+    bool regular = false;
+  };
+
+  void apply(const RankJoined&);
+  void apply(const RankEnded&);
+  void apply(const RankGone&);
+  void apply(const PartBegun&);
+  void apply(const PartPublished&);
+  void apply(const PartWithdrawn&);
+  void apply(const PartDropped&);
+  void apply(const SiblingsLookedUp&);
+  void apply(const DrainDone&);
+  void apply(const PutBackDone&);
+  void apply(const SettleDone&);
+  void apply(const Tick&) {}
+  void apply(const StageShort&) { release_kept(); }
+  void apply(const Terminate&);
+
+  void name_parts();
+  void look_for_siblings();
+  void drain_ripe_sets();
+  void settle_dead_writers();
+  void release_kept();
+  void consider_exit();
+
+  Part& part(const PartFacts& facts);
+  void place_in_set(Part& part, std::size_t name);
+  void forget(const PartId& part);
+  void forget_old_sets();
+  void note_drift(const SetName& name, Set& set);
+  bool is_ripe(const Set& set, const std::vector<Part*>& parts);
+  bool may_be_lone(const Part& part) const;
+  void drain(const SetName& name, Set& set, std::vector<Part*> parts);
+  void keep_set(const SetName& name, Set& set);
+  void put_back(Part& part, PutBackReason reason);
+  void mark_native(const std::string& shape, const std::string& why);
+  std::vector<std::uint32_t> passed_ranks(const Set& set) const;
+  [[nodiscard]] bool anybody_lives() const;
+  [[nodiscard]] bool anybody_may_write() const;
+  void wake_at(std::uint64_t time_ms);
+
+  Patience patience_;
+  std::uint64_t now_ms_ = 0;
+  std::optional<std::uint64_t> start_ms_;
+  std::optional<std::uint64_t> wake_ms_;
+  std::map<PartId, Part> parts_;
+  std::map<SetName, Set> sets_;
+  std::map<std::string, Pattern> patterns_;
+  std::map<std::string, Rank> ranks_;  ///< by presence
+  std::set<std::string> marked_;
+  std::vector<Decision> out_;
+  std::uint64_t last_drain_ = 0;
+  std::uint64_t last_order_ = 0;
+  bool storage_failed_ = false;
+  std::uint32_t failed_rounds_ = 0;  ///< since nobody lives
+  bool terminating_ = false;
+  bool exited_ = false;
+};
+
+}  // namespace mcr::aggregation

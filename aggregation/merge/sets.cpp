@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/merge/sets.hpp"
+
+namespace mcr::aggregation {
+
+Wholeness wholeness(const Account& account) {
+  if (!account.failed.empty()) return Wholeness::incomplete;
+  if (account.drifted) return Wholeness::unknown;  // the parts may belong to different steps
+  std::uint32_t accounted = 0;
+  for (const std::uint32_t rank : account.wrote) accounted += rank < account.rank_count ? 1 : 0;
+  for (const std::uint32_t rank : account.passed) {
+    accounted += rank < account.rank_count && !account.wrote.contains(rank) ? 1 : 0;
+  }
+  return accounted == account.rank_count ? Wholeness::whole : Wholeness::unknown;
+}
+
+int choose_name(const std::vector<CandidateName>& names, const std::vector<std::uint32_t>& supports,
+                const std::vector<std::uint32_t>& maybe) {
+  if (names.size() == 1) return 0;
+  // Certain supporters decide; where there are none, the name that most others may have too. Ties
+  // go to the more likely name, so that every leader that sees the same parts decides alike.
+  for (const auto* votes : {&supports, &maybe}) {
+    int best = -1;
+    std::uint32_t most = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if ((*votes)[i] > most) {
+        most = (*votes)[i];
+        best = static_cast<int>(i);
+      }
+    }
+    if (best >= 0) return best;
+  }
+  return -1;
+}
+
+std::uint32_t group_of(std::uint32_t rank, std::uint32_t group_size) {
+  return group_size == 0 ? 0 : rank / group_size;
+}
+
+}  // namespace mcr::aggregation

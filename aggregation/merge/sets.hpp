@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parts -> sets. A set is named by launch, masked name and sequence; whose parts it holds is
+// counted here, and what those counts prove. Pure: no clock, no file.
+//
+// A set's life (design.md 4.6), with the function that makes each transition
+// (leader/decisions.cpp):
+//
+//            part published            all here, or quiet, or     DrainDone: all      newer set
+//            kept, or (place_in_set)            nobody left (ripe)         committed regular end
+//            (release_kept)
+//   (none) ----------------> growing ------------------> draining ---------> drained
+//   ------------------> freed
+//                               ^                            |                  |
+//                               |   DrainDone: failed        |                  | a late part
+//                               +----------------------------+                  v
+//                               +------------------------------------------- growing (supplementary
+//                               container)
+//
+// Draining says nothing about wholeness: quiet lets a leader drain, it never makes a set whole.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "restart/format/part_id.hpp"
+
+namespace mcr::aggregation {
+
+using restart::PartId;
+
+/// One possible masked name of a part, with its other numbers masked too.
+struct CandidateName {
+  std::string masked_name;
+  std::string pattern;
+};
+
+/// What the leader's decisions need of a part's begin record; never changes.
+struct PartFacts {
+  PartId part;
+  std::string launch;
+  std::uint64_t sequence = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t rank_count = 1;
+  std::uint32_t local_rank_count = 0;  ///< 0: unknown
+  std::uint32_t writers =
+      1;  ///< ranks that may write one set of this name; 1 where no rank is in it
+  bool may_be_lone =
+      false;  ///< captured by files=auto, so that one rank's own file may be among them
+  std::string path;
+  std::vector<CandidateName> names;  ///< at least one; most likely first
+  std::string presence;              ///< of the process that writes it
+  std::uint64_t begin_ns = 0;
+  std::uint64_t set_wait_ms = 10'000;
+  std::uint32_t group_size = 0;  ///< 0: all ranks of the node
+  std::uint32_t keep = 0;        ///< newest sets that stay in the stage
+};
+
+struct SetName {
+  std::string launch;
+  std::string masked_name;
+  std::uint64_t sequence = 0;
+
+  auto operator<=>(const SetName&) const = default;
+};
+
+/// What counts prove about a set. `unknown` is not a kind of incomplete: a rank that is not
+/// accounted for may have had nothing to write.
+enum class Wholeness : std::uint8_t { whole, incomplete, unknown };
+
+struct Account {
+  std::uint32_t rank_count = 1;
+  std::set<std::uint32_t> wrote;   ///< published a part of this set
+  std::set<std::uint32_t> passed;  ///< known to have had nothing to write
+  std::set<std::uint32_t> failed;  ///< wrote earlier sets, ended or died without this one
+  bool drifted = false;  ///< a rank began its next writing before all had finished this one
+};
+Wholeness wholeness(const Account& account);
+
+/// Which of `names` a part belongs to, seen from the others: `supports[i]` ranks surely use
+/// names[i], `maybe[i]` list it among theirs. -1: nothing speaks for any of them yet. A single name
+/// needs no support.
+int choose_name(const std::vector<CandidateName>& names, const std::vector<std::uint32_t>& supports,
+                const std::vector<std::uint32_t>& maybe);
+
+/// Groups are runs of consecutive ranks: the number of the run in which `rank` lies.
+std::uint32_t group_of(std::uint32_t rank, std::uint32_t group_size);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/decisions.hpp"
+
+#include "test/support/catch.hpp"
+
+using namespace mcr::aggregation;
+
+namespace {
+
+/// Eight ranks (or so) of one launch on one node, and what the leader decides for them.
+struct Node {
+  explicit Node(std::uint32_t ranks, std::uint32_t local = 0)
+      : count(ranks), here(local ? local : ranks) {
+    for (std::uint32_t r = 0; r < here; ++r) tell(RankJoined{"p" + std::to_string(r), r});
+  }
+
+  std::vector<Decision> tell(const Event& event) {
+    auto decided = decisions.on({event}, now);
+    all.insert(all.end(), decided.begin(), decided.end());
+    return decided;
+  }
+  std::vector<Decision> wait(std::uint64_t ms) {
+    now += ms;
+    return tell(Tick{});
+  }
+
+  PartFacts facts(std::uint32_t rank, std::vector<std::string> names, std::uint64_t sequence = 0) {
+    PartFacts it;
+    it.part.bytes[0] = ++last_id;
+    it.launch = "L";
+    it.sequence = sequence;
+    it.rank = rank;
+    it.rank_count = count;
+    it.writers = count;
+    it.may_be_lone = count > 1;
+    it.path = names.front() + "#" + std::to_string(rank);
+    it.local_rank_count = here;
+    for (auto& name : names) {
+      std::string pattern = name;
+      for (char& c : pattern) c = c >= '0' && c <= '9' ? '#' : c;
+      it.names.push_back({name, pattern});
+    }
+    it.presence = "p" + std::to_string(rank);
+    it.begin_ns = now * 1'000'000;
+    it.group_size = group_size;
+    it.keep = keep;
+    return it;
+  }
+  PartFacts begin(std::uint32_t rank, const std::string& name, std::uint64_t sequence = 0) {
+    const PartFacts it = facts(rank, {name}, sequence);
+    tell(PartBegun{it});
+    return it;
+  }
+  std::vector<Decision> publish(const PartFacts& facts, bool durable = false) {
+    return tell(PartPublished{facts, now * 1'000'000, durable, false});
+  }
+  std::vector<Decision> write(std::uint32_t rank, const std::string& name,
+                              std::uint64_t sequence = 0) {
+    return publish(facts(rank, {name}, sequence));
+  }
+  std::vector<Decision> commit(const DrainGroup& group) {
+    return tell(DrainDone{group.drain, group.parts, {}, false});
+  }
+
+  template <typename T>
+  std::vector<T> of() const {
+    std::vector<T> found;
+    for (const Decision& decision : all) {
+      if (const T* it = std::get_if<T>(&decision)) found.push_back(*it);
+    }
+    return found;
+  }
+
+  Decisions decisions;
+  std::vector<Decision> all;
+  std::uint64_t now = 1000;
+  std::uint32_t count, here, group_size = 0, keep = 0;
+  std::uint8_t last_id = 0;
+};
+
+template <typename T>
+std::vector<T> only(const std::vector<Decision>& decided) {
+  std::vector<T> found;
+  for (const Decision& decision : decided) {
+    if (const T* it = std::get_if<T>(&decision)) found.push_back(*it);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a set is drained at once when the last local rank publishes") {
+  Node node(4);
+  for (std::uint32_t r = 0; r < 3; ++r)
+    CHECK(only<DrainGroup>(node.write(r, "/d/a.{rank}.h5")).empty());
+  const auto drained = only<DrainGroup>(node.write(3, "/d/a.{rank}.h5"));
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].ranks == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(drained[0].set.masked_name == "/d/a.{rank}.h5");
+  CHECK(drained[0].supplement == 0);
+}
+
+TEST_CASE("groups are runs of consecutive ranks") {
+  Node node(5);
+  node.group_size = 2;
+  for (std::uint32_t r = 0; r < 5; ++r) node.write(r, "/d/a.{rank}.h5");
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 3);
+  CHECK(drained[0].ranks == std::vector<std::uint32_t>{0, 1});
+  CHECK(drained[1].ranks == std::vector<std::uint32_t>{2, 3});
+  CHECK(drained[2].ranks == std::vector<std::uint32_t>{4});
+}
+
+TEST_CASE(
+    "a set that stays incomplete is drained after set_wait and its late part supplements it") {
+  Node node(3);
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  CHECK(only<DrainGroup>(node.wait(9'999)).empty());
+  const auto drained = only<DrainGroup>(node.wait(1));
+  REQUIRE(drained.size() == 1);
+  node.commit(drained[0]);
+  const auto late = only<DrainGroup>(node.write(2, "/d/a.{rank}.h5"));
+  REQUIRE(late.size() == 1);
+  CHECK(late[0].ranks == std::vector<std::uint32_t>{2});
+  CHECK(late[0].supplement == 1);
+}
+
+TEST_CASE("steps under the same name are sets of their own") {
+  Node node(2);
+  node.write(0, "/d/a.{rank}.h5", 0);
+  node.write(0, "/d/a.{rank}.h5", 1);
+  node.write(1, "/d/a.{rank}.h5", 0);
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].set.sequence == 0);
+}
+
+TEST_CASE("nobody left on the node means drain at once") {
+  Node node(4);
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  for (int r = 0; r < 3; ++r) node.tell(RankEnded{"p" + std::to_string(r)});
+  CHECK(node.of<DrainGroup>().empty());
+  node.tell(RankGone{"p3"});  // died
+  CHECK(node.of<DrainGroup>().size() == 1);
+}
+
+TEST_CASE("a rank that died without its part is not waited for") {
+  Node node(3);
+  node.write(0, "/d/a.{rank}.h5");
+  node.tell(RankGone{"p2"});
+  CHECK(node.of<DrainGroup>().empty());
+  node.write(1, "/d/a.{rank}.h5");
+  CHECK(node.of<DrainGroup>().size() == 1);
+}
+
+TEST_CASE("a durable part waits a tenth of a second for its set and no longer") {
+  Node node(2);
+  node.publish(node.facts(0, {"/d/a.{rank}.h5"}), true);
+  node.tell(PartBegun{node.facts(1, {"/d/a.{rank}.h5"})});  // company: it is not lone
+  CHECK(only<DrainGroup>(node.wait(99)).empty());
+  CHECK(only<DrainGroup>(node.wait(1)).size() == 1);
+}
+
+TEST_CASE(
+    "a lone file is put back natively after a second, and its shape goes native the second time") {
+  Node node(8);
+  const auto first = node.facts(0, {"/d/log_{rank}.h5"});
+  node.publish(first);
+  CHECK(only<LookForSiblings>(node.wait(999)).empty());
+  CHECK(only<LookForSiblings>(node.wait(1)).size() == 1);
+  auto decided = node.tell(SiblingsLookedUp{first.part, {}});
+  REQUIRE(only<PutBack>(decided).size() == 1);
+  CHECK(only<MarkNative>(decided).empty());
+  node.tell(PutBackDone{first.part, true});
+
+  const auto second = node.facts(0, {"/d/log_{rank}.h5"}, 1);
+  node.publish(second);
+  node.wait(1000);
+  decided = node.tell(SiblingsLookedUp{second.part, {}});
+  REQUIRE(only<MarkNative>(decided).size() == 1);
+  CHECK(only<MarkNative>(decided)[0].shape == "/d/log_{rank}.h#");
+  CHECK(node.of<DrainGroup>().empty());
+}
+
+TEST_CASE("a file that looked lone and gets a sibling late does not count") {
+  Node node(2);
+  for (std::uint64_t n = 0; n < 3; ++n) {
+    const auto early = node.facts(0, {"/d/s" + std::to_string(n) + "_{rank}.h5"});
+    node.publish(early);
+    node.wait(1000);
+    node.tell(SiblingsLookedUp{early.part, {}});
+    node.tell(PutBackDone{early.part, true});
+    node.write(1, "/d/s" + std::to_string(n) + "_{rank}.h5");
+  }
+  CHECK(node.of<MarkNative>().empty());
+  CHECK(node.of<PutBack>().size() == 1);  // from then on the shape is known to have siblings
+}
+
+TEST_CASE("siblings on another node make a set of one local rank") {
+  Node node(4, 1);
+  const auto part = node.facts(0, {"/d/a.{rank}.h5"});
+  node.publish(part);
+  CHECK(node.of<DrainGroup>().empty());
+  node.wait(1000);
+  CHECK(only<DrainGroup>(node.tell(SiblingsLookedUp{part.part, 0})).size() == 1);
+  // The shape is known now: the next set does not wait.
+  CHECK(only<DrainGroup>(node.write(0, "/d/b.{rank}.h5")).empty());
+  CHECK(only<DrainGroup>(node.write(0, "/d/a.{rank}.h5", 1)).size() == 1);
+}
+
+TEST_CASE("a lone part that cannot be put back is drained like any other") {
+  Node node(8);
+  const auto part = node.facts(0, {"/d/tmp.{rank}.h5"});
+  node.publish(part);
+  node.wait(1000);
+  node.tell(SiblingsLookedUp{part.part, {}});
+  node.tell(PutBackDone{part.part, false});
+  CHECK(only<DrainGroup>(node.wait(10'000)).size() == 1);
+}
+
+TEST_CASE("an ambiguous name follows the other ranks' names") {
+  Node node(4);
+  for (const std::uint32_t r : {0U, 1U, 2U}) node.write(r, "/DD0003.cpu{rank}");
+  const auto both = node.facts(3, {"/DD0003.cpu{rank}", "/DD{rank}.cpu0003"});
+  const auto drained = only<DrainGroup>(node.publish(both));
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].set.masked_name == "/DD0003.cpu{rank}");
+  CHECK(drained[0].ranks.size() == 4);
+}
+
+TEST_CASE("an ambiguous name that came first follows the others, likeliest or not") {
+  Node node(3);
+  node.publish(node.facts(1, {"/wrong.{rank}.1", "/right.1.{rank}"}));
+  node.write(0, "/right.1.{rank}");
+  const auto drained = only<DrainGroup>(node.write(2, "/right.1.{rank}"));
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].ranks.size() == 3);
+}
+
+TEST_CASE("an ambiguous name without company is decided by the siblings on disk") {
+  Node node(4, 1);
+  const auto part = node.facts(0, {"/a{rank}.b0", "/a0.b{rank}"});
+  node.publish(part);
+  node.wait(1000);
+  const auto drained = only<DrainGroup>(node.tell(SiblingsLookedUp{part.part, 1}));
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].set.masked_name == "/a0.b{rank}");
+}
+
+TEST_CASE("a dead writer's open part is settled; a living one's is left alone") {
+  Node node(2);
+  const auto open = node.begin(0, "/d/a.{rank}.h5");
+  node.begin(1, "/d/a.{rank}.h5");
+  const auto decided = node.tell(RankGone{"p0"});
+  REQUIRE(only<Settle>(decided).size() == 1);
+  CHECK(only<Settle>(decided)[0].part == open.part);
+  CHECK(node.of<DrainGroup>().empty());
+  CHECK(node.of<Settle>().size() == 1);
+}
+
+TEST_CASE("a part that went native counts as one of its set") {
+  Node node(2);
+  node.tell(PartPublished{node.facts(1, {"/d/a.{rank}.h5"}), 1, false, true});
+  CHECK(node.of<DrainGroup>().empty());
+  CHECK(only<DrainGroup>(node.write(0, "/d/a.{rank}.h5")).size() == 1);
+}
+
+TEST_CASE("a file without a rank in its name waits for nobody") {
+  Node node(8);
+  PartFacts facts = node.facts(3, {"/d/master.h5"});
+  facts.writers = 1;
+  facts.may_be_lone = false;
+  CHECK(only<DrainGroup>(node.publish(facts)).size() == 1);
+}
+
+TEST_CASE("a rank's two files of one set lie in one group, two writings of one file in two") {
+  Node node(2);
+  PartFacts one = node.facts(0, {"/d/f.{part}.h5"});
+  PartFacts two = node.facts(0, {"/d/f.{part}.h5"});
+  two.path = "/d/f.7.h5";
+  PartFacts again = node.facts(0, {"/d/f.{part}.h5"});
+  for (PartFacts* it : {&one, &two, &again}) {
+    it->may_be_lone = false;
+    node.publish(*it);
+  }
+  node.wait(10'000);
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 2);
+  CHECK(drained[0].parts.size() == 2);
+  CHECK(drained[1].parts == std::vector<PartId>{again.part});
+}
+
+TEST_CASE("a withdrawn part is not drained until it is published again") {
+  Node node(2);
+  const auto part = node.begin(0, "/d/a.{rank}.h5");
+  node.publish(part);
+  node.tell(PartWithdrawn{part.part});
+  node.write(1, "/d/a.{rank}.h5");
+  CHECK(node.of<DrainGroup>().empty());
+  CHECK(only<DrainGroup>(node.publish(part)).size() == 1);
+}
+
+TEST_CASE(
+    "when storage refuses, parts are put back, all shapes go native, and what remains is tried "
+    "again") {
+  Node node(2);
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  const auto first = node.of<DrainGroup>().at(0);
+  auto decided = node.tell(DrainDone{first.drain, {}, first.parts, true});
+  CHECK(only<PutBack>(decided).size() == 2);
+  CHECK(only<StorageFailed>(decided).size() == 1);
+  node.tell(PutBackDone{first.parts[0], true});
+  node.tell(PutBackDone{first.parts[1], false});
+  CHECK(only<DrainGroup>(node.wait(1999)).empty());
+  const auto again = only<DrainGroup>(node.wait(1));
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].parts == std::vector<PartId>{first.parts[1]});
+}
+
+TEST_CASE("storage that refuses for ever ends the leader with the parts still in the stage") {
+  Node node(1);
+  node.write(0, "/d/a.h5");
+  node.tell(RankGone{"p0"});
+  for (int round = 0; round < 20 && node.of<Exit>().empty(); ++round) {
+    const auto group = node.of<DrainGroup>().back();
+    node.tell(DrainDone{group.drain, {}, group.parts, true});
+    node.tell(PutBackDone{group.parts[0], false});
+    node.wait(60'000);
+  }
+  REQUIRE(node.of<Exit>().size() == 1);
+  CHECK_FALSE(node.of<Exit>()[0].complete);
+}
+
+TEST_CASE("the leader ends when all processes are gone and nothing is pending") {
+  Node node(2);
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  node.tell(RankEnded{"p0"});
+  node.tell(RankEnded{"p1"});
+  node.tell(RankGone{"p0"});
+  node.tell(RankGone{"p1"});
+  CHECK(node.of<Exit>().empty());
+  const auto decided = node.commit(node.of<DrainGroup>().at(0));
+  REQUIRE(only<Exit>(decided).size() == 1);
+  CHECK(only<Exit>(decided)[0].complete);
+}
+
+TEST_CASE("a leader that nobody joins ends after its patience") {
+  Decisions decisions;
+  CHECK(decisions.on({Tick{}}, 0).empty());
+  CHECK(decisions.next_tick_ms() == 10'000U);
+  CHECK(only<Exit>(decisions.on({Tick{}}, 10'000)).size() == 1);
+}
+
+TEST_CASE("SIGTERM drains what is published, fast, and leaves living ranks behind") {
+  Node node(3);
+  node.write(0, "/d/a.{rank}.h5");
+  const auto drained = only<DrainGroup>(node.tell(Terminate{}));
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].fast);
+  CHECK(only<Exit>(node.commit(drained[0])).size() == 1);
+}
+
+TEST_CASE("a rank that wrote nothing of the shape and ended regularly passed") {
+  Node node(3);
+  node.tell(RankEnded{"p2"});
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].passed_ranks == std::vector<std::uint32_t>{2});
+}
+
+TEST_CASE("a rank that ended with an error did not pass") {
+  Node node(3);
+  node.tell(RankEnded{"p2", false});
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  REQUIRE(node.of<DrainGroup>().size() == 1);
+  CHECK(node.of<DrainGroup>()[0].passed_ranks.empty());
+}
+
+TEST_CASE("a rank that died did not pass") {
+  Node node(3);
+  node.tell(RankGone{"p2"});
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  REQUIRE(node.of<DrainGroup>().size() == 1);
+  CHECK(node.of<DrainGroup>()[0].passed_ranks.empty());
+}
+
+TEST_CASE(
+    "ranks that rewrite one name without waiting for one another make it native after three sets") {
+  Node node(2);
+  for (std::uint64_t n = 0; n < 4; ++n) {
+    node.write(0, "/d/a.{rank}.h5", n);
+    ++node.now;
+    node.begin(0, "/d/a.{rank}.h5", n + 1);
+    ++node.now;
+    node.write(1, "/d/a.{rank}.h5", n);
+    ++node.now;
+  }
+  CHECK(node.of<MarkNative>().size() == 1);
+}
+
+TEST_CASE("keep holds the newest sets and gives back older ones, all of them at a regular end") {
+  Node node(1);
+  node.keep = 1;
+  node.write(0, "/d/a.h5", 0);
+  const auto first = node.of<DrainGroup>().at(0);
+  CHECK(first.keep);
+  CHECK(only<FreeKept>(node.commit(first)).empty());
+  node.write(0, "/d/a.h5", 1);
+  const auto second = node.of<DrainGroup>().at(1);
+  auto decided = node.commit(second);
+  REQUIRE(only<FreeKept>(decided).size() == 1);
+  CHECK(only<FreeKept>(decided)[0].part == first.parts[0]);
+  node.tell(RankEnded{"p0"});
+  decided = node.tell(RankGone{"p0"});
+  REQUIRE(only<FreeKept>(decided).size() == 1);
+  CHECK(only<FreeKept>(decided)[0].part == second.parts[0]);
+}
+
+TEST_CASE("kept sets give way when the stage is short") {
+  Node node(1);
+  node.keep = 1;
+  node.write(0, "/d/a.h5", 0);
+  node.commit(node.of<DrainGroup>().at(0));
+  CHECK(only<FreeKept>(node.tell(StageShort{})).size() == 1);
+}
+
+TEST_CASE("kept sets outlive a crash of the job") {
+  Node node(1);
+  node.keep = 1;
+  node.write(0, "/d/a.h5", 0);
+  node.commit(node.of<DrainGroup>().at(0));
+  const auto decided = node.tell(RankGone{"p0"});
+  CHECK(only<FreeKept>(decided).empty());
+  CHECK(only<Exit>(decided).size() == 1);
+}

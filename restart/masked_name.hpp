@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which run of digits in a path is the rank (design.md 4.1). Pure: the same answer in every process.
+// Which run of digits in a path is the rank (design.md 4.1). Pure: the same answer in every
+// process.
+//
+// A masked name is a path in which these words stand for digits:
+//   {rank}   the rank, however many zeros are in front of it
+//   {ranks}  in a directory: the rank divided by one constant, as in
+//   checkpoints/03/dump-0000000013.h5 {part}   a number of its own, where files= says so
+//
+// One path alone often fits several ways: DD0003/DD0003.cpu0003 of rank 3. Therefore each part
+// carries all that fit, candidates, most likely first, and most_shared_masks() picks, for the parts
+// of a job that are known, those under which the most ranks come together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,14 +23,38 @@
 namespace mcr::restart {
 
 /// `path` with the rank's digits as `{rank}`, most likely candidate first; empty where no run fits.
+/// With one rank there is nothing to mask: the path itself. Digits before `from` are left alone.
 std::vector<std::string> masked_names(std::string_view path, std::uint32_t rank,
-                                      std::uint32_t rank_count);
+                                      std::uint32_t rank_count, std::size_t from = 0);
 
-/// The path of another rank under a masked name; digits keep the width that `path` (of `rank`) has.
+/// The same for a path that was resolved from `path_as_passed`: only those of its directories are
+/// looked at that the program named (a number in the working directory, or in one's home, is not
+/// the rank).
+std::vector<std::string> masked_full_names(std::string_view path_as_passed, std::string_view path,
+                                           std::uint32_t rank, std::uint32_t rank_count);
+
+/// The paths that another rank's part may have under a masked name of `path`, which is of `rank`;
+/// most likely first. Several, because the 12 of rank 12 does not say whether rank 3 writes 3 or
+/// 03.
+std::vector<std::string> sibling_paths(std::string_view path, std::string_view masked_name,
+                                       std::uint32_t rank, std::uint32_t other_rank);
+
+/// The first of sibling_paths(); empty where there is none.
 std::string sibling_path(std::string_view path, std::string_view masked_name, std::uint32_t rank,
                          std::uint32_t other_rank);
 
+/// The number that stands in `path` where `masked_name` has its {rank} or {part}.
+std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name);
+
 /// The masked name with its other numbers masked too (`{n}`): the *pattern*, or *shape* of a name.
 std::string pattern_of(std::string_view masked_name);
+
+/// For each part (its rank, its candidates) which candidate to take: the one that most ranks share,
+/// and among equals the most likely one. No value where a part has no candidates.
+struct MaskCandidates {
+  std::uint32_t rank = 0;
+  std::span<const std::string> names;
+};
+std::vector<std::optional<std::size_t>> most_shared_masks(std::span<const MaskCandidates> parts);
 
 }  // namespace mcr::restart

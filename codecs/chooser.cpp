@@ -101,4 +101,13 @@ Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
   return {best.pipeline, why, best.ratio, best.candidate->encode_mb_s};
 }
 
+std::vector<Pipeline> allowed_pipelines(const ProfileOptions& options, const ElementType& type) {
+  std::vector<Pipeline> pipelines;
+  for (const Candidate& candidate : candidates()) {
+    if (!belongs(candidate, options, type)) continue;
+    if (auto pipeline = Pipeline::parse(candidate.pipeline)) pipelines.push_back(*pipeline);
+  }
+  return pipelines;
+}
+
 }  // namespace mcr::codecs

@@ -27,4 +27,8 @@ struct Choice {
 Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
               std::string_view variable = {});
 
+/// Everything that choose() may choose for such elements where nothing is named: what an exhaustive
+/// trial would try.
+std::vector<Pipeline> allowed_pipelines(const ProfileOptions& options, const ElementType& type);
+
 }  // namespace mcr::codecs

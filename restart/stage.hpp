@@ -32,6 +32,10 @@
 
 namespace mcr::restart {
 
+/// The shape that stands for all files: marked native after a failed commit, so that the program
+/// meets the storage's own error. Whoever asks for a shape asks for this one too.
+inline constexpr std::string_view every_shape = "*";
+
 /// One node's directory of one launch in the stage.
 class LaunchDirectory {
  public:

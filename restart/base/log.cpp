@@ -49,7 +49,8 @@ void write_line(std::string_view message) {
   const int to = descriptor.load();
   std::string line;
   if (to != STDERR_FILENO) line = time_of_day();
-  line.append("mcr: ").append(message);
+  if (!message.starts_with("mcr: ")) line += "mcr: ";
+  line += message;
   std::replace_if(
       line.begin(), line.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of a group's commit. The container's rename (4) is the commit; there is no other record
+// of it.
+//
+//  1. Lock each part's bytes, shared: its writer can no longer take it back, only copy it. A part
+//  that
+//     cannot be locked was taken back and is left out.              crash: as before; locks die
+//     with us
+//  2. Look whether a container of this set already lists the part (a leader died between 4 and 7):
+//  such
+//     parts go to 5 at once.                                         crash: as before
+//  3. Make the container directory.                                  crash: an empty directory
+//  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
+//                     crash before the rename: a file `….unfinished` that the next attempt replaces
+//                     crash after it: parts in stage and container; the next leader finds them in 2
+//  5. Put stubs in place that dead writers left out.                 crash: the next leader repeats
+//  it
+//  6. Journals go from published/ to committed/, still under the lock.
+//                     crash: some parts count as kept; their leader's end, or an adopter, frees
+//                     them
+//  7. Free the parts that are not kept; their bytes become the next parts' bytes.
+//                     crash: as after 6
+//  8. Rewrite the summary.                                           crash: it lags behind
+//
+// Where 3 or 4 fail, nothing was changed and the parts are reported as failed.
+#include "aggregation/commit/commit.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <set>
+
+#include "aggregation/commit/commit_options.hpp"
+#include "aggregation/commit/put_back.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
+#include "restart/container_reader.hpp"
+
+namespace mcr::aggregation {
+
+using restart::ContainerName;
+using restart::File;
+using restart::Journal;
+using restart::LaunchDirectory;
+using restart::system_calls;
+using restart::system_error;
+
+namespace {
+
+struct LockedPart {
+  PartId id;
+  Journal journal;
+  File bytes;  ///< not open for a native file
+  std::uint64_t size = 0;
+  bool is_native = false;
+};
+
+/// Step 1. Those that are gone or taken back are left out.
+std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
+                                   const std::vector<PartId>& ids) {
+  std::vector<LockedPart> parts;
+  for (const PartId& id : ids) {
+    LockedPart part;
+    part.id = id;
+    // Lock, then read the journal: before the lock it may still move.
+    auto bytes = directory.open_bytes(id);
+    auto journal = directory.journal(LaunchDirectory::State::published, id);
+    if (!journal) continue;
+    part.is_native = journal->publish && journal->publish->native;
+    if (!part.is_native) {
+      if (!bytes) continue;
+      const auto size = bytes->size();
+      if (!size) continue;
+      part.size = *size;
+      part.bytes = std::move(*bytes);
+    }
+    part.journal = std::move(*journal);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+/// Step 2. Ids that some container of the set already lists, and the numbers of supplements in use.
+struct Present {
+  std::set<PartId> parts;
+  std::set<std::string> names;
+};
+Present find_present(const ContainerName& where) {
+  Present present;
+  const auto names = restart::list_directory(AT_FDCWD, where.directory);
+  if (!names) return present;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(where.prefix) || !name.ends_with(".h5")) continue;
+    present.names.insert(name);
+    const auto reader = restart::ContainerReader::open(AT_FDCWD, where.directory + "/" + name);
+    if (!reader) continue;
+    const auto parts = (*reader)->parts();
+    if (!parts) continue;
+    for (const auto& record : **parts) present.parts.insert(record.entry.part);
+  }
+  return present;
+}
+
+/// A name of this group that no container has yet.
+std::string free_name(const ContainerName& where, const Present& present, std::uint32_t first,
+                      std::uint32_t last, std::uint32_t supplement) {
+  std::optional<std::uint32_t> number;
+  if (supplement > 0) number = supplement;
+  for (;;) {
+    std::string name = where.prefix + restart::container_suffix(first, last, number);
+    if (!present.names.contains(name)) return name;
+    number = number.value_or(0) + 1;
+  }
+}
+
+/// Step 3.
+Result<void> make_container_directory(const std::string& path) {
+  if (system_calls().mkdirat(AT_FDCWD, path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+  return system_error("cannot make directory", path);
+}
+
+/// As the program named it, relative to the directory that all parts share.
+std::string index_path(const Journal& journal, const std::string& base) {
+  const std::string& path = journal.begin.path;
+  return path.starts_with(base + "/") ? path.substr(base.size() + 1) : path;
+}
+
+/// Steps 3 and 4.
+Result<CommitReport> write(const DrainGroup& group, const ContainerName& where,
+                           const Present& present, const std::vector<LockedPart*>& parts,
+                           const restart::Settings& settings) {
+  MCR_TRY(make_container_directory(where.directory));
+  SetToCommit set;
+  set.set.masked_name = group.set.masked_name;
+  set.set.launch = group.set.launch;
+  set.set.sequence = group.set.sequence;
+  set.set.rank_count = group.rank_count;
+  set.set.passed_ranks = group.passed_ranks;
+  set.directory = where.directory;
+  for (const LockedPart* part : parts) {
+    set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, where.base),
+                         &part->bytes, part->size, part->journal.begin.mode});
+  }
+  set.name =
+      free_name(where, present, set.parts.front().rank, set.parts.back().rank, group.supplement);
+  return write_container(set, MCR_TRY(merge_options(settings, group.fast)));
+}
+
+bool is_alive(const LaunchDirectory& directory, const std::string& presence) {
+  const auto presences = directory.presences();
+  if (!presences) return true;
+  return std::any_of(presences->begin(), presences->end(),
+                     [&](const auto& it) { return it.name == presence && it.alive; });
+}
+
+/// Steps 5 to 7 for one part.
+Result<void> leave_stage(const LaunchDirectory& directory, LockedPart& part, bool keep) {
+  const restart::PartBegin& begin = part.journal.begin;
+  const bool writer_alive = is_alive(directory, begin.presence);
+  if (!writer_alive && !part.is_native) {
+    const auto repaired = repair_stub(directory, begin);
+    if (repaired && *repaired)
+      restart::log_summary("put in place the stub that a dead writer left out: " + begin.path);
+    if (!repaired) restart::log_warning(begin.path + ": " + repaired.error().message);
+  }
+  MCR_TRY(directory.committed(part.id, true, {}));
+  part.bytes = File();
+  if (keep && !part.is_native) return {};
+  return directory.committed(
+      part.id, false, writer_alive ? std::optional(begin.rank) : std::optional<std::uint32_t>());
+}
+
+std::string describe(const DrainGroup& group) {
+  return group.set.masked_name + " (launch " + group.set.launch + ", sequence " +
+         std::to_string(group.set.sequence) + ", " + std::to_string(group.parts.size()) + " parts)";
+}
+
+}  // namespace
+
+DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group,
+                       Summary& summary) {
+  DrainDone done;
+  done.drain = group.drain;
+  std::vector<LockedPart> locked = lock_parts(directory, group.parts);
+  if (locked.empty()) return done;
+
+  restart::Settings settings;
+  (void)settings.set_all(locked.front().journal.begin.settings, "journal").has_value();
+  const ContainerName where = restart::container_name(
+      group.set.masked_name, settings.text("container_dir"), group.set.launch, group.set.sequence);
+  const Present present = find_present(where);
+  std::vector<LockedPart*> to_write;
+  for (LockedPart& part : locked) {
+    if (!part.is_native && !present.parts.contains(part.id)) to_write.push_back(&part);
+  }
+  if (!to_write.empty()) {
+    const auto written = write(group, where, present, to_write, settings);
+    if (!written) {
+      done.storage_failed =
+          written.error().cause == Cause::full || written.error().cause == Cause::system;
+      for (const LockedPart& part : locked) done.failed.push_back(part.id);
+      summary.failed(written.error().message);
+      report_trouble(
+          where.directory,
+          "the set " + describe(group) +
+              " could not be written as a container: " + written.error().message +
+              "; its parts are put at their paths as plain files where that is possible, "
+              "later files are written natively, and what remains stays in " +
+              directory.path() + " for `mcr recover`");
+      return done;
+    }
+    for (const std::string& reason : written->unreadable) {
+      restart::log_summary("merged as plain bytes, because HDF5 cannot read it: " + reason);
+    }
+    summary.committed(group.set, to_write.size(), written->raw_bytes, written->container_bytes);
+    restart::log_summary("committed " + written->path + ": " + std::to_string(written->raw_bytes) +
+                         " B in " + std::to_string(to_write.size()) + " parts -> " +
+                         std::to_string(written->container_bytes) + " B");
+  }
+  for (LockedPart& part : locked) {
+    if (const auto left = leave_stage(directory, part, group.keep); !left) {
+      // It is in the container; at worst its memory stays taken until the launch's end.
+      restart::log_warning("part " + part.id.text() + ": " + left.error().message);
+    }
+    done.committed.push_back(part.id);
+  }
+  return done;
+}
+
+void report_trouble(const std::string& container_directory, const std::string& message) {
+  restart::log_warning(message);
+  struct timespec now {};
+  system_calls().clock_gettime(CLOCK_REALTIME, &now);
+  char stamp[32] = {};
+  struct tm calendar {};
+  ::gmtime_r(&now.tv_sec, &calendar);
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ ", &calendar);
+  const auto log = File::open(AT_FDCWD, container_directory + "/set-trouble.log",
+                              O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
+  if (log) (void)log->append(as_bytes(stamp + message + "\n")).has_value();
+}
+
+// --- summary
+// ------------------------------------------------------------------------------------------
+
+void Summary::committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
+                        std::uint64_t container_bytes) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(recent_.begin(), recent_.end(), set) == recent_.end()) {
+    ++sets_;
+    recent_.push_back(set);
+    if (recent_.size() > 64) recent_.pop_front();
+  }
+  parts_ += parts;
+  largest_set_ = std::max(largest_set_, parts);
+  raw_bytes_ += raw_bytes;
+  stored_bytes_ += container_bytes;
+  ++containers_;
+  changed_ = true;
+}
+
+void Summary::put_back(std::size_t parts) {
+  const std::lock_guard lock(mutex_);
+  put_back_ += parts;
+  changed_ = true;
+}
+
+void Summary::failed(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  ++failures_;
+  last_failure_ = why;
+  std::replace(last_failure_.begin(), last_failure_.end(), '\n', ' ');
+  changed_ = true;
+}
+
+void Summary::write(std::size_t pending) {
+  const std::lock_guard lock(mutex_);
+  if (!changed_ && pending == pending_) return;
+  pending_ = pending;
+  const auto line = [](const char* key, std::uint64_t value) {
+    return std::string(key) + "=" + std::to_string(value) + "\n";
+  };
+  std::string text = line("sets", sets_) + line("parts", parts_) +
+                     line("largest_group", largest_set_) + line("containers", containers_) +
+                     line("raw_bytes", raw_bytes_) + line("stored_bytes", stored_bytes_) +
+                     line("put_back", put_back_) + line("failed_commits", failures_) +
+                     line("pending", pending_);
+  if (!last_failure_.empty()) text += "last_failure=" + last_failure_ + "\n";
+  const auto written = [&]() -> Result<void> {
+    const File file = MCR_TRY(File::open(directory_.descriptor(), "summary.new",
+                                         O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
+    MCR_TRY(file.write_at(0, as_bytes(text)));
+    if (system_calls().renameat(directory_.descriptor(), "summary.new", directory_.descriptor(),
+                                "summary") != 0) {
+      return system_error("cannot rename", "summary");
+    }
+    return {};
+  }();
+  if (written) changed_ = false;
+}
+
+}  // namespace mcr::aggregation

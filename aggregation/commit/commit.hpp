@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A group of published parts becomes a container, and leaves the stage.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "aggregation/leader/decisions.hpp"
+#include "restart/stage.hpp"
+
+namespace mcr::aggregation {
+
+/// What this launch has come to on this node; written into its directory after each commit, where
+/// ranks (for the line at their end), `mcr status` and `mcr run` read it.
+class Summary {
+ public:
+  explicit Summary(const restart::LaunchDirectory& directory) : directory_(directory) {}
+
+  void committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
+                 std::uint64_t container_bytes);
+  void put_back(std::size_t parts);
+  void failed(const std::string& why);
+  /// Parts still in the stage; rewrites the file where anything has changed.
+  void write(std::size_t pending);
+
+ private:
+  const restart::LaunchDirectory& directory_;
+  std::mutex mutex_;
+  std::deque<SetName> recent_;  ///< so that groups and late parts do not count their set again
+  std::uint64_t sets_ = 0, parts_ = 0, raw_bytes_ = 0, stored_bytes_ = 0, containers_ = 0;
+  std::uint64_t put_back_ = 0, failures_ = 0;
+  std::size_t pending_ = 0, largest_set_ = 0;
+  std::string last_failure_;
+  bool changed_ = true;
+};
+
+/// Merges the group and takes its parts out of the stage. The only caller of HDF5 in a leader:
+/// always from the same thread. Steps and what a crash after each leaves: commit.cpp.
+DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
+                       Summary& summary);
+
+/// Says it in the leader's log and, where that is possible, beside the checkpoints, where a user
+/// looks.
+void report_trouble(const std::string& container_directory, const std::string& message);
+
+}  // namespace mcr::aggregation

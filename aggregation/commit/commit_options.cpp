@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/commit_options.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace mcr::aggregation {
+
+namespace {
+
+/// The cores that this process may use: the cgroup's and the program's cpuset are in it.
+unsigned usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+}
+
+}  // namespace
+
+Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast) {
+  MergeOptions options;
+  // `auto`: aware merging; codecs look for repeats over ranks themselves.
+  if (const auto scheme = settings.text("scheme"); !scheme.empty() && scheme != "auto") {
+    options.scheme = MCR_TRY(parse_scheme(scheme));
+  }
+  if (const auto block = settings.bytes("block"); block > 0) options.block_bytes = block;
+  if (const auto profile = settings.text("profile"); !profile.empty()) {
+    options.profile.profile = MCR_TRY(codecs::parse_profile(profile));
+  }
+  for (const auto& [name, text] : settings.codec_overrides()) {
+    MCR_TRY(options.profile.set_pipeline(name, text));
+  }
+  if (settings.is_set("bandwidth")) {
+    options.profile.bandwidth = static_cast<double>(settings.bytes("bandwidth"));
+  }
+  if (fast && options.profile.profile != codecs::Profile::none) {
+    options.profile.profile = codecs::Profile::fast;
+    options.profile.named.clear();
+    options.profile.bandwidth = 0;
+  }
+  if (const auto match = settings.text("match"); match != "none") options.match.match = match;
+  if (settings.is_set("min_size")) options.match.min_size = settings.bytes("min_size");
+  if (const auto memory = settings.bytes("leader_memory"); memory > 0)
+    options.drain.memory_bytes = memory;
+  const auto threads = static_cast<unsigned>(settings.count("leader_threads"));
+  options.drain.threads = threads > 0 ? threads : usable_cores();
+  options.drain.verify = settings.flag("verify");
+  return options;
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/container_writer.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "aggregation/merge/owned_id.hpp"
+#include "codecs/base/checksum.hpp"
+#include "codecs/filter/filter_id.hpp"
+#include "restart/base/file.hpp"
+#include "restart/format/part_id.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+using restart::DatasetStorage;
+
+/// An error from HDF5's stack: the deepest entry says what the operating system said.
+Error hdf5_error(const std::string& what) {
+  std::string reason;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_DOWNWARD,
+      [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
+        if (entry->desc != nullptr) *static_cast<std::string*>(text) = entry->desc;
+        return 0;
+      },
+      &reason);
+  const int number = errno;
+  const Cause cause = number == ENOSPC || number == EDQUOT ? Cause::full : Cause::system;
+  return {cause, "HDF5: " + what + (reason.empty() ? "" : ": " + reason), number};
+}
+
+/// HDF5 wants to know a filter before it makes a dataset with it. This one is never run: encoded
+/// frames go in as they are.
+std::size_t refuse_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*,
+                             void**) {
+  return 0;
+}
+const H5Z_class2_t filter_class{H5Z_CLASS_T_VERS,    codecs::filter_id, 1,       1,
+                                codecs::filter_name, nullptr,           nullptr, refuse_to_filter};
+
+OwnedId text_type(std::size_t bytes) {
+  OwnedId type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1));
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
+  return type;
+}
+
+Result<void> write_attribute(hid_t object, const char* name, hid_t type, hid_t space,
+                             const void* value) {
+  const OwnedId attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+  if (!attribute.is_valid() || H5Awrite(attribute.get(), type, value) < 0) {
+    return hdf5_error(std::string("attribute ") + name + " cannot be written");
+  }
+  return {};
+}
+
+Result<void> write_text(hid_t object, const char* name, const std::string& text) {
+  const OwnedId space(H5Screate(H5S_SCALAR));
+  return write_attribute(object, name, text_type(text.size()).get(), space.get(), text.c_str());
+}
+
+Result<void> write_number(hid_t object, const char* name, std::uint64_t number) {
+  const OwnedId space(H5Screate(H5S_SCALAR));
+  const bool small = number <= UINT32_MAX;
+  const auto half = static_cast<std::uint32_t>(number);
+  // In memory as in the file, whatever the machine: HDF5 converts.
+  const OwnedId attribute(H5Acreate2(object, name, small ? H5T_STD_U32LE : H5T_STD_U64LE,
+                                     space.get(), H5P_DEFAULT, H5P_DEFAULT));
+  if (!attribute.is_valid() ||
+      H5Awrite(attribute.get(), small ? H5T_NATIVE_UINT32 : H5T_NATIVE_UINT64,
+               small ? static_cast<const void*>(&half) : &number) < 0) {
+    return hdf5_error(std::string("attribute ") + name + " cannot be written");
+  }
+  return {};
+}
+
+/// An array in the smallest type that holds its values: 32 ranks need 32 bytes.
+Result<void> write_numbers(hid_t object, const char* name,
+                           const std::vector<std::uint64_t>& numbers) {
+  const std::uint64_t most =
+      numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+  const hid_t type = most <= UINT8_MAX    ? H5T_STD_U8LE
+                     : most <= UINT16_MAX ? H5T_STD_U16LE
+                     : most <= UINT32_MAX ? H5T_STD_U32LE
+                                          : H5T_STD_U64LE;
+  const hsize_t count = numbers.size();
+  const OwnedId space(H5Screate_simple(1, &count, nullptr));
+  const OwnedId attribute(H5Acreate2(object, name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT));
+  if (!attribute.is_valid() || H5Awrite(attribute.get(), H5T_NATIVE_UINT64, numbers.data()) < 0) {
+    return hdf5_error(std::string("attribute ") + name + " cannot be written");
+  }
+  return {};
+}
+
+/// As the program wrote it; one that does not fit a name that is already there is left out.
+Result<void> copy_attribute(hid_t object, const Datatypes& types, const AttributeValue& attribute) {
+  if (H5Aexists(object, attribute.name.c_str()) != 0) return {};
+  const OwnedId space(H5Sdecode(attribute.dataspace.data()));
+  const hid_t type = types[attribute.type].id.get();
+  const OwnedId created(
+      H5Acreate2(object, attribute.name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT));
+  if (!created.is_valid()) return hdf5_error("attribute " + attribute.name + " cannot be written");
+  herr_t written = 0;
+  if (!attribute.strings.empty()) {
+    std::vector<const char*> strings;
+    for (const std::string& string : attribute.strings) strings.push_back(string.c_str());
+    written = H5Awrite(created.get(), type, strings.data());
+  } else if (!attribute.value.empty()) {
+    written = H5Awrite(created.get(), type, attribute.value.data());
+  }
+  if (written < 0) return hdf5_error("attribute " + attribute.name + " cannot be written");
+  return {};
+}
+
+/// Place of a chunk in the file, by the rank of its number among the dataset's chunks.
+struct ChunkSearch {
+  const DatasetPlan& plan;
+  std::vector<restart::FramePlace>& places;
+};
+
+int note_chunk(const hsize_t* offset, unsigned, haddr_t address, hsize_t, void* data) {
+  auto& search = *static_cast<ChunkSearch*>(data);
+  const DatasetPlan& plan = search.plan;
+  std::uint64_t position = 0;  // of the chunk's first element
+  for (std::size_t i = 0; i < plan.extents.size(); ++i) {
+    position = position * plan.extents[i] + offset[i];
+  }
+  const std::uint32_t frame = plan.place_of(position * plan.type_bytes).frame;
+  if (frame >= search.places.size()) return H5_ITER_ERROR;
+  search.places[frame].file_offset = address;
+  return H5_ITER_CONT;
+}
+
+class Hdf5ContainerWriter final : public ContainerWriter {
+ public:
+  explicit Hdf5ContainerWriter(std::string path) : path_(std::move(path)) {}
+
+  Result<void> open() {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    const OwnedId creation(H5Pcreate(H5P_FILE_CREATE));
+    const OwnedId access(H5Pcreate(H5P_FILE_ACCESS));
+    const OwnedId native(H5VLget_connector_id_by_name("native"));
+    // The latest format: 332 bytes a dataset instead of 3,024.
+    if (H5Zregister(&filter_class) < 0 ||
+        H5Pset_userblock(creation.get(), restart::UserBlock::bytes) < 0 ||
+        H5Pset_vol(access.get(), native.get(), nullptr) < 0 || H5Pset_fapl_sec2(access.get()) < 0 ||
+        H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
+        H5Pset_file_locking(access.get(), false, true) < 0 ||
+        H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST) < 0) {
+      return hdf5_error("properties of the container");
+    }
+    errno = 0;
+    file_ = OwnedId(H5Fcreate(path_.c_str(), H5F_ACC_EXCL, creation.get(), access.get()));
+    if (!file_.is_valid()) return hdf5_error(path_ + " cannot be made");
+    make_groups_ = OwnedId(H5Pcreate(H5P_LINK_CREATE));
+    H5Pset_create_intermediate_group(make_groups_.get(), 1);
+    H5Pset_char_encoding(make_groups_.get(), H5T_CSET_UTF8);
+    variables_ =
+        OwnedId(H5Gcreate2(file_.get(), "variables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    if (!variables_.is_valid()) return hdf5_error("group of variables cannot be made");
+    return {};
+  }
+
+  Result<void> begin_dataset(const DatasetPlan& plan, const Datatypes& types,
+                             const Encoding& encoding,
+                             const std::vector<AttributeValue>& attributes,
+                             const std::vector<std::uint32_t>& ranks) override {
+    MCR_TRY(end_dataset());
+    restart::DatasetEntry entry;
+    entry.name = plan.name;
+    entry.kind = plan.kind;
+    entry.storage = encoding.storage;
+    entry.element_bytes = static_cast<std::uint32_t>(plan.type_bytes);
+    entry.chunk_bytes = static_cast<std::uint32_t>(plan.chunk_bytes());
+    entry.raw_bytes = plan.raw_bytes();
+    entry.first_frame = frames_.size();
+    entry.frame_count = plan.frame_count();
+    frames_.resize(frames_.size() + entry.frame_count);
+    datasets_.push_back(entry);
+    stored_bytes_.push_back(0);
+
+    const auto rank = static_cast<int>(plan.extents.size());
+    const OwnedId properties(H5Pcreate(H5P_DATASET_CREATE));
+    const OwnedId space(H5Screate_simple(rank, as_hsize(plan.extents).data(), nullptr));
+    H5Pset_chunk(properties.get(), rank, as_hsize(plan.chunk).data());
+    H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
+    H5Pset_attr_phase_change(properties.get(), 16, 8);
+    MCR_TRY(set_filters(properties.get(), plan, encoding));
+    const bool is_variable = plan.kind == restart::DatasetKind::variable;
+    const OwnedId access(H5Pcreate(H5P_DATASET_ACCESS));
+    H5Pset_chunk_cache(access.get(), 0, 0, 1.0);  // chunks go past it
+    dataset_ = OwnedId(H5Dcreate2(is_variable ? variables_.get() : file_.get(), plan.name.c_str(),
+                                  types[plan.type].id.get(), space.get(), make_groups_.get(),
+                                  properties.get(), access.get()));
+    if (!dataset_.is_valid()) return hdf5_error("dataset " + plan.name + " cannot be made");
+    plan_ = &plan;
+    for (const AttributeValue& attribute : attributes) {
+      MCR_TRY(copy_attribute(dataset_.get(), types, attribute));
+    }
+    if (!plan.parts.empty()) {
+      std::vector<std::uint64_t> of_pieces;
+      for (const std::uint32_t part : plan.parts) of_pieces.push_back(ranks[part]);
+      MCR_TRY(write_numbers(dataset_.get(), free_name("ranks").c_str(), of_pieces));
+    }
+    if (!plan.offsets.empty()) {
+      MCR_TRY(write_numbers(dataset_.get(), free_name("offsets").c_str(), plan.offsets));
+    }
+    return {};
+  }
+
+  Result<void> write_frame(const DatasetPlan& plan, const EncodedFrame& frame) override {
+    restart::DatasetEntry& entry = datasets_.back();
+    restart::FramePlace& place = frames_[entry.first_frame + frame.frame];
+    place.stored_bytes = static_cast<std::uint32_t>(frame.stored.size());
+    place.raw_bytes = frame.raw_bytes;
+    place.checksum = checksum(frame.stored);
+    stored_bytes_.back() += frame.stored.size();
+    errno = 0;
+    if (H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0,
+                       as_hsize(plan.chunk_offset(frame.frame)).data(), frame.stored.size(),
+                       frame.stored.data()) < 0) {
+      return hdf5_error(path_ + ": a frame of " + plan.name + " cannot be written");
+    }
+    return {};
+  }
+
+  Result<void> write_group_attributes(const std::string& path, const Datatypes& types,
+                                      const std::vector<AttributeValue>& attributes) override {
+    const OwnedId group(path.empty() ? H5Gopen2(file_.get(), "variables", H5P_DEFAULT)
+                                     : open_existing_group(path));
+    if (!group.is_valid()) return {};  // the container has no such group
+    for (const AttributeValue& attribute : attributes) {
+      MCR_TRY(copy_attribute(group.get(), types, attribute));
+    }
+    return {};
+  }
+
+  Result<Totals> finish(restart::Index& index) override {
+    MCR_TRY(end_dataset());
+    index.datasets = std::move(datasets_);
+    index.frames = std::move(frames_);
+    MCR_TRY(write_part_table(index));
+    MCR_TRY(write_root_attributes(index.set));
+    const restart::IndexBytes bytes = restart::write_index(index);
+    restart::UserBlock block;
+    block.index_offset = MCR_TRY(write_index_dataset(bytes.bytes));
+    block.index_bytes = bytes.bytes.size();
+    block.directory_bytes = bytes.directory_bytes;
+    block.directory_checksum = bytes.directory_checksum;
+    block.uuid = MCR_TRY(restart::PartId::random()).bytes;
+    errno = 0;
+    const bool variables_closed = variables_.close();
+    if (!variables_closed || !file_.close()) return hdf5_error(path_ + " cannot be closed");
+
+    const restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, path_, O_RDWR));
+    MCR_TRY(file.write_at(0, restart::write_user_block(block)));
+    return Totals{MCR_TRY(file.size()), std::move(stored_bytes_)};
+  }
+
+ private:
+  static std::vector<hsize_t> as_hsize(const std::vector<std::uint64_t>& numbers) {
+    return {numbers.begin(), numbers.end()};
+  }
+
+  static Result<void> set_filters(hid_t properties, const DatasetPlan& plan,
+                                  const Encoding& encoding) {
+    if (encoding.storage == DatasetStorage::deflate) {
+      if (plan.type_bytes > 1 && H5Pset_shuffle(properties) < 0)
+        return hdf5_error("shuffle filter");
+      if (H5Pset_deflate(properties, 6) < 0) return hdf5_error("deflate filter");
+      return {};
+    }
+    codecs::FilterParameters parameters;
+    parameters.chunk_bytes = static_cast<std::uint32_t>(plan.chunk_bytes());
+    parameters.element_bytes = static_cast<std::uint32_t>(plan.type_bytes);
+    const auto values = parameters.values();
+    constexpr std::size_t without_container = 3;
+    if (H5Pset_filter(properties, codecs::filter_id, H5Z_FLAG_MANDATORY, without_container,
+                      values.data()) < 0) {
+      return hdf5_error("filter for frames");
+    }
+    return {};
+  }
+
+  /// An attribute's name that the program did not use: its own comes first.
+  [[nodiscard]] std::string free_name(std::string name) const {
+    while (H5Aexists(dataset_.get(), name.c_str()) > 0) name = "mcr_" + name;
+    return name;
+  }
+
+  [[nodiscard]] hid_t open_existing_group(const std::string& path) const {
+    for (std::size_t slash = path.find('/');; slash = path.find('/', slash + 1)) {
+      const std::string above = path.substr(0, slash);
+      if (H5Lexists(variables_.get(), above.c_str(), H5P_DEFAULT) <= 0) return H5I_INVALID_HID;
+      if (slash == std::string::npos) break;
+    }
+    return H5Gopen2(variables_.get(), path.c_str(), H5P_DEFAULT);
+  }
+
+  /// HDF5 knows where it put the chunks of the present dataset.
+  Result<void> end_dataset() {
+    if (!dataset_.is_valid()) return {};
+    const restart::DatasetEntry& entry = datasets_.back();
+    std::vector<restart::FramePlace> places(entry.frame_count);
+    ChunkSearch search{*plan_, places};
+    if (H5Dchunk_iter(dataset_.get(), H5P_DEFAULT, note_chunk, &search) < 0) {
+      return hdf5_error("chunks of " + entry.name + " cannot be found");
+    }
+    for (std::uint32_t i = 0; i < entry.frame_count; ++i) {
+      if (places[i].file_offset == 0) return hdf5_error("a chunk of " + entry.name + " is missing");
+      frames_[entry.first_frame + i].file_offset = places[i].file_offset;
+    }
+    if (!dataset_.close()) return hdf5_error("dataset " + entry.name + " cannot be closed");
+    return {};
+  }
+
+  /// /parts: for people and programs that look into the container with HDF5.
+  Result<void> write_part_table(const restart::Index& index) {
+    std::size_t path_bytes = 1;
+    for (const restart::PartEntry& part : index.parts)
+      path_bytes = std::max(path_bytes, part.path.size());
+    constexpr std::size_t id_bytes = 32;
+    const std::size_t row = 4 + 8 + 8 + id_bytes + path_bytes;
+    const OwnedId type(H5Tcreate(H5T_COMPOUND, row));
+    H5Tinsert(type.get(), "rank", 0, H5T_STD_U32LE);
+    H5Tinsert(type.get(), "size", 4, H5T_STD_U64LE);
+    H5Tinsert(type.get(), "checksum", 12, H5T_STD_U64LE);
+    H5Tinsert(type.get(), "id", 20, text_type(id_bytes).get());
+    H5Tinsert(type.get(), "path", 20 + id_bytes, text_type(path_bytes).get());
+    Bytes rows;
+    Writer writer(rows);
+    for (const restart::PartEntry& part : index.parts) {
+      writer.u32(part.rank);
+      writer.u64(part.size);
+      writer.u64(part.checksum);
+      writer.bytes(as_bytes(part.part.text()));
+      writer.bytes(as_bytes(part.path));
+      rows.resize(rows.size() + path_bytes - part.path.size());
+    }
+    const hsize_t count = index.parts.size();
+    const OwnedId space(H5Screate_simple(1, &count, nullptr));
+    const OwnedId table(H5Dcreate2(file_.get(), "parts", type.get(), space.get(), H5P_DEFAULT,
+                                   H5P_DEFAULT, H5P_DEFAULT));
+    if (!table.is_valid() || (count != 0 && H5Dwrite(table.get(), type.get(), H5S_ALL, H5S_ALL,
+                                                     H5P_DEFAULT, rows.data()) < 0)) {
+      return hdf5_error("table of parts cannot be written");
+    }
+    return {};
+  }
+
+  Result<void> write_root_attributes(const restart::SetIdentity& set) {
+    const hid_t root = file_.get();
+    MCR_TRY(write_number(root, "format_version", restart::container_version));
+    MCR_TRY(write_text(root, "masked_name", set.masked_name));
+    MCR_TRY(write_text(root, "launch", set.launch));
+    MCR_TRY(write_number(root, "sequence", set.sequence));
+    MCR_TRY(write_number(root, "rank_count", set.rank_count));
+    MCR_TRY(write_text(root, "scheme", set.scheme));
+    MCR_TRY(write_text(root, "profile", set.profile));
+    return write_text(root, "writer", set.writer);
+  }
+
+  /// Answers where its bytes lie in the file.
+  Result<std::uint64_t> write_index_dataset(const Bytes& bytes) {
+    const hsize_t count = bytes.size();
+    const OwnedId space(H5Screate_simple(1, &count, nullptr));
+    const OwnedId dataset(H5Dcreate2(file_.get(), "index", H5T_STD_U8LE, space.get(), H5P_DEFAULT,
+                                     H5P_DEFAULT, H5P_DEFAULT));
+    if (!dataset.is_valid() ||
+        H5Dwrite(dataset.get(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
+      return hdf5_error("index cannot be written");
+    }
+    const haddr_t offset = H5Dget_offset(dataset.get());
+    if (offset == HADDR_UNDEF) return hdf5_error("index has no place");
+    return offset;
+  }
+
+  std::string path_;
+  OwnedId make_groups_;
+  OwnedId file_;
+  OwnedId variables_;  // ids below a file end before it: HDF5 closes a file strongly
+  OwnedId dataset_;
+  const DatasetPlan* plan_ = nullptr;  // of dataset_
+  std::vector<restart::DatasetEntry> datasets_;
+  std::vector<restart::FramePlace> frames_;
+  std::vector<std::uint64_t> stored_bytes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ContainerWriter>> ContainerWriter::create(const std::string& path) {
+  auto writer = std::make_unique<Hdf5ContainerWriter>(path);
+  MCR_TRY(writer->open());
+  return std::unique_ptr<ContainerWriter>(std::move(writer));
+}
+
+}  // namespace mcr::aggregation

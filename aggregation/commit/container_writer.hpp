@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes a container: the only file of ours that writes through HDF5. Encoded frames go in as
+// chunks; the user block, which a reader without HDF5 starts from, is filled in last. Names and
+// shapes: docs/format.md, "Container". One thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/datatypes.hpp"
+#include "aggregation/merge/part_inventory.hpp"
+#include "aggregation/merge/plan.hpp"
+#include "aggregation/pipeline/drain_pipeline.hpp"
+#include "restart/format/index.hpp"
+
+namespace mcr::aggregation {
+
+class ContainerWriter {
+ public:
+  /// Makes the file `path`, which must not exist. Older HDF5 than 1.10 cannot read it.
+  static Result<std::unique_ptr<ContainerWriter>> create(const std::string& path);
+  virtual ~ContainerWriter() = default;
+
+  /// Goes on with another dataset; what follows is its frames. `ranks` by part of the plan.
+  virtual Result<void> begin_dataset(const DatasetPlan& plan, const Datatypes& types,
+                                     const Encoding& encoding,
+                                     const std::vector<AttributeValue>& attributes,
+                                     const std::vector<std::uint32_t>& ranks) = 0;
+  virtual Result<void> write_frame(const DatasetPlan& plan, const EncodedFrame& frame) = 0;
+
+  /// Attributes of the group `path` below /variables ("": of /variables itself).
+  virtual Result<void> write_group_attributes(const std::string& path, const Datatypes& types,
+                                              const std::vector<AttributeValue>& attributes) = 0;
+
+  struct Totals {
+    std::uint64_t file_bytes = 0;
+    std::vector<std::uint64_t> stored_bytes;  ///< of the frames of each dataset
+  };
+  /// `index` complete but for its datasets and frames, which are known here. Afterwards the file is
+  /// closed, and its user block valid; nothing is synced.
+  virtual Result<Totals> finish(restart::Index& index) = 0;
+};
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/put_back.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+#include "restart/base/settings.hpp"
+#include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
+
+namespace mcr::aggregation {
+
+using restart::File;
+using restart::Journal;
+using restart::LaunchDirectory;
+using restart::PartBegin;
+using restart::PartId;
+using restart::system_calls;
+using restart::system_error;
+
+namespace {
+
+constexpr std::size_t copy_bytes = 1U << 20;
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// The directory in which the part was begun; nothing where another one lies at its path now.
+Result<std::optional<File>> open_home(const PartBegin& begin) {
+  auto home = File::open(AT_FDCWD, directory_of(begin.path), O_RDONLY | O_DIRECTORY);
+  if (!home) {
+    const int number = home.error().system_error;
+    if (number == ENOENT || number == ENOTDIR) return std::optional<File>();
+    return home.error();
+  }
+  const struct stat status = MCR_TRY(home->status());
+  const bool same = begin.directory_inode == 0 || (status.st_ino == begin.directory_inode &&
+                                                   status.st_dev == begin.directory_device);
+  if (!same) return std::optional<File>();
+  return std::optional<File>(std::move(*home));
+}
+
+Result<AtPath> look_at(const File& home, const PartBegin& begin) {
+  AtPath found;
+  auto file =
+      File::open(home.descriptor(), name_of(begin.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) {
+    if (file.error().system_error == ENOENT) return found;
+    if (file.error().system_error == ELOOP) {
+      found.kind = AtPath::Kind::other_file;
+      return found;
+    }
+    return file.error();
+  }
+  const struct stat status = MCR_TRY(file->status());
+  found.links = status.st_nlink;
+  found.mode = status.st_mode & 07777;
+  found.modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  found.kind = AtPath::Kind::other_file;
+  if (!S_ISREG(status.st_mode)) return found;
+  Bytes head(restart::Stub::head_bytes);
+  const std::size_t got = MCR_TRY(file->read_some_at(0, head));
+  if (!restart::looks_like_stub(ByteSpan(head).first(got))) return found;
+  const auto content = file->read_all(restart::Stub::max_bytes);
+  const auto stub = content ? restart::read_stub(*content) : Result<restart::Stub>(content.error());
+  if (!stub) {
+    if (stub.error().cause == Cause::damaged) found.kind = AtPath::Kind::damaged_stub;
+    return found;
+  }
+  found.kind = stub->part == begin.part ? AtPath::Kind::our_stub : AtPath::Kind::other_stub;
+  found.part = stub->part;
+  return found;
+}
+
+Result<void> copy(const File& from, const File& to) {
+  const std::uint64_t size = MCR_TRY(from.size());
+  Bytes buffer(std::min<std::uint64_t>(copy_bytes, size));
+  for (std::uint64_t place = 0; place < size; place += buffer.size()) {
+    // Holes stay holes: native HDF5 leaves them too.
+    const off_t data = ::lseek(from.descriptor(), static_cast<off_t>(place), SEEK_DATA);
+    if (data < 0 && errno == ENXIO) break;
+    if (data > static_cast<off_t>(place)) place = static_cast<std::uint64_t>(data);
+    const auto piece =
+        MutableByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), size - place));
+    MCR_TRY(from.read_at(place, piece));
+    MCR_TRY(to.write_at(place, piece));
+  }
+  return to.truncate(size);
+}
+
+/// `bytes` under `name` in `directory`, written beside it first; what lay there is replaced.
+Result<void> place(const File& directory, const PartId& part, const std::string& name,
+                   const File& bytes, std::uint32_t mode, std::uint64_t modified_ns) {
+  // The same name in every attempt, so that a crash leaves one such file at most.
+  const std::string beside = ".mcr-" + part.text();
+  (void)system_calls().unlinkat(directory.descriptor(), beside.c_str(), 0);
+  const auto placed = [&]() -> Result<void> {
+    File made = MCR_TRY(
+        File::open(directory.descriptor(), beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    MCR_TRY(copy(bytes, made));
+    if (system_calls().fchmod(made.descriptor(), mode & 07777) != 0) {
+      return system_error("cannot set the mode of", name);
+    }
+    if (modified_ns != 0) {
+      // Programs that rotate files go by this time; it is the close's, not ours.
+      struct timespec times[2]{};
+      times[0].tv_nsec = UTIME_OMIT;
+      times[1].tv_sec = static_cast<time_t>(modified_ns / 1'000'000'000);
+      times[1].tv_nsec = static_cast<long>(modified_ns % 1'000'000'000);
+      (void)::futimens(made.descriptor(), times);
+    }
+    MCR_TRY(
+        made.sync());  // late errors of the storage come here, while the stage still has the part
+    if (system_calls().renameat(directory.descriptor(), beside.c_str(), directory.descriptor(),
+                                name.c_str()) != 0) {
+      return system_error("cannot rename to", name);
+    }
+    return directory.sync();
+  }();
+  if (!placed) (void)system_calls().unlinkat(directory.descriptor(), beside.c_str(), 0);
+  return placed;
+}
+
+/// Where a file goes that cannot go to its path: beside the containers of its set.
+Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
+                              std::uint64_t modified_ns) {
+  restart::Settings settings;
+  (void)settings.set_all(begin.settings, "journal").has_value();
+  const std::string masked = begin.masked_names.empty() ? begin.path : begin.masked_names.front();
+  const auto names =
+      restart::container_name(masked, settings.text("container_dir"), begin.launch, begin.sequence);
+  if (system_calls().mkdirat(AT_FDCWD, names.directory.c_str(), 0777) != 0 && errno != EEXIST) {
+    return system_error("cannot make directory", names.directory);
+  }
+  const File directory = MCR_TRY(File::open(AT_FDCWD, names.directory, O_RDONLY | O_DIRECTORY));
+  const std::string name =
+      "unfinished-" + name_of(begin.path) + "." + begin.part.text().substr(0, 8);
+  MCR_TRY(place(directory, begin.part, name, bytes, begin.mode, modified_ns));
+  return names.directory + "/" + name;
+}
+
+/// Out of the stage. Under our shared lock nobody can take the part back, so what is removed is
+/// what was put in place.
+Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File bytes,
+                      LaunchDirectory::State state, std::optional<std::uint32_t> pool_rank) {
+  if (state == LaunchDirectory::State::published) MCR_TRY(directory.committed(part, true, {}));
+  bytes = File();
+  return directory.committed(part, false, pool_rank);
+}
+
+}  // namespace
+
+restart::Stub stub_of(const PartBegin& begin, const std::string& launch_directory) {
+  restart::Settings settings;
+  (void)settings.set_all(begin.settings, "journal").has_value();
+  restart::Stub stub;
+  stub.part = begin.part;
+  stub.launch = begin.launch;
+  stub.sequence = begin.sequence;
+  stub.rank = begin.rank;
+  stub.rank_count = begin.rank_count;
+  stub.node = begin.node;
+  stub.masked_names = begin.masked_names;
+  stub.container_directory = std::string(settings.text("container_dir"));
+  stub.launch_directory = launch_directory;
+  stub.path = begin.path;
+  return stub;
+}
+
+Result<AtPath> look_at(const PartBegin& begin) {
+  const auto home = MCR_TRY(open_home(begin));
+  if (!home) return AtPath{};
+  return look_at(*home, begin);
+}
+
+Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
+                      std::optional<std::uint32_t> pool_rank) {
+  const Journal journal = MCR_TRY(directory.journal(LaunchDirectory::State::published, part));
+  if (journal.publish && journal.publish->native) {  // its bytes are there already
+    MCR_TRY(directory.committed(part, false, pool_rank));
+    return true;
+  }
+  auto bytes = directory.open_bytes(part);
+  if (!bytes) {
+    if (bytes.error().system_error == EWOULDBLOCK) return false;  // taken back by its writer
+    return bytes.error();
+  }
+  const auto home = MCR_TRY(open_home(journal.begin));
+  if (!home) return false;
+  const AtPath there = MCR_TRY(look_at(*home, journal.begin));
+  // One name only: what another name shares must not be torn from it.
+  if (there.kind != AtPath::Kind::our_stub || there.links != 1) return false;
+  MCR_TRY(place(*home, part, name_of(journal.begin.path), *bytes, there.mode,
+                journal.publish ? journal.publish->publish_ns : 0));
+  MCR_TRY(
+      take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
+  return true;
+}
+
+Result<std::string> settle(const LaunchDirectory& directory, const PartId& part) {
+  const Journal journal = MCR_TRY(directory.journal(LaunchDirectory::State::open, part));
+  const std::string& path = journal.begin.path;
+  if (journal.publish && journal.publish->native) {
+    MCR_TRY(directory.drop(part));
+    return path + " is a native file";
+  }
+  if (!journal.publish) {
+    // Neither flushed nor closed: natively too, what lies there cannot be opened. The stage file
+    // may hold older bytes where nothing was written yet, so it is not shown to anybody.
+    MCR_TRY(directory.drop(part));
+    return path +
+           ": its writer died before it was flushed or closed; as with native HDF5 there is "
+           "nothing to read";
+  }
+  auto bytes = MCR_TRY(directory.open_bytes(part));
+  const auto home = MCR_TRY(open_home(journal.begin));
+  const AtPath there = home ? MCR_TRY(look_at(*home, journal.begin)) : AtPath{};
+  std::string said;
+  if (there.kind == AtPath::Kind::our_stub && there.links == 1) {
+    MCR_TRY(place(*home, part, name_of(path), bytes, there.mode, journal.publish->publish_ns));
+    said = path +
+           ": its writer died after a flush; the file is there as native HDF5 would have left it";
+  } else {
+    const std::string aside = MCR_TRY(set_aside(journal.begin, bytes, journal.publish->publish_ns));
+    said =
+        path +
+        ": its writer died after a flush; what lay there before stays, and what was flushed is " +
+        aside;
+  }
+  MCR_TRY(take_out(directory, part, std::move(bytes), LaunchDirectory::State::open, {}));
+  return said;
+}
+
+Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begin) {
+  const auto home = MCR_TRY(open_home(begin));
+  if (!home) return false;
+  const AtPath there = MCR_TRY(look_at(*home, begin));
+  const bool predecessor =
+      there.kind == AtPath::Kind::other_stub && begin.replaced_part == there.part;
+  // A native file that was there at begin and has not been written since.
+  const bool old_file = there.kind == AtPath::Kind::other_file &&
+                        begin.replaced == restart::Replaced::native_file &&
+                        there.modified_ns < static_cast<std::int64_t>(begin.begin_ns);
+  if (!predecessor && !old_file) return false;
+  const Bytes stub = restart::write_stub(stub_of(begin, directory.path()));
+  const std::string beside = ".mcr-" + begin.part.text();
+  (void)system_calls().unlinkat(home->descriptor(), beside.c_str(), 0);
+  File made =
+      MCR_TRY(File::open(home->descriptor(), beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  MCR_TRY(made.write_at(0, stub));
+  (void)system_calls().fchmod(made.descriptor(), there.mode);
+  MCR_TRY(made.sync());
+  if (system_calls().renameat(home->descriptor(), beside.c_str(), home->descriptor(),
+                              name_of(begin.path).c_str()) != 0) {
+    return system_error("cannot rename to", begin.path);
+  }
+  return true;
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A part back at its path as native HDF5 would have left it: lone files, parts that storage refused
+// to take as a container, and files whose writer died while they were open.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "restart/format/stub.hpp"
+#include "restart/stage.hpp"
+
+namespace mcr::aggregation {
+
+/// The stub that belongs at the part's path.
+restart::Stub stub_of(const restart::PartBegin& begin, const std::string& launch_directory);
+
+/// What lies at a path where a stub of ours once lay.
+struct AtPath {
+  enum class Kind : std::uint8_t { nothing, our_stub, other_stub, damaged_stub, other_file };
+  Kind kind = Kind::nothing;
+  std::optional<restart::PartId> part;  ///< of the other stub
+  std::uint64_t links = 0;
+  std::uint32_t mode = 0;
+  std::int64_t modified_ns = 0;
+};
+Result<AtPath> look_at(const restart::PartBegin& begin);
+
+/// Puts the part's bytes in the place of its stub, durably, and takes it out of the stage. False:
+/// not possible without harm (the stub was renamed, removed, linked or replaced meanwhile, or the
+/// part is being written); nothing was changed then. A crash at any moment leaves stub and part, or
+/// the native file, and at worst a hidden file `.mcr-<part>` that the next attempt replaces.
+Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
+                      std::optional<std::uint32_t> pool_rank);
+
+/// The part of a dead writer, taken out of the stage. What native HDF5 would have left is put at
+/// its path where its stub lies; where the old file was never replaced, a flushed part is kept
+/// beside the containers under a name that begins with "unfinished-". One sentence about what was
+/// done.
+Result<std::string> settle(const restart::LaunchDirectory& directory, const restart::PartId& part);
+
+/// Puts the stub of a published part in place where its writer died before it could: what the part
+/// replaces still lies there. Only for a writer that is gone. True where something was done.
+Result<bool> repair_stub(const restart::LaunchDirectory& directory,
+                         const restart::PartBegin& begin);
+
+}  // namespace mcr::aggregation

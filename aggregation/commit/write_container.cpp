@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of a commit, and what a crash after each leaves:
+//  1. inventory, plan, choice: nothing.
+//  2. frames, tables and user block under a temporary name: a file that no reader looks at; whoever
+//     writes this container again removes it.
+//  3. fsync, then rename to the final name: before it there is no container, after it a whole one.
+//  4. fsync of the directory: the name is there after a power failure too. Only now may the caller
+//     free the parts.
+#include "aggregation/commit/write_container.hpp"
+
+#include <fcntl.h>
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "aggregation/commit/container_writer.hpp"
+#include "aggregation/merge/common_attributes.hpp"
+#include "codecs/base/checksum.hpp"
+#include "codecs/chooser.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+class Seconds {
+ public:
+  /// Since the last call.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double passed = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return passed;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// Removes the temporary file unless it was renamed.
+class Unfinished {
+ public:
+  Unfinished(int directory, std::string name) : directory_(directory), name_(std::move(name)) {
+    remove();  // of a writer that died
+  }
+  ~Unfinished() {
+    if (!finished_) remove();
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+  Result<void> rename_to(const std::string& final_name, bool replace) {
+    const restart::SystemCalls& calls = restart::system_calls();
+    const int renamed = (replace ? calls.renameat : calls.rename_new)(
+        directory_, name_.c_str(), directory_, final_name.c_str());
+    if (renamed != 0) return restart::system_error("rename", final_name);
+    finished_ = true;
+    return {};
+  }
+
+ private:
+  void remove() const { restart::system_calls().unlinkat(directory_, name_.c_str(), 0); }
+
+  int directory_;
+  std::string name_;
+  bool finished_ = false;
+};
+
+class Committer {
+ public:
+  Committer(const SetToCommit& set, const MergeOptions& options) : set_(set), options_(options) {}
+
+  Result<CommitReport> run() {
+    for (const PartToCommit& part : set_.parts) {
+      files_.push_back(part.bytes);
+      part_bytes_.push_back(part.size);
+      ranks_.push_back(part.rank);
+      report_.raw_bytes += part.size;
+    }
+    report_.path = set_.directory + "/" + set_.name;
+    MCR_TRY(take_inventory());
+    report_.inventory_seconds = seconds_.lap();
+    MCR_TRY(make_plan());
+    report_.plan_seconds = seconds_.lap();
+    MCR_TRY(choose_encodings());
+    report_.choose_seconds = seconds_.lap();
+
+    const restart::File directory =
+        MCR_TRY(restart::File::open(AT_FDCWD, set_.directory, O_RDONLY | O_DIRECTORY));
+    const std::string temporary = set_.name + ".unfinished";
+    Unfinished unfinished(directory.descriptor(), temporary);
+    MCR_TRY(write_file(set_.directory + "/" + temporary));
+    report_.finish_seconds = seconds_.lap();
+
+    const restart::File file =
+        MCR_TRY(restart::File::open(directory.descriptor(), temporary, O_RDONLY));
+    MCR_TRY(file.sync());
+    MCR_TRY(unfinished.rename_to(set_.name, options_.replace));
+    MCR_TRY(directory.sync());
+    report_.commit_seconds = seconds_.lap();
+    return std::move(report_);
+  }
+
+ private:
+  /// A part that HDF5 cannot read (killed in the middle of writing, damaged, newer than this HDF5)
+  /// is committed all the same: all of it is skeleton.
+  Result<void> take_inventory() {
+    opaque_type_ = MCR_TRY(types_.opaque_bytes());
+    layouts_.resize(set_.parts.size());
+    if (!is_aware(options_.scheme)) return {};
+    for (std::size_t i = 0; i < set_.parts.size(); ++i) {
+      const PartToCommit& part = set_.parts[i];
+      auto layout = read_part_layout("/proc/self/fd/" + std::to_string(part.bytes->descriptor()),
+                                     part.size, types_);
+      if (layout) {
+        layouts_[i] = std::move(*layout);
+      } else {
+        report_.unreadable.push_back(part.path + ": " + layout.error().message);
+      }
+    }
+    return {};
+  }
+
+  Result<void> make_plan() {
+    const bool blocks =
+        options_.scheme == Scheme::aware_block || options_.scheme == Scheme::agnostic_block;
+    const std::uint64_t block = blocks ? std::max<std::uint64_t>(options_.block_bytes, 1) : 0;
+    std::vector<DatasetPlan> datasets;
+    if (is_aware(options_.scheme)) {
+      variables_ = MCR_TRY(find_variables(layouts_, options_.match));
+      datasets = plan_variables(variables_, layouts_, types_, block);
+    } else {
+      datasets = plan_whole_parts(part_bytes_, opaque_type_, block);
+    }
+    plan_ = finish_plan(std::move(datasets), part_bytes_, opaque_type_);
+    return find_skeleton_bases(plan_, files_);
+  }
+
+  /// A pipeline for each dataset, and the checksums of the parts: all that reads the parts before
+  /// the frames do, on all threads.
+  Result<void> choose_encodings() {
+    namespace tbb = oneapi::tbb;
+    const std::size_t dataset_count = plan_.datasets.size();
+    encodings_.resize(dataset_count);
+    reasons_.resize(dataset_count);
+    report_.checksums.resize(set_.parts.size());
+    std::vector<Result<void>> results(dataset_count + set_.parts.size());
+    tbb::enumerable_thread_specific<Scratch> scratches;
+    tbb::task_arena arena(static_cast<int>(std::max(options_.drain.threads, 1U)));
+    arena.execute([&] {
+      tbb::parallel_for(std::size_t{0}, results.size(), [&](std::size_t i) {
+        results[i] =
+            i < dataset_count ? choose_encoding(i, scratches.local()) : sum_part(i - dataset_count);
+      });
+    });
+    for (Result<void>& result : results) {
+      if (!result) return result;
+    }
+    return {};
+  }
+
+  Result<void> choose_encoding(std::size_t number, Scratch& scratch) {
+    const DatasetPlan& dataset = plan_.datasets[number];
+    Encoding& encoding = encodings_[number];
+    if (options_.profile.profile == codecs::Profile::portable) {
+      encoding.storage = restart::DatasetStorage::deflate;
+      return {};
+    }
+    if (dataset.kind == restart::DatasetKind::skeletons) {
+      if (options_.profile.profile != codecs::Profile::none) {
+        encoding.pipeline = MCR_TRY(codecs::Pipeline::parse("zstd(3)"));
+      }
+      return {};
+    }
+    // The first frame, one in the middle and the last: what a variable's ranks have in common.
+    const std::uint32_t count = dataset.frame_count();
+    std::vector<std::uint32_t> sampled{0};
+    if (count > 2) sampled.push_back(count / 2);
+    if (count > 1) sampled.push_back(count - 1);
+    codecs::Layout layout;
+    Bytes raw;
+    for (const std::uint32_t frame_number : sampled) {
+      const DatasetPlan::Frame frame = dataset.frame(frame_number);
+      codecs::Layout of_frame = dataset.layout_of(frame);
+      layout.type = of_frame.type;
+      layout.bricks.insert(layout.bricks.end(), of_frame.bricks.begin(), of_frame.bricks.end());
+      const std::size_t begin = raw.size();
+      raw.resize(begin + static_cast<std::size_t>(frame.bytes));
+      MCR_TRY(fetch_frame(plan_, files_, dataset, frame, MutableByteSpan(raw).subspan(begin)));
+    }
+    codecs::Choice choice = codecs::choose(options_.profile, layout, raw, scratch, dataset.name);
+    encoding.pipeline = std::move(choice.pipeline);
+    reasons_[number] = std::move(choice.why);
+    return {};
+  }
+
+  Result<void> sum_part(std::size_t number) {
+    const PartToCommit& part = set_.parts[number];
+    RunningChecksum sum;
+    Bytes block(static_cast<std::size_t>(std::min(part.size, frame_target_bytes)));
+    for (std::uint64_t done = 0; done < part.size;) {
+      const auto count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), part.size - done));
+      const MutableByteSpan bytes = MutableByteSpan(block).first(count);
+      MCR_TRY(part.bytes->read_at(done, bytes));
+      sum.add(bytes);
+      done += count;
+    }
+    report_.checksums[number] = sum.value();
+    return {};
+  }
+
+  Result<void> write_file(const std::string& path) {
+    const auto writer = MCR_TRY(ContainerWriter::create(path));
+    std::int64_t present = -1;
+    report_.drain = MCR_TRY(drain(
+        plan_, files_, encodings_, options_.drain, [&](const EncodedFrame& frame) -> Result<void> {
+          const DatasetPlan& dataset = plan_.datasets[frame.dataset];
+          if (present != frame.dataset) {
+            present = frame.dataset;
+            MCR_TRY(writer->begin_dataset(dataset, types_, encodings_[frame.dataset],
+                                          attributes_of(dataset), ranks_));
+          }
+          return writer->write_frame(dataset, frame);
+        }));
+    seconds_.lap();
+    for (const GroupInfo& group : common_groups(layouts_)) {
+      MCR_TRY(writer->write_group_attributes(group.path, types_, group.attributes));
+    }
+    restart::Index index = make_index();
+    const ContainerWriter::Totals totals = MCR_TRY(writer->finish(index));
+    report_.container_bytes = totals.file_bytes;
+    fill_report(totals.stored_bytes);
+    return {};
+  }
+
+  [[nodiscard]] std::vector<AttributeValue> attributes_of(const DatasetPlan& dataset) const {
+    if (dataset.variable < 0) return {};
+    return common_attributes(variables_[static_cast<std::size_t>(dataset.variable)], layouts_);
+  }
+
+  [[nodiscard]] restart::Index make_index() {
+    restart::Index index;
+    index.set = set_.set;
+    index.set.scheme = scheme_name(options_.scheme);
+    index.set.profile = codecs::profile_name(options_.profile.profile);
+    index.set.writer = "mcr " MCR_VERSION;
+    struct timespec now {};
+    restart::system_calls().clock_gettime(CLOCK_REALTIME, &now);
+    index.set.created_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                           static_cast<std::uint64_t>(now.tv_nsec);
+    for (std::size_t i = 0; i < set_.parts.size(); ++i) {
+      const PartToCommit& part = set_.parts[i];
+      index.parts.push_back({part.part, part.rank, part.path, part.size, report_.checksums[i],
+                             part.mode, plan_.parts[i].skeleton,
+                             std::move(plan_.parts[i].entries)});
+    }
+    return index;
+  }
+
+  void fill_report(const std::vector<std::uint64_t>& stored_bytes) {
+    for (std::size_t i = 0; i < plan_.datasets.size(); ++i) {
+      const DatasetPlan& dataset = plan_.datasets[i];
+      const bool plain = encodings_[i].storage == restart::DatasetStorage::deflate;
+      report_.variables.push_back(
+          {dataset.name, types_[dataset.type].kind, dataset.raw_bytes(), stored_bytes[i],
+           dataset.frame_count(), dataset.pieces.size(),
+           plain ? "shuffle, deflate (HDF5's own)" : encodings_[i].pipeline.print(), reasons_[i]});
+      report_.frame_bytes += stored_bytes[i];
+      if (dataset.kind == restart::DatasetKind::skeletons)
+        report_.skeleton_bytes = dataset.raw_bytes();
+    }
+  }
+
+  const SetToCommit& set_;
+  const MergeOptions& options_;
+  Seconds seconds_;
+  PartFiles files_;
+  std::vector<std::uint64_t> part_bytes_;
+  std::vector<std::uint32_t> ranks_;
+  Datatypes types_;
+  std::uint32_t opaque_type_ = 0;
+  PartLayouts layouts_;
+  std::vector<Variable> variables_;
+  MergePlan plan_;
+  std::vector<Encoding> encodings_;
+  std::vector<std::string> reasons_;
+  CommitReport report_;
+};
+
+}  // namespace
+
+Result<CommitReport> write_container(const SetToCommit& set, const MergeOptions& options) {
+  return Committer(set, options).run();
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a group's parts to its container: inventory, match, plan, choose, drain, commit. What the
+// leader and `mcr pack` call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/schemes.hpp"
+#include "aggregation/merge/similarity.hpp"
+#include "aggregation/pipeline/drain_pipeline.hpp"
+#include "codecs/profiles.hpp"
+#include "restart/base/file.hpp"
+#include "restart/format/index.hpp"
+
+namespace mcr::aggregation {
+
+/// A part whose bytes no longer change while write_container() runs (the caller holds its lock).
+struct PartToCommit {
+  restart::PartId part;
+  std::uint32_t rank = 0;
+  std::string path;                      ///< as the index is to say it
+  const restart::File* bytes = nullptr;  ///< open for reading
+  std::uint64_t size = 0;
+  std::uint32_t mode = 0644;
+};
+
+struct SetToCommit {
+  restart::SetIdentity set;         ///< scheme, profile, writer and time are filled in here
+  std::vector<PartToCommit> parts;  ///< of one group, by rank; may be empty (all ranks passed)
+  std::string directory;            ///< where the container goes; exists
+  std::string name;                 ///< its file name there
+};
+
+struct MergeOptions {
+  Scheme scheme = Scheme::aware;
+  std::uint64_t block_bytes = 64 * 1024;  ///< of the -block schemes
+  codecs::ProfileOptions profile;
+  MatchOptions match;
+  DrainOptions drain;
+  bool replace = false;  ///< a container of that name; else it is Cause::system (EEXIST)
+};
+
+struct VariableReport {
+  std::string name;
+  std::string type;  ///< for people
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t stored_bytes = 0;
+  std::uint32_t frames = 0;
+  std::size_t fragments = 0;
+  std::string pipeline;
+  std::string why;  ///< it was chosen
+};
+
+struct CommitReport {
+  std::string path;
+  std::uint64_t raw_bytes = 0;            ///< of all parts
+  std::uint64_t container_bytes = 0;      ///< of the file
+  std::uint64_t skeleton_bytes = 0;       ///< raw
+  std::uint64_t frame_bytes = 0;          ///< stored, of all frames
+  std::vector<VariableReport> variables;  ///< skeletons last
+  std::vector<std::uint64_t> checksums;   ///< of the parts, XXH3-64
+  std::vector<std::string> unreadable;    ///< why a part went in as a whole
+  double inventory_seconds = 0;
+  double plan_seconds = 0;
+  double choose_seconds = 0;  ///< checksums of the parts included
+  DrainTimes drain;
+  double finish_seconds = 0;  ///< tables, user block
+  double commit_seconds = 0;  ///< sync and rename
+};
+
+/// Calls HDF5 from the caller's thread, and from the pipeline's write stage while the caller waits
+/// in here: never from two threads at once. After an error no container and no temporary file is
+/// left, and the parts are as they were. Cause::full and Cause::system are the storage's.
+Result<CommitReport> write_container(const SetToCommit& set, const MergeOptions& options);
+
+}  // namespace mcr::aggregation

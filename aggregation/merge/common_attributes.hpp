@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Attributes that are equal in all parts: the container shows them as the program's own file does.
+// Pure.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "aggregation/merge/part_inventory.hpp"
+#include "aggregation/merge/similarity.hpp"
+
+namespace mcr::aggregation {
+
+using PartLayouts = std::vector<std::shared_ptr<const PartLayout>>;  // by part, null: not readable
+
+/// Those that all fragments of the variable have.
+std::vector<AttributeValue> common_attributes(const Variable& variable, const PartLayouts& layouts);
+
+/// Groups, the root ("") included, with the attributes that they have in all readable parts.
+std::vector<GroupInfo> common_groups(const PartLayouts& layouts);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/merge/datatypes.hpp"
+
+#include <array>
+
+#include "codecs/frame.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+Error hdf5_error(const char* what) { return {Cause::damaged, std::string("HDF5: ") + what}; }
+
+bool is_ieee(hid_t type) {
+  for (const hid_t ieee : {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE}) {
+    if (H5Tequal(type, ieee) > 0) return true;
+  }
+  // binary16 has no name in HDF5 1.14: sign, five bits of exponent, ten of mantissa.
+  size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  return H5Tget_size(type) == 2 && H5Tget_precision(type) == 16 &&
+         H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
+         sign == 15 && exponent == 10 && exponent_bits == 5 && mantissa == 0 && mantissa_bits == 10;
+}
+
+bool is_word(std::size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
+
+bool is_big_endian(hid_t type) {
+  return H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE;
+}
+
+/// What codecs may take an element of `type` for; anything unusual is bytes.
+codecs::ElementType element_of(hid_t type) {
+  using codecs::ElementKind;
+  const std::size_t bytes = H5Tget_size(type);
+  const codecs::ElementType as_bytes{ElementKind::bytes, static_cast<std::uint32_t>(bytes), false};
+  if (!is_word(bytes)) return as_bytes;
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+    case H5T_BITFIELD: {
+      const bool is_signed = H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2;
+      return {is_signed ? ElementKind::signed_integer : ElementKind::unsigned_integer,
+              static_cast<std::uint32_t>(bytes), is_big_endian(type)};
+    }
+    case H5T_FLOAT:
+      if (!is_ieee(type)) return as_bytes;
+      return {ElementKind::floating, static_cast<std::uint32_t>(bytes), is_big_endian(type)};
+    case H5T_ENUM:
+      return element_of(OwnedId(H5Tget_super(type)).get());
+    default:
+      return as_bytes;
+  }
+}
+
+const char* class_name(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return H5Tget_sign(type) == H5T_SGN_2 ? "int" : "uint";
+    case H5T_FLOAT:
+      return "float";
+    case H5T_STRING:
+      return "string";
+    case H5T_BITFIELD:
+      return "bitfield";
+    case H5T_OPAQUE:
+      return "opaque";
+    case H5T_COMPOUND:
+      return "compound";
+    case H5T_REFERENCE:
+      return "reference";
+    case H5T_ENUM:
+      return "enum";
+    case H5T_VLEN:
+      return "variable-length";
+    case H5T_ARRAY:
+      return "array";
+    default:
+      return "other";
+  }
+}
+
+std::string kind_of(hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  std::string kind = class_name(type);
+  if (type_class == H5T_INTEGER || type_class == H5T_FLOAT) {
+    kind += std::to_string(H5Tget_size(type) * 8);
+    if (is_big_endian(type)) kind += " big-endian";
+  }
+  return kind;
+}
+
+}  // namespace
+
+Result<std::uint32_t> Datatypes::find_or_add(hid_t type) {
+  OwnedId transient(H5Tcopy(type));  // without the file of a committed type
+  std::size_t size = 0;
+  if (!transient.is_valid() || H5Tencode(transient.get(), nullptr, &size) < 0) {
+    return hdf5_error("datatype cannot be read");
+  }
+  std::string encoded(size, '\0');
+  if (H5Tencode(transient.get(), encoded.data(), &size) < 0) {
+    return hdf5_error("datatype cannot be read");
+  }
+  if (const auto known = numbers_.find(encoded); known != numbers_.end()) return known->second;
+
+  Datatype added;
+  added.bytes = H5Tget_size(transient.get());
+  added.kind = kind_of(transient.get());
+  added.refers_to_heap = H5Tdetect_class(transient.get(), H5T_VLEN) != 0 ||
+                         H5Tdetect_class(transient.get(), H5T_REFERENCE) != 0 ||
+                         H5Tis_variable_str(transient.get()) != 0;
+  OwnedId inner(H5Tcopy(transient.get()));
+  while (H5Tget_class(inner.get()) == H5T_ARRAY) {
+    std::array<hsize_t, H5S_MAX_RANK> extents{};
+    const int rank = H5Tget_array_dims2(inner.get(), extents.data());
+    for (int i = 0; i < rank; ++i) added.inner.push_back(extents[static_cast<std::size_t>(i)]);
+    inner = OwnedId(H5Tget_super(inner.get()));
+  }
+  added.element = element_of(inner.get());
+  if (added.element.size > codecs::max_element_bytes) {
+    added.inner.push_back(added.element.size);
+    added.element = {};
+  }
+  added.id = std::move(transient);
+  const auto number = static_cast<std::uint32_t>(types_.size());
+  types_.push_back(std::move(added));
+  numbers_.emplace(std::move(encoded), number);
+  return number;
+}
+
+Result<std::uint32_t> Datatypes::opaque_bytes() { return find_or_add(H5T_STD_U8LE); }
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/merge/part_inventory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace mcr::aggregation {
+namespace {
+
+// Larger attributes are not shown in the container; they come back with the skeleton like all
+// others.
+constexpr std::size_t max_attribute_bytes = 64 * 1024;
+constexpr std::size_t max_attributes = 256;  // per object
+// Larger elements stay in the skeleton: a chunk holds at least one.
+constexpr std::size_t max_type_bytes = 256U << 20;
+
+Error hdf5_error(const std::string& what) { return {Cause::damaged, "HDF5: " + what}; }
+
+/// Read only, by HDF5's own connector and driver whatever the environment says, and without its
+/// file locks: the part is ours by the stage's lock.
+Result<OwnedId> open_file(const std::string& path) {
+  const OwnedId access(H5Pcreate(H5P_FILE_ACCESS));
+  const OwnedId native(H5VLget_connector_id_by_name("native"));
+  if (!access.is_valid() || H5Pset_vol(access.get(), native.get(), nullptr) < 0 ||
+      H5Pset_fapl_sec2(access.get()) < 0 ||
+      H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
+      H5Pset_file_locking(access.get(), false, true) < 0) {
+    return hdf5_error("no file access property list");
+  }
+  OwnedId file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
+  if (!file.is_valid()) return hdf5_error(path + " does not open");
+  return file;
+}
+
+struct FoundObject {
+  std::string path;
+  H5O_type_t type;
+  hsize_t attributes;
+};
+
+herr_t note_object(hid_t, const char* name, const H5O_info2_t* info, void* found) {
+  if (info->type != H5O_TYPE_GROUP && info->type != H5O_TYPE_DATASET) return 0;
+  if (info->type == H5O_TYPE_GROUP && info->num_attrs == 0) return 0;
+  const std::string_view path(name);
+  static_cast<std::vector<FoundObject>*>(found)->push_back(
+      {path == "." ? "" : std::string(path), info->type, info->num_attrs});
+  return 0;
+}
+
+Result<AttributeValue> read_attribute(hid_t attribute, const char* name, Datatypes& types) {
+  const OwnedId type(H5Aget_type(attribute));
+  const OwnedId space(H5Aget_space(attribute));
+  AttributeValue result;
+  result.name = name;
+  result.type = MCR_TRY(types.find_or_add(type.get()));
+  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+  std::size_t encoded = 0;
+  if (count < 0 || H5Sencode2(space.get(), nullptr, &encoded, H5P_DEFAULT) < 0) {
+    return hdf5_error("dataspace cannot be read");
+  }
+  result.dataspace.resize(encoded);
+  if (H5Sencode2(space.get(), result.dataspace.data(), &encoded, H5P_DEFAULT) < 0) {
+    return hdf5_error("dataspace cannot be read");
+  }
+  const auto bytes = static_cast<std::size_t>(count) * types[result.type].bytes;
+  if (bytes > max_attribute_bytes) return hdf5_error("attribute too large to be shown");
+  result.value.resize(bytes);
+  if (!types[result.type].refers_to_heap) {
+    if (bytes != 0 && H5Aread(attribute, type.get(), result.value.data()) < 0) {
+      return hdf5_error("attribute cannot be read");
+    }
+    return result;
+  }
+  if (H5Tis_variable_str(type.get()) <= 0) return hdf5_error("attribute refers to its file");
+  std::vector<char*> strings(static_cast<std::size_t>(count));
+  if (count != 0 && H5Aread(attribute, type.get(), strings.data()) < 0) {
+    return hdf5_error("attribute cannot be read");
+  }
+  for (const char* string : strings) result.strings.emplace_back(string == nullptr ? "" : string);
+  if (count != 0) H5Treclaim(type.get(), space.get(), H5P_DEFAULT, strings.data());
+  result.value.clear();
+  return result;
+}
+
+struct AttributeSearch {
+  Datatypes& types;
+  std::vector<AttributeValue> found;
+};
+
+herr_t note_attribute(hid_t object, const char* name, const H5A_info_t*, void* search) {
+  auto& attributes = *static_cast<AttributeSearch*>(search);
+  const OwnedId attribute(H5Aopen(object, name, H5P_DEFAULT));
+  if (attribute.is_valid()) {
+    auto value = read_attribute(attribute.get(), name, attributes.types);
+    if (value) attributes.found.push_back(std::move(*value));
+  }
+  return attributes.found.size() < max_attributes ? 0 : 1;
+}
+
+std::vector<AttributeValue> read_attributes(hid_t object, Datatypes& types) {
+  AttributeSearch search{types, {}};
+  H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, note_attribute, &search);
+  return std::move(search.found);
+}
+
+struct ChunkSearch {
+  std::vector<Extent> extents;
+};
+
+int note_chunk(const hsize_t*, unsigned, haddr_t address, hsize_t size, void* search) {
+  if (address != HADDR_UNDEF && size != 0) {
+    static_cast<ChunkSearch*>(search)->extents.push_back({address, size});
+  }
+  return H5_ITER_CONT;
+}
+
+std::uint64_t product(const std::vector<std::uint64_t>& shape) {
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape) {
+    if (__builtin_mul_overflow(count, extent, &count)) return UINT64_MAX;
+  }
+  return count;
+}
+
+/// Fills form, shape and extents. False where the raw data is not (only) in the file, refers to its
+/// heap, or is otherwise nothing to be merged.
+bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
+  const Datatype& type = types[info.type];
+  const OwnedId properties(H5Dget_create_plist(dataset));
+  const OwnedId space(H5Dget_space(dataset));
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  if (type.refers_to_heap || rank < 0 || rank > H5S_MAX_RANK || type.bytes == 0 ||
+      type.bytes > max_type_bytes || H5Sget_simple_extent_type(space.get()) == H5S_NULL) {
+    return false;
+  }
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const auto count = static_cast<std::size_t>(rank);
+  switch (H5Pget_layout(properties.get())) {
+    case H5D_CONTIGUOUS: {
+      if (H5Pget_external_count(properties.get()) != 0) return false;
+      H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+      info.shape.assign(extents.begin(), extents.begin() + rank);
+      const haddr_t offset = H5Dget_offset(dataset);
+      const hsize_t bytes = H5Dget_storage_size(dataset);
+      if (offset == HADDR_UNDEF || bytes == 0) return true;  // written by nobody
+      if (bytes % type.bytes != 0 || product(info.shape) != bytes / type.bytes) return false;
+      info.extents = {{offset, bytes}};
+      return true;
+    }
+    case H5D_CHUNKED: {
+      if (H5Pget_chunk(properties.get(), H5S_MAX_RANK, extents.data()) != rank) return false;
+      const bool filtered = H5Pget_nfilters(properties.get()) != 0;
+      ChunkSearch search;
+      if (H5Dchunk_iter(dataset, H5P_DEFAULT, note_chunk, &search) < 0) return false;
+      info.extents = std::move(search.extents);
+      info.form = filtered ? RawForm::opaque : RawForm::tiles;
+      if (filtered) return true;
+      info.shape.assign(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(count));
+      const std::uint64_t elements = product(info.shape);
+      return std::all_of(info.extents.begin(), info.extents.end(), [&](const Extent& extent) {
+        return extent.bytes % type.bytes == 0 && extent.bytes / type.bytes == elements;
+      });
+    }
+    default:
+      return false;
+  }
+}
+
+/// Takes out the datasets whose extents leave the part or lie over one another: a damaged file may
+/// say so.
+void drop_impossible(std::vector<DatasetInfo>& datasets, std::uint64_t size) {
+  struct Place {
+    Extent extent;
+    std::size_t dataset;
+  };
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < datasets.size(); ++i) {
+    for (const Extent& extent : datasets[i].extents) places.push_back({extent, i});
+  }
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.extent.offset < b.extent.offset; });
+  std::vector<bool> drop(datasets.size());
+  std::uint64_t end = 0;
+  for (const Place& place : places) {
+    const Extent& extent = place.extent;
+    if (extent.offset < end || extent.offset > size || extent.bytes > size - extent.offset) {
+      drop[place.dataset] = true;
+    } else {
+      end = extent.offset + extent.bytes;
+    }
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < datasets.size(); ++i) {
+    if (drop[i]) continue;
+    if (kept != i) datasets[kept] = std::move(datasets[i]);
+    ++kept;
+  }
+  datasets.resize(kept);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const PartLayout>> read_part_layout(const std::string& path,
+                                                           std::uint64_t size, Datatypes& types) {
+  OwnedId file = MCR_TRY(open_file(path));
+  std::vector<FoundObject> objects;
+  if (H5Ovisit3(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note_object, &objects,
+                H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0) {
+    return hdf5_error(path + " cannot be walked");
+  }
+  const std::uint32_t opaque = MCR_TRY(types.opaque_bytes());
+  auto layout = std::make_shared<PartLayout>();
+  for (FoundObject& found : objects) {
+    const OwnedId object(
+        H5Oopen(file.get(), found.path.empty() ? "/" : found.path.c_str(), H5P_DEFAULT));
+    if (!object.is_valid()) continue;
+    if (found.type == H5O_TYPE_GROUP) {
+      layout->groups.push_back({std::move(found.path), read_attributes(object.get(), types)});
+      continue;
+    }
+    const OwnedId type_id(H5Dget_type(object.get()));
+    const auto type = types.find_or_add(type_id.get());
+    if (!type) continue;
+    DatasetInfo info;
+    info.path = std::move(found.path);
+    info.type = *type;
+    if (!find_raw_data(object.get(), types, info)) continue;
+    if (info.form == RawForm::opaque) info.type = opaque;
+    if (found.attributes != 0) info.attributes = read_attributes(object.get(), types);
+    layout->datasets.push_back(std::move(info));
+  }
+  drop_impossible(layout->datasets, size);
+  return std::shared_ptr<const PartLayout>(std::move(layout));
+}
+
+}  // namespace mcr::aggregation

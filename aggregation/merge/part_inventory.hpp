@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a part holds: its datasets, their types and shapes, where their raw data lies in the file,
+// and the attributes that a container shows. Everything that is not named here is skeleton, so that
+// whatever HDF5 does not tell, or tells wrongly, costs compression but never a byte.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/datatypes.hpp"
+#include "codecs/base/bytes.hpp"
+
+namespace mcr::aggregation {
+
+/// Raw bytes in the part.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// An attribute that can be written into another file: a value without references, or strings.
+struct AttributeValue {
+  std::string name;
+  std::uint32_t type = 0;  ///< number in Datatypes
+  Bytes dataspace;         ///< HDF5's encoding
+  Bytes value;             ///< empty where `strings` are meant
+  std::vector<std::string> strings;
+
+  bool operator==(const AttributeValue&) const = default;
+};
+
+/// How a dataset's extents relate to its elements.
+enum class RawForm : std::uint8_t {
+  whole,   ///< one extent: all elements in order
+  tiles,   ///< an extent for each chunk: all elements of the chunk, those over the edge included
+  opaque,  ///< an extent for each chunk, encoded by the program's own HDF5 filters
+};
+
+struct DatasetInfo {
+  std::string path;        ///< without the leading '/'
+  std::uint32_t type = 0;  ///< number in Datatypes
+  RawForm form = RawForm::whole;
+  std::vector<std::uint64_t> shape;  ///< of one extent, in elements of the type; empty for opaque
+  std::vector<Extent> extents;
+  std::vector<AttributeValue> attributes;
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const Extent& extent : extents) sum += extent.bytes;
+    return sum;
+  }
+};
+
+struct GroupInfo {
+  std::string path;  ///< "" for the root
+  std::vector<AttributeValue> attributes;
+};
+
+struct PartLayout {
+  std::vector<DatasetInfo> datasets;  ///< extents lie inside the part and nowhere overlap
+  std::vector<GroupInfo> groups;      ///< those with attributes
+};
+
+/// Walks the HDF5 file at `path`, `size` bytes long. HDF5 is called; one thread at a time. A file
+/// that HDF5 cannot open, or not to the end, gives an error; the caller then takes the whole part
+/// as skeleton.
+Result<std::shared_ptr<const PartLayout>> read_part_layout(const std::string& path,
+                                                           std::uint64_t size, Datatypes& types);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What goes into which frame of which dataset. A dataset's bytes are a linear order of pieces of
+// parts; its HDF5 shape and chunks are chosen so that every chunk is a contiguous run of that
+// order, and a chunk is a frame. A scheme is only another order of pieces (merge/schemes). Pure: no
+// HDF5, no file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/part_inventory.hpp"
+#include "codecs/layout.hpp"
+#include "restart/format/index.hpp"
+
+namespace mcr::aggregation {
+
+/// Raw bytes of a frame, about: the knee between ratio, speed and what a small read must decode.
+inline constexpr std::uint64_t frame_target_bytes = 1U << 20;
+
+/// A run of bytes of one part at a linear position of a dataset.
+struct Piece {
+  std::uint32_t part = 0;
+  std::uint32_t shape = 0;  ///< number in DatasetPlan::shapes
+  std::uint64_t part_offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t position = 0;
+};
+
+struct DatasetPlan {
+  struct Frame {
+    std::uint64_t begin = 0;  ///< linear position
+    std::uint64_t bytes = 0;
+  };
+  struct Place {
+    std::uint32_t frame = 0;
+    std::uint32_t offset = 0;
+  };
+
+  std::string name;
+  restart::DatasetKind kind = restart::DatasetKind::variable;
+  std::uint32_t type = 0;        ///< number in Datatypes
+  std::uint64_t type_bytes = 1;  ///< of an element of that type
+  codecs::ElementType element;   ///< what codecs see
+  std::vector<Piece> pieces;     ///< by position, without gaps
+  /// Shapes of pieces, in `element`s, any rank. An empty one: flat.
+  std::vector<std::vector<std::uint64_t>> shapes;
+
+  std::vector<std::uint64_t> extents;  ///< HDF5 shape, in elements of the type
+  std::vector<std::uint64_t> chunk;    ///< 1 before `axis`, full extents behind it
+  std::size_t axis = 0;                ///< the only one along which a chunk may be cut
+
+  /// The parts that gave data, in order, and where each one's begins along the first axis (empty:
+  /// piece i has index i). For the attributes `ranks` and `offsets`; empty for what is no variable.
+  std::vector<std::uint32_t> parts;
+  std::vector<std::uint64_t> offsets;
+
+  /// The variable of find_variables() that this is; -1: none.
+  std::int64_t variable = -1;
+
+  [[nodiscard]] std::uint64_t raw_bytes() const;
+  [[nodiscard]] std::uint64_t chunk_bytes() const;
+  [[nodiscard]] std::uint32_t frame_count() const;
+  [[nodiscard]] Frame frame(std::uint32_t number) const;
+  /// HDF5 coordinates of that frame's chunk.
+  [[nodiscard]] std::vector<std::uint64_t> chunk_offset(std::uint32_t number) const;
+  [[nodiscard]] Place place_of(std::uint64_t position) const;
+
+  /// First piece that reaches behind `position`.
+  [[nodiscard]] std::size_t piece_at(std::uint64_t position) const;
+  /// The bricks of a frame's bytes.
+  [[nodiscard]] codecs::Layout layout_of(const Frame& frame) const;
+
+  /// Sets extents, and chunk and axis so that a chunk is about frame_target_bytes.
+  void set_shape(std::vector<std::uint64_t> hdf5_extents);
+
+ private:
+  [[nodiscard]] std::uint64_t row_bytes() const;  ///< of one step along `axis`
+  [[nodiscard]] std::uint64_t chunks_on_axis() const;
+};
+
+/// Everything that a container's index says of a part's bytes.
+struct PartMap {
+  std::vector<restart::MapEntry> entries;
+  restart::SkeletonPlace skeleton;
+};
+
+struct MergePlan {
+  std::vector<DatasetPlan> datasets;  ///< skeletons last, where there are any
+  std::vector<PartMap> parts;
+  Bytes base_skeleton;  ///< what parts with a skeleton.base are stored as the difference to
+
+  [[nodiscard]] bool has_skeletons() const {
+    return !datasets.empty() && datasets.back().kind == restart::DatasetKind::skeletons;
+  }
+};
+
+/// Adds the dataset of skeletons (whatever of the parts, `part_bytes` long each, no piece holds)
+/// and maps every part's bytes to frames. Pieces must not overlap in their part. `bytes_type` is
+/// the type that skeletons have.
+MergePlan finish_plan(std::vector<DatasetPlan> datasets,
+                      const std::vector<std::uint64_t>& part_bytes, std::uint32_t bytes_type);
+
+}  // namespace mcr::aggregation

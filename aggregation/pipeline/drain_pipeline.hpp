@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fetch (in order) | encode (in parallel) | write (in order), one frame a block, on oneTBB. Blocks
+// in flight are bounded, so that memory stays within its setting whatever the set's size; what one
+// block holds is kept and used again. With `verify`, encode decodes each frame and compares it with
+// its source.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/plan.hpp"
+#include "aggregation/pipeline/fetch.hpp"
+#include "codecs/codec_pipeline.hpp"
+#include "restart/format/index.hpp"
+
+namespace mcr::aggregation {
+
+/// How a dataset's frames are to be encoded.
+struct Encoding {
+  restart::DatasetStorage storage = restart::DatasetStorage::frames;
+  codecs::Pipeline pipeline;  ///< of frames
+};
+
+struct DrainOptions {
+  unsigned threads = 1;
+  std::uint64_t memory_bytes = 256U << 20;
+  bool verify = true;
+};
+
+/// What the write stage gets, in order of datasets and frames.
+struct EncodedFrame {
+  std::uint32_t dataset = 0;
+  std::uint32_t frame = 0;
+  std::uint32_t raw_bytes = 0;
+  ByteSpan stored;
+};
+
+/// Seconds that the stages worked, summed over threads, and how full the pipeline was.
+struct DrainTimes {
+  double fetch = 0;
+  double encode = 0;
+  double verify = 0;
+  double write = 0;
+  double wall = 0;
+  unsigned blocks_allowed = 0;
+  double blocks_in_flight = 0;  ///< on average, seen at each fetch
+};
+
+/// Runs all frames of `plan` through; `encodings` by dataset. `write` is called by one thread at a
+/// time. The first error of any stage ends the run and is returned.
+Result<DrainTimes> drain(const MergePlan& plan, const PartFiles& files,
+                         const std::vector<Encoding>& encodings, const DrainOptions& options,
+                         const std::function<Result<void>(const EncodedFrame&)>& write);
+
+}  // namespace mcr::aggregation

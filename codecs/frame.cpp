@@ -4,6 +4,7 @@
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/layout_format.hpp"
+#include "codecs/solid/solid_frame.hpp"
 
 namespace mcr::codecs {
 namespace {
@@ -13,7 +14,8 @@ constexpr std::size_t checksum_bytes = 8;
 
 // Kinds of frames, the low four bits of the third byte; the others are zero.
 constexpr std::uint8_t kind_plain = 0;
-constexpr std::uint8_t kind_link = 1;
+constexpr std::uint8_t kind_link =
+    1;  // and 2, a solid frame, which begins like this and then differs
 
 Error damaged(std::string message) { return {Cause::damaged, "frame: " + std::move(message)}; }
 
@@ -154,11 +156,21 @@ Result<void> encode_link_frame(const Layout& layout, const Link& link, std::uint
 }
 
 Result<FrameInfo> read_frame_info(ByteSpan frame) {
+  if (is_solid_frame(frame)) {
+    const SolidInfo solid = MCR_TRY(read_solid_info(frame));
+    FrameInfo info;
+    info.solid = true;
+    info.layout.bricks = {Shape::flat(static_cast<std::uint32_t>(solid.raw_bytes))};
+    info.raw_bytes = solid.raw_bytes;
+    info.frame_bytes = solid.frame_bytes;
+    return info;
+  }
   return std::move(MCR_TRY(read_header(frame)).info);
 }
 
 Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
                           LinkedData* linked) {
+  if (is_solid_frame(frame)) return decode_solid_frame(frame, scratch, raw);
   const Header header = MCR_TRY(read_header(frame));
   const FrameInfo& info = header.info;
   const auto covered = frame.first(static_cast<std::size_t>(info.frame_bytes) - checksum_bytes);

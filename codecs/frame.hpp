@@ -38,6 +38,7 @@ struct FrameInfo {
   Layout layout;
   Pipeline pipeline;         ///< empty: stored as it is
   std::optional<Link> link;  ///< set: the frame holds no data, only this reference
+  bool solid = false;  ///< several variables (solid/solid_frame.hpp); the layout is flat bytes
   std::uint64_t raw_bytes = 0;
   std::uint64_t frame_bytes = 0;  ///< header and checksums included
   std::uint64_t raw_checksum = 0;
@@ -64,6 +65,7 @@ Result<FrameInfo> read_frame_info(ByteSpan frame);
 /// Decodes a whole frame into `raw` (exactly its raw_bytes long). Both checksums are checked: the
 /// stored one before decoding, the raw one after; where either differs, `raw` means nothing. A
 /// frame that refers to other data reads it from `linked`; Cause::unsupported where that is null.
+/// Solid frames are decoded too.
 Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
                           LinkedData* linked = nullptr);
 

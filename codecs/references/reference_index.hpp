@@ -33,6 +33,9 @@ class ReferenceIndex {
   std::uint32_t add(std::span<const T> words, const Box& box, std::size_t limit,
                     std::vector<Reference>& found);
 
+  /// Places in the brick of the last add() that differ from the place before: where it is not
+  /// trivial.
+  [[nodiscard]] std::span<const std::uint32_t> varied() const { return hits_; }
   [[nodiscard]] std::span<const T> words(std::uint32_t brick) const { return bricks_[brick].words; }
   [[nodiscard]] const Box& box(std::uint32_t brick) const { return bricks_[brick].box; }
 

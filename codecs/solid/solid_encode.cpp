@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "codecs/base/checksum.hpp"
+#include "codecs/base/float_environment.hpp"
+#include "codecs/chooser.hpp"
+#include "codecs/frame.hpp"
+#include "codecs/references/reference_index.hpp"
+#include "codecs/solid/section_memory.hpp"
+#include "codecs/solid/section_order.hpp"
+#include "codecs/solid/section_words.hpp"
+#include "codecs/solid/solid_bytes.hpp"
+#include "codecs/solid/solid_frame.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+using solid::Directory;
+using solid::PredictionSource;
+using solid::SectionEntry;
+using solid::SectionFormula;
+using solid::SectionKind;
+using solid::SectionMemory;
+using solid::SectionWords;
+
+constexpr std::size_t references_tried = 6;
+constexpr std::size_t places_tried = 64;
+
+bool takes_words(const Layout& layout) {
+  return layout.type.kind != ElementKind::bytes && (layout.type.size == 4 || layout.type.size == 8);
+}
+
+/// Sections of one word size, in the order in which they are coded: what references may refer to.
+template <typename T>
+struct WordHistory {
+  explicit WordHistory(std::uint64_t word_count) : index(word_count, sizeof(T) == 8 ? 20 : 6) {}
+
+  struct Place {
+    std::uint32_t section;
+    std::uint32_t brick;
+  };
+  ReferenceIndex<T> index;
+  std::vector<Place> places;  ///< of the index's bricks
+};
+
+class Encoder {
+ public:
+  Encoder(ByteSpan raw, const std::vector<Section>& sections, const SolidOptions& options,
+          Scratch& scratch)
+      : raw_(raw), sections_(sections), options_(options), scratch_(scratch) {}
+
+  Result<void> run(Bytes& out, std::vector<SectionReport>* report) {
+    MCR_TRY(take_sections());
+    const DefaultFloatEnvironment environment;
+    order_ = solid::find_order(sections_, memory_, options_.formulas, scratch_);
+    directory_.order = order_.order;
+    payloads_.resize(sections_.size());
+    std::uint64_t count_4 = 0;
+    std::uint64_t count_8 = 0;
+    for (const Section& section : sections_) {
+      if (!takes_words(section.layout)) continue;
+      (section.layout.type.size == 8 ? count_8 : count_4) += section.layout.count();
+    }
+    WordHistory<std::uint64_t> history_8(count_8);
+    WordHistory<std::uint32_t> history_4(count_4);
+    for (const std::uint32_t n : directory_.order) {
+      if (!takes_words(sections_[n].layout)) {
+        MCR_TRY(code_alone(n));
+      } else if (sections_[n].layout.type.size == 8) {
+        MCR_TRY(code_words(n, history_8));
+      } else {
+        MCR_TRY(code_words(n, history_4));
+      }
+    }
+    write(out);
+    if (report != nullptr) describe(*report);
+    return {};
+  }
+
+ private:
+  Result<void> take_sections() {
+    std::uint64_t total = 0;
+    for (const Section& section : sections_) {
+      MCR_TRY(check_layout(section.layout));
+      total += section.layout.raw_bytes();
+    }
+    if (sections_.size() > max_sections || total > max_frame_raw_bytes || total != raw_.size()) {
+      return Error{Cause::usage, "solid frame: sections do not fit the bytes or a frame"};
+    }
+    std::size_t at = 0;
+    memory_.resize(sections_.size());
+    for (std::size_t n = 0; n < sections_.size(); ++n) {
+      const Layout& layout = sections_[n].layout;
+      const auto bytes = static_cast<std::size_t>(layout.raw_bytes());
+      const ByteSpan own = raw_.subspan(at, bytes);
+      const auto file = layout.type.big_endian ? std::endian::big : std::endian::little;
+      memory_[n].read(layout, own, file);
+      SectionEntry& entry = directory_.sections.emplace_back();
+      entry.layout = layout;
+      entry.raw_checksum = checksum(own);
+      at += bytes;
+    }
+    return {};
+  }
+
+  ByteSpan native(std::uint32_t n) const {
+    return {memory_[n].data(), static_cast<std::size_t>(sections_[n].layout.raw_bytes())};
+  }
+
+  Result<void> code_alone(std::uint32_t n) {
+    SectionEntry& entry = directory_.sections[n];
+    Layout layout = entry.layout;
+    layout.type.big_endian = false;
+    const auto turned = scratch_.take_vector();
+    ByteSpan bytes = native(n);
+    if (std::endian::native != std::endian::little) {
+      turned->assign(bytes.begin(), bytes.end());
+      solid::turn(layout.type, std::endian::native, std::endian::little, *turned);
+      bytes = *turned;
+    }
+    const Choice choice = choose(options_.profile, layout, bytes, scratch_, sections_[n].name);
+    Bytes payload;
+    std::vector<std::uint64_t> coded;
+    const auto encoded = run_encode(choice.pipeline, bytes, layout, scratch_, payload, coded);
+    if (!encoded && encoded.error().cause != Cause::usage &&
+        encoded.error().cause != Cause::unsupported) {
+      return encoded.error();
+    }
+    Pipeline pipeline = choice.pipeline;
+    if (!encoded || payload.size() >= bytes.size()) {
+      pipeline = {};
+      coded.clear();
+      payload.assign(bytes.begin(), bytes.end());
+    }
+    if (!payloads_[n].empty() && payloads_[n].size() <= payload.size())
+      return {};  // words are less
+    entry.kind = SectionKind::plain;
+    entry.needs.clear();
+    entry.formulas.clear();
+    entry.bricks.clear();
+    entry.pipeline = std::move(pipeline);
+    entry.coded_bytes = std::move(coded);
+    payloads_[n] = std::move(payload);
+    return {};
+  }
+
+  /// Where a prediction comes from, while its section's needs are not numbered yet.
+  struct Source {
+    PredictionSource::Kind kind;
+    Reference reference;  // brick: of the history
+  };
+
+  template <typename T>
+  Result<void> code_words(std::uint32_t n, WordHistory<T>& history) {
+    SectionEntry& entry = directory_.sections[n];
+    const auto numbers = entry.layout.type.kind == ElementKind::floating ? words::Numbers::floating
+                                                                         : words::Numbers::integer;
+    const auto own = SectionWords<T>::of(entry.layout, memory_[n].data());
+    std::uint64_t estimated_bits = 0;
+    std::vector<SectionWords<T>> needs;
+    const auto need = [&](std::uint32_t section) {
+      const auto at = std::find(entry.needs.begin(), entry.needs.end(), section);
+      const auto number = static_cast<std::uint32_t>(at - entry.needs.begin());
+      if (at == entry.needs.end()) {
+        entry.needs.push_back(section);
+        needs.push_back(SectionWords<T>::of(sections_[section].layout, memory_[section].data()));
+      }
+      return number;
+    };
+    const T* computed = nullptr;
+    std::vector<T> formula_words;
+    if (const auto& found = order_.formulas[n]) {
+      SectionFormula& formula = entry.formulas.emplace_back();
+      formula.formula = found->formula;
+      const T* inputs[Formula::max_inputs];
+      for (std::size_t i = 0; i < found->inputs.size(); ++i) {
+        formula.inputs.push_back(need(found->inputs[i]));
+        inputs[i] = memory_[found->inputs[i]].words<T>();
+      }
+      formula_words.resize(own.words.size());
+      evaluate<T>(formula.formula, std::span<const T* const>(inputs, found->inputs.size()),
+                  scratch_, formula_words);
+      computed = formula_words.data();
+    }
+    std::vector<std::vector<Source>> chosen;
+    std::vector<Reference> found;
+    for (std::uint32_t brick = 0; brick < entry.layout.bricks.size(); ++brick) {
+      const std::span<const T> words = own.brick(brick);
+      const Box box = box_of(entry.layout.bricks[brick]);
+      const std::size_t limit = options_.references ? references_tried : 0;
+      const std::uint32_t number = history.index.add(words, box, limit, found);
+      history.places.push_back({n, brick});
+      chosen.push_back(choose_sources(numbers, words, box, number, found, history,
+                                      computed == nullptr ? nullptr : computed + own.first[brick],
+                                      estimated_bits));
+    }
+    const auto raw_bits = static_cast<std::uint64_t>(own.words.size()) * sizeof(T) * 8;
+    if (estimated_bits * 10 >= raw_bits * 9) {
+      entry.needs.clear();
+      entry.formulas.clear();
+      return code_alone(n);
+    }
+    for (std::uint32_t brick = 0; brick < chosen.size(); ++brick) {
+      auto& sources = entry.bricks.emplace_back();
+      for (const Source& source : chosen[brick]) {
+        PredictionSource stored;
+        stored.kind = source.kind;
+        if (source.kind == PredictionSource::Kind::reference) {
+          const auto& place = history.places[source.reference.brick];
+          stored.brick = place.brick;
+          stored.order = source.reference.order;
+          stored.need = own_need;
+          if (place.section != n) stored.need = need(place.section);
+        }
+        sources.push_back(stored);
+      }
+    }
+    for (auto& sources : entry.bricks) {
+      for (PredictionSource& source : sources) {
+        if (source.need == own_need) source.need = static_cast<std::uint32_t>(entry.needs.size());
+      }
+    }
+    entry.kind = SectionKind::words;
+    words::Encoder<T> encoder(options_.coding, numbers, scratch_);
+    solid::BrickPredictions<T> predictions;
+    for (std::uint32_t brick = 0; brick < entry.bricks.size(); ++brick) {
+      encoder.brick(own.brick(brick), predictions.prepare(entry, brick, needs, own, scratch_));
+    }
+    MCR_TRY(encoder.finish(options_.level, payloads_[n]));
+    if (payloads_[n].size() * 16 < own.words.size_bytes()) return {};  // nothing alone comes near
+    return code_alone(n);
+  }
+
+  /// The predictions that are best together on some places of the brick.
+  template <typename T>
+  std::vector<Source> choose_sources(words::Numbers numbers, std::span<const T> words,
+                                     const Box& box, std::uint32_t number,
+                                     const std::vector<Reference>& found,
+                                     const WordHistory<T>& history, const T* computed,
+                                     std::uint64_t& estimated_bits) {
+    std::vector<Source> pool;
+    if (computed != nullptr) pool.push_back({PredictionSource::Kind::formula, {}});
+    for (const Reference& reference : found) {
+      pool.push_back({PredictionSource::Kind::reference, reference});
+    }
+    pool.push_back({PredictionSource::Kind::previous, {}});
+
+    // Places where the brick is not trivial, and some at even distances.
+    std::vector<std::uint32_t> places;
+    const auto varied = history.index.varied();
+    const std::size_t from_varied = std::min(varied.size(), places_tried * 3 / 4);
+    for (std::size_t i = 0; i < from_varied; ++i) {
+      places.push_back(varied[i * varied.size() / from_varied]);
+    }
+    const std::size_t evenly = std::min(words.size(), places_tried - from_varied);
+    for (std::size_t i = 0; i < evenly; ++i) {
+      places.push_back(static_cast<std::uint32_t>(i * words.size() / evenly));
+    }
+    std::vector<std::uint8_t> costs(pool.size() * places.size());
+    for (std::size_t p = 0; p < pool.size(); ++p) {
+      std::uint8_t* cost = costs.data() + p * places.size();
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        const T predicted =
+            prediction_at(pool[p], words, box, number, history, computed, places[i]);
+        cost[i] = static_cast<std::uint8_t>(words::cost(numbers, words[places[i]], predicted));
+      }
+    }
+    std::vector<unsigned> best(places.size(), 255);
+    std::vector<Source> chosen;
+    unsigned so_far = static_cast<unsigned>(places.size()) * 255;
+    while (chosen.size() < words::max_predictions) {
+      std::size_t winner = pool.size();
+      // Another prediction must save a bit a place and what naming it takes.
+      unsigned least =
+          chosen.empty()
+              ? so_far + 1
+              : so_far - std::min<unsigned>(so_far, 40 + static_cast<unsigned>(places.size() / 2));
+      for (std::size_t p = 0; p < pool.size(); ++p) {
+        const std::uint8_t* cost = costs.data() + p * places.size();
+        unsigned sum = 0;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+          sum += std::min<unsigned>(best[i], cost[i] + (chosen.empty() ? 0U : 2U));
+        }
+        if (sum < least) {
+          least = sum;
+          winner = p;
+        }
+      }
+      if (winner == pool.size()) break;
+      const std::uint8_t* cost = costs.data() + winner * places.size();
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        best[i] = std::min<unsigned>(best[i], cost[i] + (chosen.empty() ? 0U : 2U));
+      }
+      so_far = least;
+      chosen.push_back(pool[winner]);
+    }
+    if (chosen.empty()) chosen.push_back({PredictionSource::Kind::previous, {}});
+    if (!places.empty()) estimated_bits += so_far * words.size() / places.size();
+    return chosen;
+  }
+
+  template <typename T>
+  static T prediction_at(const Source& source, std::span<const T> words, const Box& box,
+                         std::uint32_t number, const WordHistory<T>& history, const T* computed,
+                         std::size_t at) {
+    if (source.kind == PredictionSource::Kind::formula) return computed[at];
+    if (source.kind == PredictionSource::Kind::reference) {
+      const auto stride =
+          strides_in(history.index.box(source.reference.brick), source.reference.order);
+      const std::size_t from = at / box[2] / box[1] * stride[0] + at / box[2] % box[1] * stride[1] +
+                               at % box[2] * stride[2];
+      if (source.reference.brick != number)
+        return history.index.words(source.reference.brick)[from];
+      if (from < at) return words[from];
+    }
+    return at == 0 ? T{0} : words[at - 1];
+  }
+
+  void write(Bytes& out) {
+    for (std::size_t n = 0; n < sections_.size(); ++n) {
+      directory_.sections[n].payload_bytes = payloads_[n].size();
+    }
+    Bytes bytes;
+    solid::write_directory(directory_, bytes);
+    Bytes packed(ZSTD_compressBound(bytes.size()));
+    const std::size_t size =
+        ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 6);
+    const bool use_packed = ZSTD_isError(size) == 0 && size < bytes.size();
+    packed.resize(use_packed ? size : 0);
+    Bytes head;
+    Writer inside(head);
+    inside.varint(bytes.size());
+    inside.varint(packed.size());
+    inside.bytes(use_packed ? packed : bytes);
+    directory_bytes_ = head.size();
+    std::uint64_t body = head.size() + joined_.size();
+    for (const Bytes& payload : payloads_) body += payload.size();
+    const std::size_t begin = out.size();
+    Writer writer(out);
+    writer.u8(solid::magic);
+    writer.u8(frame_format_version);
+    writer.u8(solid::kind);
+    writer.varint(raw_.size());
+    writer.varint(body);
+    writer.bytes(head);
+    writer.bytes(joined_);
+    for (const Bytes& payload : payloads_) writer.bytes(payload);
+    writer.u64(checksum(std::span(out).subspan(begin)));
+  }
+
+  void describe(std::vector<SectionReport>& report) const {
+    report.clear();
+    for (std::size_t n = 0; n < sections_.size(); ++n) {
+      const SectionEntry& entry = directory_.sections[n];
+      SectionReport& row = report.emplace_back();
+      row.name = sections_[n].name;
+      row.raw_bytes = entry.layout.raw_bytes();
+      row.stored_bytes = payloads_[n].size();
+      if (entry.kind == SectionKind::plain) row.coding = entry.pipeline.print();
+      if (entry.kind == SectionKind::joined) row.coding = "joined";
+      if (entry.kind != SectionKind::words) continue;
+      row.coding = "words";
+      std::size_t references = 0;
+      std::size_t computed = 0;
+      for (const auto& brick : entry.bricks) {
+        for (const PredictionSource& source : brick) {
+          references += source.kind == PredictionSource::Kind::reference;
+          computed += source.kind == PredictionSource::Kind::formula;
+        }
+      }
+      if (references != 0) row.coding += ", " + std::to_string(references) + " references";
+      if (computed != 0) {
+        std::vector<std::string> names;
+        for (const std::uint32_t input : entry.formulas[0].inputs) {
+          names.push_back(sections_[entry.needs[input]].name);
+        }
+        row.coding += ", " + entry.formulas[0].formula.print(names);
+      }
+    }
+  }
+
+  static constexpr std::uint32_t own_need = 0xffffffff;
+
+  ByteSpan raw_;
+  const std::vector<Section>& sections_;
+  const SolidOptions& options_;
+  Scratch& scratch_;
+  std::vector<SectionMemory> memory_;
+  solid::SectionOrder order_;
+  Directory directory_;
+  std::vector<Bytes> payloads_;
+  Bytes joined_;
+  std::size_t directory_bytes_ = 0;
+};
+
+}  // namespace
+
+SolidOptions solid_options(const ProfileOptions& profile) {
+  SolidOptions options;
+  options.profile = profile;
+  if (profile.profile == Profile::fast) options.level = 1;
+  if (profile.profile == Profile::max) options.level = 19;
+  return options;
+}
+
+Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sections,
+                                const SolidOptions& options, Scratch& scratch, Bytes& out,
+                                std::vector<SectionReport>* report) {
+  return Encoder(raw, sections, options, scratch).run(out, report);
+}
+
+}  // namespace mcr::codecs

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The solid frame: several variables in one unit of compression, so that one may be coded from
+// another and nothing ever refers to another frame. Its *sections* are the variables' bytes one
+// behind the other; each is coded alone by a pipeline, in a stream joined with others, or word by
+// word from formulas over earlier sections and references to earlier bricks. spec.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/scratch.hpp"
+#include "codecs/codec_pipeline.hpp"
+#include "codecs/layout.hpp"
+#include "codecs/profiles.hpp"
+#include "codecs/word_candidates/word_candidates.hpp"
+
+namespace mcr::codecs {
+
+/// About as many raw bytes are put into one solid frame.
+inline constexpr std::uint64_t solid_frame_bytes = std::uint64_t{16} << 20;
+/// Limits, so that no number in a directory can ask for more.
+inline constexpr std::size_t max_sections = 1U << 16;
+inline constexpr std::uint64_t max_solid_bricks = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t max_directory_bytes = std::uint64_t{1} << 24;
+
+/// One variable's bytes in a solid frame.
+struct Section {
+  std::string name;  ///< for SectionReport only, not stored
+  Layout layout;
+};
+
+/// How hard the encoder tries.
+struct SolidOptions {
+  bool formulas = true;
+  bool references = true;
+  words::Coding coding = words::Coding::fast;
+  int level = 3;           ///< of zstd, for symbols and joined streams
+  ProfileOptions profile;  ///< for sections that are coded alone
+};
+
+/// What the profile asks for.
+SolidOptions solid_options(const ProfileOptions& profile);
+
+/// How a section was coded, for people.
+struct SectionReport {
+  std::string name;
+  std::string coding;  ///< "words: p = ((0.666667 * (1 / v)) * e), 2 references a brick"
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t stored_bytes = 0;
+};
+
+/// Appends one solid frame with `raw`, the sections' bytes one behind the other, to `out`.
+Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sections,
+                                const SolidOptions& options, Scratch& scratch, Bytes& out,
+                                std::vector<SectionReport>* report = nullptr);
+
+/// True where `frame` begins as a solid frame does.
+bool is_solid_frame(ByteSpan frame);
+
+/// What a solid frame says of itself.
+struct SolidInfo {
+  std::vector<Layout> sections;
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t frame_bytes = 0;
+};
+Result<SolidInfo> read_solid_info(ByteSpan frame);
+
+/// Decodes a whole solid frame into `raw` (exactly its raw_bytes long). Everything may come from a
+/// stranger; all checksums are checked.
+Result<void> decode_solid_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw);
+
+/// Decodes one section and those that it needs, into `raw` (exactly the section's length).
+Result<void> decode_solid_section(ByteSpan frame, std::size_t section, Scratch& scratch,
+                                  MutableByteSpan raw);
+
+}  // namespace mcr::codecs

@@ -40,7 +40,7 @@ void cut(Shape shape, std::uint64_t element_bytes, std::uint64_t frame_bytes,
 Shape mesh_shape(const Shape& shape) {
   if (shape.rank != 1) return shape;
   const std::uint64_t count = shape.extent[0];
-  const auto side = [count](double root) { return static_cast<std::uint32_t>(std::lround(root)); };
+  const auto side = [](double root) { return static_cast<std::uint32_t>(std::lround(root)); };
   const std::uint32_t cube = side(std::cbrt(static_cast<double>(count)));
   if (cube >= smallest_cube && std::uint64_t{cube} * cube * cube == count) {
     return {3, {cube, cube, cube}};

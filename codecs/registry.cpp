@@ -3,10 +3,15 @@
 
 #include <array>
 
+#include "codecs/constant/constant_codec.hpp"
+#include "codecs/delta/delta_codec.hpp"
 #include "codecs/entropy/entropy_codec.hpp"
 #include "codecs/fpzip/fpzip_codec.hpp"
 #include "codecs/lz4/lz4_codec.hpp"
+#include "codecs/ordered_int/ordered_int_codec.hpp"
+#include "codecs/structure_split/structure_split_codec.hpp"
 #include "codecs/transpose/transpose_codec.hpp"
+#include "codecs/zigzag/zigzag_codec.hpp"
 #include "codecs/zlib/zlib_codec.hpp"
 #include "codecs/zstd/zstd_codec.hpp"
 
@@ -22,6 +27,11 @@ constexpr std::array table{
     CodecEntry{codec_id::lz4, "lz4", lz4_codec, 1, newest},
     CodecEntry{codec_id::fpzip, "fpzip", fpzip_codec, 1, newest},
     CodecEntry{codec_id::transpose, "transpose", transpose_codec, 1, newest},
+    CodecEntry{codec_id::delta, "delta", delta_codec, 1, newest},
+    CodecEntry{codec_id::zigzag, "zigzag", zigzag_codec, 1, newest},
+    CodecEntry{codec_id::ordered_int, "ordered_int", ordered_int_codec, 1, newest},
+    CodecEntry{codec_id::structure_split, "structure_split", structure_split_codec, 1, newest},
+    CodecEntry{codec_id::constant, "constant", constant_codec, 1, newest},
     CodecEntry{codec_id::entropy, "entropy", entropy_codec, 1, newest},
 };
 

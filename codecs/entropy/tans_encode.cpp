@@ -85,11 +85,7 @@ MCR_AVX2_TARGET void encode_avx2(const TansEncoder::Symbol* table, const std::ui
 
 StateCounts tans_states(const Histogram& histogram) {
   std::uint64_t total = 0;
-  unsigned used = 0;
-  for (const std::uint32_t count : histogram.count) {
-    total += count;
-    used += count != 0;
-  }
+  for (const std::uint32_t count : histogram.count) total += count;
   StateCounts result;
   // A table larger than the block would cost more to send than it saves.
   result.bits = std::clamp(static_cast<unsigned>(std::bit_width(total)) - 1, 8U, tans_bits);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
+
+#include "codecs/constant/constant.hpp"
+
+namespace mcr::codecs {
+
+bool is_constant(const std::byte* elements, std::size_t count, std::size_t size) {
+  // Equal to itself moved on by one element.
+  return count < 2 || std::memcmp(elements, elements + size, (count - 1) * size) == 0;
+}
+
+}  // namespace mcr::codecs

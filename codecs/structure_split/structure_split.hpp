@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Array of structures to structure of arrays, for members of one size. Any alignment; the ranges
+// are disjoint.
+#pragma once
+
+#include <cstddef>
+
+namespace mcr::codecs {
+
+/// {x0 y0 z0, x1 y1 z1} -> {x0 x1, y0 y1, z0 z1} for `count` structures of `members` words of
+/// `size` (1, 2, 4 or 8) bytes.
+void structure_split_encode(std::size_t size, std::size_t members, const std::byte* from,
+                            std::size_t count, std::byte* to);
+
+/// The inverse.
+void structure_split_decode(std::size_t size, std::size_t members, const std::byte* from,
+                            std::size_t count, std::byte* to);
+
+}  // namespace mcr::codecs

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Signed to unsigned numbers as a transform; see spec.md.
+#pragma once
+
+#include "codecs/codec.hpp"
+
+namespace mcr::codecs {
+
+const Codec& zigzag_codec();
+
+}  // namespace mcr::codecs

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/discovery.hpp"
+
+#include <algorithm>
+
+#include "restart/base/log.hpp"
+#include "restart/base/settings.hpp"
+#include "restart/masked_name.hpp"
+
+namespace mcr::aggregation {
+
+using restart::LaunchDirectory;
+
+PartFacts facts_of(const restart::Journal& journal) {
+  const restart::PartBegin& begin = journal.begin;
+  restart::Settings settings;
+  // Written by a plugin of this user, perhaps a newer one: what is not understood keeps its
+  // default.
+  (void)settings.set_all(begin.settings, "journal").has_value();
+
+  PartFacts facts;
+  facts.part = begin.part;
+  facts.launch = begin.launch;
+  facts.sequence = begin.sequence;
+  facts.rank = begin.rank;
+  facts.rank_count = begin.rank_count;
+  facts.local_rank_count = begin.local_rank_count;
+  facts.path = begin.path;
+  facts.presence = begin.presence;
+  facts.begin_ns = begin.begin_ns;
+  facts.set_wait_ms = settings.milliseconds("set_wait");
+  facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
+  // Sets stay in the stage only where somebody asked for it.
+  if (settings.is_set("keep")) facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
+  for (const std::string& name : begin.masked_names) {
+    facts.names.push_back({name, restart::pattern_of(name)});
+  }
+  if (facts.names.empty()) facts.names.push_back({begin.path, restart::pattern_of(begin.path)});
+  const std::string& likeliest = facts.names.front().masked_name;
+  const bool has_rank = likeliest.find("{rank") != std::string::npos;
+  const bool has_part = likeliest.find("{part}") != std::string::npos;
+  facts.writers = has_rank || has_part ? begin.rank_count : 1;
+  const auto files = settings.text("files");
+  facts.may_be_lone = has_rank && begin.rank_count > 1 && (files.empty() || files == "auto");
+  return facts;
+}
+
+Result<std::vector<Event>> Discovery::scan() {
+  std::vector<Event> events;
+  // Processes first: a part of a process that was alive then is not taken for a dead writer's.
+  MCR_TRY(scan_processes(events));
+  MCR_TRY(scan_parts(events));
+  report_strangers(events);
+  return events;
+}
+
+void Discovery::forget(const std::vector<PartId>& parts) {
+  for (const PartId& part : parts) parts_.erase(part);
+}
+
+Result<void> Discovery::scan_processes(std::vector<Event>& events) {
+  const auto presences = MCR_TRY(directory_.presences());
+  std::set<std::string> seen;
+  for (const auto& presence : presences) {
+    seen.insert(presence.name);
+    const auto [known, is_new] = processes_.try_emplace(presence.name);
+    if (is_new) events.emplace_back(RankJoined{presence.name, presence.rank});
+    if (presence.ended && !known->second.ended) {
+      known->second.ended = true;
+      events.emplace_back(RankEnded{presence.name, presence.status == 0});
+    }
+    if (!presence.alive && known->second.alive) {
+      known->second.alive = false;
+      events.emplace_back(RankGone{presence.name});
+    }
+  }
+  for (auto& [name, process] : processes_) {
+    if (process.alive && !seen.contains(name)) {
+      process.alive = false;
+      events.emplace_back(RankGone{name});
+    }
+  }
+  return {};
+}
+
+Result<void> Discovery::scan_parts(std::vector<Event>& events) {
+  const auto open = MCR_TRY(directory_.list(LaunchDirectory::State::open));
+  const auto published = MCR_TRY(directory_.list(LaunchDirectory::State::published));
+  std::map<PartId, Place> there;
+  for (const PartId& id : open) there[id] = Place::open;
+  for (const PartId& id : published) there[id] = Place::published;
+  for (const auto& [id, place] : there) {
+    const auto known = parts_.find(id);
+    if (known == parts_.end()) {
+      report(id, place, events);
+    } else if (known->second.place != place) {
+      known->second.place = place;
+      if (place == Place::open) {
+        events.emplace_back(PartWithdrawn{id});
+      } else {
+        parts_.erase(known);
+        report(id, place, events);
+      }
+    }
+  }
+  for (auto known = parts_.begin(); known != parts_.end();) {
+    const PartId id = known->first;
+    // A journal that moved while the two directories were read is in neither list.
+    const bool gone = !there.contains(id) && !directory_.is_in(LaunchDirectory::State::open, id) &&
+                      !directory_.is_in(LaunchDirectory::State::published, id);
+    if (gone) events.emplace_back(PartDropped{id});
+    known = gone ? parts_.erase(known) : std::next(known);
+  }
+  return {};
+}
+
+void Discovery::report(const PartId& id, Place place, std::vector<Event>& events) {
+  const auto journal = directory_.journal(
+      place == Place::open ? LaunchDirectory::State::open : LaunchDirectory::State::published, id);
+  if (!journal) {
+    // Just moved on, or its begin record is not yet written: the next scan sees. A published one
+    // that cannot be read stays where it is.
+    if (place == Place::published && journal.error().cause == Cause::damaged &&
+        unreadable_.insert(id).second) {
+      restart::log_warning("part " + id.text() + " stays in the stage: " + journal.error().message);
+    }
+    return;
+  }
+  PartFacts facts = facts_of(*journal);
+  parts_[id] = {place, facts.presence, facts.rank};
+  if (place == Place::open) {
+    events.emplace_back(PartBegun{std::move(facts)});
+    return;
+  }
+  const restart::PartPublish publish = journal->publish.value_or(restart::PartPublish{});
+  events.emplace_back(PartPublished{std::move(facts), publish.publish_ns, publish.durable,
+                                    publish.native.has_value()});
+}
+
+/// Parts whose writer has no file below ranks/ any more: it is gone.
+void Discovery::report_strangers(std::vector<Event>& events) {
+  for (const auto& [id, part] : parts_) {
+    if (processes_.contains(part.presence)) continue;
+    processes_[part.presence] = {false, false};
+    events.emplace_back(RankJoined{part.presence, part.rank});
+    events.emplace_back(RankGone{part.presence});
+  }
+}
+
+}  // namespace mcr::aggregation

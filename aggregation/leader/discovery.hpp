@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Published parts and dead processes as events: what lies in a launch directory, compared with what
+// was reported before. Nothing is remembered between two leaders, so an adopter sees everything
+// anew.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "aggregation/leader/decisions.hpp"
+#include "restart/stage.hpp"
+
+namespace mcr::aggregation {
+
+/// What the decisions need of a journal; its settings are read, the bad ones among them ignored.
+PartFacts facts_of(const restart::Journal& journal);
+
+class Discovery {
+ public:
+  explicit Discovery(const restart::LaunchDirectory& directory) : directory_(directory) {}
+
+  /// What has changed since the last call. Locks and journals are looked at, nothing is changed.
+  Result<std::vector<Event>> scan();
+
+  /// Parts that left published/ by our own doing, or that shall be reported anew if they are still
+  /// there.
+  void forget(const std::vector<PartId>& parts);
+
+ private:
+  enum class Place : std::uint8_t { open, published };
+  struct Known {
+    Place place = Place::open;
+    std::string presence;
+    std::uint32_t rank = 0;
+  };
+  struct Process {
+    bool alive = true;
+    bool ended = false;
+  };
+
+  Result<void> scan_processes(std::vector<Event>& events);
+  Result<void> scan_parts(std::vector<Event>& events);
+  void report(const PartId& id, Place place, std::vector<Event>& events);
+  void report_strangers(std::vector<Event>& events);
+
+  const restart::LaunchDirectory& directory_;
+  std::map<PartId, Known> parts_;
+  std::map<std::string, Process> processes_;
+  std::set<PartId> unreadable_;  ///< said once
+};
+
+}  // namespace mcr::aggregation

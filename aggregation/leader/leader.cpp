@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/leader.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "aggregation/commit/commit.hpp"
+#include "aggregation/commit/put_back.hpp"
+#include "aggregation/leader/discovery.hpp"
+#include "aggregation/leader/lifetime.hpp"
+#include "aggregation/leader/siblings.hpp"
+#include "aggregation/leader/worker.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::aggregation {
+
+using restart::LaunchDirectory;
+using State = restart::LaunchDirectory::State;
+
+namespace {
+
+std::uint64_t now_ms() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+/// Without watches the directories are looked at so often; with them, so often to be safe.
+constexpr std::uint64_t poll_ms = 20;
+constexpr std::uint64_t safety_poll_ms = 1000;
+/// Ranks publish together: what comes within this time is looked at once.
+constexpr std::uint64_t gather_ms = 2;
+constexpr std::uint64_t notice_ms = 200;
+
+class Leader {
+ public:
+  Leader(const LaunchDirectory& directory, Signals* signals)
+      : directory_(directory),
+        signals_(signals),
+        watch_({directory.path() + "/published", directory.path() + "/ranks"}),
+        discovery_(directory),
+        summary_(directory),
+        quick_("mcr put back", answers_),
+        drain_("mcr drain", answers_) {}
+
+  /// Until the decisions say that it is the end.
+  Result<void> run() {
+    free_what_a_dead_leader_kept();
+    while (!exit_) {
+      std::vector<Event> events = take_answers();
+      std::vector<Event> found = MCR_TRY(discovery_.scan());
+      std::move(found.begin(), found.end(), std::back_inserter(events));
+      if (signals_ != nullptr && signals_->take()) {
+        restart::log_summary("asked to end: draining what is published");
+        events.emplace_back(Terminate{});
+        was_terminated_ = true;
+      }
+      events.emplace_back(Tick{});
+      for (const Decision& decision : decisions_.on(events, now_ms())) {
+        std::visit([this](const auto& it) { act(it); }, decision);
+      }
+      summary_.write(decisions_.pending());
+      leave_notice();
+      if (!exit_) wait();
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool was_terminated() const { return was_terminated_; }
+
+ private:
+  // --- actions, one for each decision
+  // ------------------------------------------------------------------
+
+  void act(const LookForSiblings& look) {
+    quick_.submit([this, look]() -> std::vector<Event> {
+      const auto journal = directory_.journal(State::published, look.part);
+      // What cannot be read is not put back.
+      if (!journal) return {SiblingsLookedUp{look.part, 0}};
+      return {SiblingsLookedUp{look.part, find_siblings(journal->begin)}};
+    });
+  }
+
+  void act(const DrainGroup& group) {
+    drains_[group.drain] = group.parts;
+    drain_.submit([this, group]() -> std::vector<Event> {
+      return {commit_group(directory_, group, summary_)};
+    });
+  }
+
+  void act(const PutBack& order) {
+    quick_.submit([this, order]() -> std::vector<Event> {
+      const auto done = put_back(directory_, order.part, {});
+      if (!done) restart::log_warning("a part cannot be put at its path: " + done.error().message);
+      const bool is_done = done && *done;
+      if (is_done) summary_.put_back(1);
+      if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
+      return {PutBackDone{order.part, is_done}};
+    });
+  }
+
+  void act(const MarkNative& mark) {
+    restart::log_summary("from now on native: " + mark.shape + " (" + mark.why + ")");
+    if (const auto marked = directory_.mark_native(mark.shape); !marked) {
+      restart::log_warning(marked.error().message);
+    }
+  }
+
+  void act(const StorageFailed&) {
+    commit_failed_ = true;
+    noticed_ms_ = 0;
+    act(MarkNative{std::string(restart::every_shape), "storage refused a container"});
+  }
+
+  void act(const Settle& order) {
+    quick_.submit([this, order]() -> std::vector<Event> {
+      const auto said = settle(directory_, order.part);
+      if (said) {
+        restart::log_summary(*said);
+      } else {
+        restart::log_warning("a dead writer's part stays in the stage: " + said.error().message);
+      }
+      return {SettleDone{order.part}};
+    });
+  }
+
+  void act(const FreeKept& order) {
+    if (const auto freed = directory_.committed(order.part, false, {}); !freed) {
+      restart::log_warning(freed.error().message);
+    }
+  }
+
+  void act(const Exit& exit) {
+    exit_ = true;
+    if (!exit.complete)
+      restart::log_warning("parts remain in " + directory_.path() + ": `mcr recover`");
+  }
+
+  // --- between decisions
+  // -------------------------------------------------------------------------------
+
+  /// What a drain left in the stage, taken back by its writer or new again, is reported anew.
+  std::vector<Event> take_answers() {
+    std::vector<Event> events = answers_.take();
+    for (const Event& event : events) {
+      if (const auto* done = std::get_if<DrainDone>(&event)) {
+        std::vector<PartId> parts = std::move(drains_[done->drain]);
+        drains_.erase(done->drain);
+        std::erase_if(parts, [&](const PartId& part) {
+          return std::find(done->failed.begin(), done->failed.end(), part) != done->failed.end();
+        });
+        discovery_.forget(parts);
+      } else if (const auto* back = std::get_if<PutBackDone>(&event); back && back->done) {
+        discovery_.forget({back->part});
+      }
+    }
+    return events;
+  }
+
+  void wait() {
+    std::uint64_t pause = watch_.is_complete() ? safety_poll_ms : poll_ms;
+    if (const auto tick = decisions_.next_tick_ms()) {
+      const std::uint64_t now = now_ms();
+      pause = std::min(pause, *tick > now ? *tick - now : 0);
+    }
+    std::array<pollfd, 3> sources{{{watch_.descriptor(), POLLIN, 0},
+                                   {answers_.descriptor(), POLLIN, 0},
+                                   {signals_ != nullptr ? signals_->descriptor() : -1, POLLIN, 0}}};
+    if (::poll(sources.data(), sources.size(), static_cast<int>(pause)) > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(gather_ms));
+    }
+    watch_.clear();
+  }
+
+  /// Ranks read at each create what the stage holds, and whether storage has failed.
+  void leave_notice() {
+    const std::uint64_t now = now_ms();
+    if (noticed_ms_ != 0 && now < noticed_ms_ + notice_ms) return;
+    noticed_ms_ = now;
+    const std::string& path = directory_.path();
+    LaunchDirectory::Notice notice;
+    notice.commit_failed = commit_failed_;
+    const auto launches = restart::launch_directories(path.substr(0, path.rfind('/')));
+    if (!launches) return;
+    for (const std::string& launch : *launches) {
+      const auto directory = LaunchDirectory::open(launch);
+      const auto used = directory ? directory->used_bytes() : Result<std::uint64_t>(0);
+      if (used) notice.stage_bytes += *used;
+    }
+    if (notice.stage_bytes == last_notice_.stage_bytes &&
+        notice.commit_failed == last_notice_.commit_failed) {
+      return;
+    }
+    if (directory_.write_notice(notice)) last_notice_ = notice;
+  }
+
+  /// Their container exists; from here on the present leader decides what is kept.
+  void free_what_a_dead_leader_kept() {
+    const auto kept = directory_.list(State::committed);
+    if (!kept) return;
+    for (const PartId& part : *kept) (void)directory_.committed(part, false, {}).has_value();
+  }
+
+  const LaunchDirectory& directory_;
+  Signals* signals_;
+  Watch watch_;
+  Discovery discovery_;
+  Decisions decisions_;
+  Summary summary_;
+  Answers answers_;
+  std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< under way
+  LaunchDirectory::Notice last_notice_;
+  std::uint64_t noticed_ms_ = 0;
+  bool commit_failed_ = false;
+  bool exit_ = false;
+  bool was_terminated_ = false;
+  // Last, so that they end first: their jobs use all of the above.
+  Worker quick_;  ///< small files, which must not wait for a set of gigabytes
+  Worker drain_;  ///< the one thread that calls HDF5
+};
+
+std::size_t parts_in(const LaunchDirectory& directory) {
+  std::size_t count = 0;
+  for (const State state : {State::open, State::published}) {
+    if (const auto parts = directory.list(state)) count += parts->size();
+  }
+  return count;
+}
+
+bool anybody_lives(const LaunchDirectory& directory) {
+  const auto presences = directory.presences();
+  return presences &&
+         std::any_of(presences->begin(), presences->end(), [](const auto& it) { return it.alive; });
+}
+
+}  // namespace
+
+Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& options) {
+  LeaderReport report;
+  std::unique_ptr<Signals> signals;
+  if (options.is_process) {
+    signals = std::make_unique<Signals>();
+    MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
+  }
+  for (;;) {
+    // One leader a launch: a second one ends here.
+    const auto lock = MCR_TRY(directory.try_lead());
+    if (!lock) return report;
+    report.led = true;
+    if (options.is_process) {
+      auto log = MCR_TRY(restart::File::open(directory.descriptor(), "leader.log",
+                                             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
+      restart::set_log_descriptor(log.release());
+      restart::set_log_level(options.settings.text("log") == "debug" ? restart::LogLevel::debug
+                                                                     : restart::LogLevel::summary);
+    }
+    if (options.adopts_others) {
+      const std::string& path = directory.path();
+      (void)adopt_launches(path.substr(0, path.rfind('/')), path, false).has_value();
+    }
+    bool was_terminated = false;
+    {
+      Leader leader(directory, signals.get());
+      MCR_TRY(leader.run());
+      was_terminated = leader.was_terminated();
+    }
+    // Kept sets of a launch that crashed have served its restart, if there was one.
+    if (options.adopts_others) {
+      const std::string& path = directory.path();
+      (void)adopt_launches(path.substr(0, path.rfind('/')), path, true).has_value();
+    }
+    report.removed = MCR_TRY(directory.remove_if_done());
+    report.left = report.removed ? 0 : parts_in(directory);
+    if (report.removed || was_terminated) return report;
+    // Who joined while we were leaving found our lock held, and counts on us.
+    if (!anybody_lives(directory)) return report;
+  }
+}
+
+Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
+                                   bool kept_too) {
+  std::size_t started = 0;
+  for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
+    if (path == except) continue;
+    const auto directory = LaunchDirectory::open(path);
+    if (!directory || directory->has_leader()) continue;
+    const bool has_parts = parts_in(*directory) > 0;
+    const bool is_over = kept_too && !anybody_lives(*directory);
+    if (!has_parts && !is_over) continue;
+    MCR_TRY(start_again({"leader", "--detach", "--adopt", path}));
+    ++started;
+  }
+  return started;
+}
+
+}  // namespace mcr::aggregation

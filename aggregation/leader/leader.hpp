@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The leader: waits for events, asks the decisions, does what they say.
+#pragma once
+
+#include <string>
+
+#include "restart/base/settings.hpp"
+#include "restart/stage.hpp"
+
+namespace mcr::aggregation {
+
+struct LeaderOptions {
+  restart::Settings settings;  ///< leader_cpus=, log=
+  bool adopts_others = true;   ///< launches in the same stage whose leader is gone get one
+  bool is_process = true;      ///< the process is the leader's alone: priority, log file, signals
+};
+
+/// Leads the launch until nobody of it lives and nothing is pending, or until SIGTERM has drained
+/// what was published. At once when another leads. `left` parts are still in the stage at the end.
+struct LeaderReport {
+  bool led = false;
+  bool removed = false;  ///< the launch's directory, as nothing is left
+  std::size_t left = 0;
+};
+Result<LeaderReport> lead(restart::LaunchDirectory directory, const LeaderOptions& options);
+
+/// Starts a leader for each launch in the stage that has none, and parts (or nobody's leavings) to
+/// see to. Returns how many were started. `except`: the path of a launch that has its own.
+Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
+                                   bool kept_too);
+
+}  // namespace mcr::aggregation

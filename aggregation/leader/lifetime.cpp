@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/lifetime.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "restart/base/file.hpp"
+
+extern char** environ;
+
+namespace mcr::aggregation {
+
+using restart::system_error;
+
+namespace {
+
+constexpr const char* self = "/proc/self/exe";
+
+/// Variables that would make this program another one. MPI's are harmless; a launcher's own are
+/// kept, for who looks at the process.
+constexpr std::array unwanted{"LD_PRELOAD",           "LD_AUDIT",         "HDF5_VOL_CONNECTOR",
+                              "HDF5_DRIVER",          "HDF5_PLUGIN_PATH", "HDF5_PLUGIN_PRELOAD",
+                              "HDF5_USE_FILE_LOCKING"};
+
+std::vector<std::string> clean_environment() {
+  std::vector<std::string> kept;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    bool wanted = true;
+    for (const char* name : unwanted) {
+      const std::size_t length = std::strlen(name);
+      wanted &= std::strncmp(*entry, name, length) != 0 || (*entry)[length] != '=';
+    }
+    if (wanted) kept.emplace_back(*entry);
+  }
+  return kept;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+void reset_signals() {
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void close_everything() {
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (null >= 0) ::dup2(null, descriptor);
+  }
+#ifdef SYS_close_range
+  if (::syscall(SYS_close_range, 3U, ~0U, 0U) == 0) return;
+#endif
+  struct rlimit limit {};
+  const int most = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536
+                       ? static_cast<int>(limit.rlim_cur)
+                       : 65536;
+  for (int descriptor = 3; descriptor < most; ++descriptor) ::close(descriptor);
+}
+
+}  // namespace
+
+Result<void> detach(const std::vector<std::string>& words) {
+  // 1. Twice away from the starter, so that we are nobody's child and no session's leader.
+  const pid_t first = ::fork();
+  if (first < 0) return system_error("cannot", "fork");
+  if (first > 0) ::_exit(0);
+  ::setsid();
+  const pid_t second = ::fork();
+  if (second < 0) ::_exit(1);
+  if (second > 0) ::_exit(0);
+  // 2. Nothing of the starter's remains open, blocked or in use.
+  close_everything();
+  reset_signals();
+  (void)!::chdir("/");
+  // 3. A clean environment needs a fresh program: what LD_PRELOAD brought in is in us already.
+  std::vector<std::string> kept = clean_environment();
+  std::size_t present = 0;
+  for (char** entry = environ; *entry != nullptr; ++entry) ++present;
+  if (kept.size() == present) return {};
+  std::vector<std::string> all{"mcr"};
+  all.insert(all.end(), words.begin(), words.end());
+  ::execve(self, pointers(all).data(), pointers(kept).data());
+  return system_error("cannot start", self);
+}
+
+Result<void> step_back(const std::string& cpus) {
+  ::setpriority(PRIO_PROCESS, 0, 19);
+#ifdef SYS_ioprio_set
+  constexpr int process = 1;
+  constexpr int idle_class = 3 << 13;
+  (void)::syscall(SYS_ioprio_set, process, 0, idle_class);
+#endif
+  if (const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); file >= 0) {
+    (void)!::write(file, "1000", 4);
+    ::close(file);
+  }
+  // A rank's binding to one core is not ours.
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (cpus.empty() || cpus == "auto") {
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &set);
+  } else {
+    for (const unsigned cpu : MCR_TRY(parse_cpus(cpus))) CPU_SET(cpu, &set);
+  }
+  (void)::sched_setaffinity(0, sizeof set, &set);
+  return {};
+}
+
+Result<void> start_again(const std::vector<std::string>& words) {
+  std::vector<std::string> all{"mcr"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<std::string> kept = clean_environment();
+  pid_t child = -1;
+  const int failed =
+      ::posix_spawn(&child, self, nullptr, nullptr, pointers(all).data(), pointers(kept).data());
+  if (failed != 0) {
+    errno = failed;
+    return system_error("cannot start", self);
+  }
+  // It detaches at once, so this is no wait to speak of.
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return {};
+}
+
+Result<std::vector<unsigned>> parse_cpus(const std::string& text) {
+  const Error wrong{Cause::usage, "leader_cpus=" + text + " is no list of cores such as 0-3,8"};
+  std::vector<unsigned> cpus;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto number = [&](unsigned& value) {
+    const auto [next, problem] = std::from_chars(at, end, value);
+    at = next;
+    return problem == std::errc() && value < CPU_SETSIZE;
+  };
+  while (at < end) {
+    unsigned first = 0;
+    if (!number(first)) return wrong;
+    unsigned last = first;
+    if (at < end && *at == '-') {
+      ++at;
+      if (!number(last) || last < first) return wrong;
+    }
+    for (unsigned cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    if (at < end && *at++ != ',') return wrong;
+  }
+  if (cpus.empty()) return wrong;
+  return cpus;
+}
+
+Signals::Signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGHUP, SIG_IGN);
+  descriptor_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+Signals::~Signals() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool Signals::take() {
+  struct signalfd_siginfo info {};
+  bool came = false;
+  while (::read(descriptor_, &info, sizeof info) == sizeof info) came = true;
+  return came;
+}
+
+Watch::Watch(const std::vector<std::string>& directories)
+    : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+  complete_ = descriptor_ >= 0;
+  for (const std::string& directory : directories) {
+    // IN_CLOSE_WRITE: the kernel closes a dead process's files too.
+    complete_ = complete_ && ::inotify_add_watch(descriptor_, directory.c_str(),
+                                                 IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM |
+                                                     IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE) >= 0;
+  }
+}
+
+Watch::~Watch() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void Watch::clear() {
+  alignas(struct inotify_event) char buffer[4096];
+  while (descriptor_ >= 0 && ::read(descriptor_, buffer, sizeof buffer) > 0) {
+  }
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/worker.hpp"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace mcr::aggregation {
+
+Answers::Answers() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Answers::~Answers() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void Answers::add(std::vector<Event> events) {
+  const std::lock_guard lock(mutex_);
+  for (Event& event : events) events_.push_back(std::move(event));
+  const std::uint64_t one = 1;
+  (void)!::write(descriptor_, &one, sizeof one);
+}
+
+std::vector<Event> Answers::take() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t count = 0;
+  (void)!::read(descriptor_, &count, sizeof count);
+  return std::exchange(events_, {});
+}
+
+Worker::Worker(const char* name, Answers& answers) : answers_(answers), thread_([this] { run(); }) {
+  ::pthread_setname_np(thread_.native_handle(), name);
+}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Worker::submit(Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+void Worker::run() {
+  for (;;) {
+    Job job;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+      if (ending_) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    answers_.add(job());
+  }
+}
+
+}  // namespace mcr::aggregation

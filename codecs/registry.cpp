@@ -6,6 +6,7 @@
 #include "codecs/constant/constant_codec.hpp"
 #include "codecs/delta/delta_codec.hpp"
 #include "codecs/entropy/entropy_codec.hpp"
+#include "codecs/fpc/fpc_codec.hpp"
 #include "codecs/fpzip/fpzip_codec.hpp"
 #include "codecs/lz4/lz4_codec.hpp"
 #include "codecs/ordered_int/ordered_int_codec.hpp"
@@ -32,6 +33,7 @@ constexpr std::array table{
     CodecEntry{codec_id::ordered_int, "ordered_int", ordered_int_codec, 1, newest},
     CodecEntry{codec_id::structure_split, "structure_split", structure_split_codec, 1, newest},
     CodecEntry{codec_id::constant, "constant", constant_codec, 1, newest},
+    CodecEntry{codec_id::fpc, "fpc", fpc_codec, 1, newest},
     CodecEntry{codec_id::entropy, "entropy", entropy_codec, 1, newest},
 };
 

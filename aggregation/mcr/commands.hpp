@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of subcommands. A subcommand is one file: a function that declares its options and
+// answers what runs it; and one row in commands.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <span>
+#include <string_view>
+
+namespace mcr::aggregation {
+
+/// What every subcommand knows.
+struct CommonOptions {
+  bool json = false;  ///< --json: one JSON value on standard output, nothing else
+};
+
+/// What a subcommand does; answers the exit code (see options.hpp).
+using RunCommand = std::function<int(const CommonOptions&)>;
+
+struct CommandEntry {
+  std::string_view name;
+  std::string_view purpose;  ///< one line for `mcr --help`
+  RunCommand (*declare)(CLI::App& app);
+};
+std::span<const CommandEntry> all_commands();
+
+RunCommand declare_pack(CLI::App& app);
+RunCommand declare_unpack(CLI::App& app);
+RunCommand declare_ls(CLI::App& app);
+RunCommand declare_verify(CLI::App& app);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr COMMAND: finds the subcommand in the table, reads its options, runs it.
+#include <cstdlib>
+#include <exception>
+#include <vector>
+
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/print.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+// This process uses HDF5 by itself: neither our own connector nor somebody else's may come between.
+void keep_plugins_out() {
+  for (const char* name : {"HDF5_VOL_CONNECTOR", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
+    ::unsetenv(name);
+  ::setenv("HDF5_PLUGIN_PRELOAD", "::", 1);  // no plugin is looked for
+}
+
+int run(int count, char** words) {
+  CLI::App app("Transparent checkpoints: many rank files as one compressed HDF5 container.");
+  app.name("mcr");
+  app.set_version_flag("--version", "mcr " MCR_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();  // --json may stand behind the subcommand's name
+  app.footer(
+      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
+      "data, 4 not finished in time.");
+  CommonOptions common;
+  app.add_flag("--json", common.json, "one JSON value on standard output");
+
+  std::vector<std::pair<CLI::App*, RunCommand>> commands;
+  for (const CommandEntry& entry : all_commands()) {
+    CLI::App* command = app.add_subcommand(std::string(entry.name), std::string(entry.purpose));
+    commands.emplace_back(command, entry.declare(*command));
+  }
+  try {  // CLI11 is a library that throws
+    app.parse(count, words);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_code::success : exit_code::usage;
+  }
+  for (const auto& [command, run_command] : commands) {
+    if (command->parsed()) return run_command(common);
+  }
+  return exit_code::usage;
+}
+
+}  // namespace
+}  // namespace mcr::aggregation
+
+int main(int count, char** words) {
+  mcr::aggregation::keep_plugins_out();
+  try {
+    return mcr::aggregation::run(count, words);
+  } catch (const std::exception& error) {  // no memory, and what libraries throw
+    std::fprintf(stderr, "mcr: %s\n", error.what());
+    return mcr::aggregation::exit_code::failure;
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/options.hpp"
+
+#include <fcntl.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <sched.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "restart/base/file.hpp"
+#include "restart/container_name.hpp"
+#include "restart/format/index.hpp"
+#include "restart/format/stub.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+using restart::File;
+
+struct Path {
+  std::string directory;
+  std::string name;
+};
+
+Path split(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+std::string join(const std::string& directory, const std::string& name) {
+  return directory == "." ? name : directory + "/" + name;
+}
+
+/// Finished containers in `directory` whose names begin with `prefix`; none where it cannot be
+/// listed.
+std::vector<std::string> containers_in(const std::string& directory, const std::string& prefix) {
+  std::vector<std::string> found;
+  const auto names = restart::list_directory(AT_FDCWD, directory);
+  if (!names) return found;
+  for (const std::string& name : *names) {
+    if (name.starts_with(prefix) && restart::parse_container_name(name)) {
+      found.push_back(join(directory, name));
+    }
+  }
+  return found;
+}
+
+/// Seen from where the stub lies now, and where it was written.
+std::vector<std::string> containers_of_stub(const std::string& path, const restart::Stub& stub) {
+  for (const std::string& masked_name : stub.masked_names) {
+    const restart::ContainerName name =
+        restart::container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
+    const std::string relative = name.directory_from_stub(stub.container_directory);
+    for (const std::string& directory : {join(split(path).directory, relative), name.directory}) {
+      auto found = containers_in(directory, name.prefix);
+      if (!found.empty()) return found;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int exit_code_of(const Error& error) {
+  switch (error.cause) {
+    case Cause::usage:
+      return exit_code::usage;
+    case Cause::damaged:
+    case Cause::unsupported:
+      return exit_code::damaged;
+    default:
+      return exit_code::failure;
+  }
+}
+
+Result<std::vector<std::string>> find_containers(const std::string& argument) {
+  struct stat status {};
+  std::vector<std::string> found;
+  if (::stat(argument.c_str(), &status) != 0) {
+    const Path path = split(argument);
+    found = containers_in(path.directory, path.name);
+    if (found.empty()) return restart::system_error("find", argument);
+    return found;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    found = containers_in(argument, "");
+    for (std::string& below : containers_in(join(argument, "mcr"), ""))
+      found.push_back(std::move(below));
+    if (found.empty()) return Error{Cause::usage, argument + ": no container in it or in its mcr/"};
+    return found;
+  }
+  const File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY));
+  Bytes head(restart::Stub::max_bytes);
+  head.resize(MCR_TRY(file.read_some_at(0, head)));
+  if (!restart::looks_like_stub(head)) return std::vector<std::string>{argument};
+  auto stub = restart::read_stub(head);
+  if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
+  found = containers_of_stub(argument, *stub);
+  if (found.empty()) {
+    return Error{Cause::usage, argument +
+                                   ": is a stub, and no container of its set was found: its data "
+                                   "may still be in the stage (`mcr status`, `mcr recover`)"};
+  }
+  return found;
+}
+
+Result<std::uint64_t> parse_bytes(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string unit(end, text.data() + text.size());
+  std::erase(unit, ' ');
+  unsigned shift = 0;
+  if (!unit.empty()) {
+    constexpr std::string_view units = "KMGT";
+    const std::size_t place = units.find(static_cast<char>(unit[0] & ~0x20));
+    const std::string rest = unit.substr(1);
+    if (place == std::string_view::npos ? unit != "B"
+                                        : !(rest.empty() || rest == "B" || rest == "iB")) {
+      return Error{Cause::usage, "\"" + text + "\" is no size: for example 4096, 64 KiB, 1 MiB"};
+    }
+    shift = place == std::string_view::npos ? 0 : static_cast<unsigned>(place + 1) * 10;
+  }
+  if (problem != std::errc{} || number > UINT64_MAX >> shift) {
+    return Error{Cause::usage, "\"" + text + "\" is no size: for example 4096, 64 KiB, 1 MiB"};
+  }
+  return number << shift;
+}
+
+unsigned usable_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+}
+
+restart::ParallelFor parallel_on(unsigned threads) {
+  return [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
+    oneapi::tbb::task_arena arena(static_cast<int>(std::max(threads, 1U)));
+    arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
+  };
+}
+
+}  // namespace mcr::aggregation

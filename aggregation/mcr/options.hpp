@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What subcommands have in common: exit codes, what a container, stub or directory on the command
+// line stands for, numbers with units.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codecs/base/result.hpp"
+#include "restart/unpack.hpp"
+
+namespace mcr::aggregation {
+
+/// Exit codes; the man pages list them.
+namespace exit_code {
+inline constexpr int success = 0;
+inline constexpr int failure = 1;  ///< the system refused, or something is not there
+inline constexpr int usage = 2;    ///< wrong options or arguments
+inline constexpr int damaged = 3;  ///< data is damaged; what is not was dealt with
+inline constexpr int pending = 4;  ///< not finished within the time given
+}  // namespace exit_code
+
+int exit_code_of(const Error& error);
+
+/// Containers that `argument` names: a container; a stub (all containers of its set); a directory
+/// (all that lie in it or in its mcr/); or the beginning of containers' paths. Sorted; none is
+/// Cause::usage.
+Result<std::vector<std::string>> find_containers(const std::string& argument);
+
+/// "64 KiB", "1M", "4096": bytes, in units of 1024.
+Result<std::uint64_t> parse_bytes(const std::string& text);
+
+/// Threads that this process may use at once.
+unsigned usable_threads();
+
+/// Runs on that many threads (oneTBB).
+restart::ParallelFor parallel_on(unsigned threads);
+
+}  // namespace mcr::aggregation

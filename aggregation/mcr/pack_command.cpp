@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr pack [-o OUT] FILE…: existing rank files into one container, the way the leader does it.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "aggregation/commit/write_container.hpp"
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/print.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+struct PackOptions {
+  std::vector<std::string> files;
+  std::string output;
+  std::string scheme = "auto";
+  std::string block = "64 KiB";
+  std::string profile = "balanced";
+  std::vector<std::string> codecs;
+  std::string match;
+  std::string min_size = "100 B";
+  std::string memory = "256 MiB";
+  unsigned threads = 0;
+  bool no_verify = false;
+  bool force = false;
+  bool verbose = false;
+};
+
+Result<MergeOptions> merge_options_of(const PackOptions& pack) {
+  MergeOptions options;
+  options.scheme = MCR_TRY(parse_scheme(pack.scheme));
+  options.block_bytes = MCR_TRY(parse_bytes(pack.block));
+  options.profile.profile = MCR_TRY(codecs::parse_profile(pack.profile));
+  for (const std::string& codec : pack.codecs) {
+    const std::size_t equals = codec.find('=');
+    if (equals == std::string::npos) {
+      return Error{Cause::usage, "--codec " + codec + ": say NAME=PIPELINE, as in double=zstd(3)"};
+    }
+    MCR_TRY(options.profile.set_pipeline(codec.substr(0, equals), codec.substr(equals + 1)));
+  }
+  options.match.match = pack.match;
+  options.match.min_size = MCR_TRY(parse_bytes(pack.min_size));
+  options.drain.memory_bytes = MCR_TRY(parse_bytes(pack.memory));
+  options.drain.threads = pack.threads == 0 ? usable_threads() : pack.threads;
+  options.drain.verify = !pack.no_verify;
+  options.replace = pack.force;
+  return options;
+}
+
+/// The directory that all `files` share, with '/' at its end; "" for the working directory.
+std::string common_directory(const std::vector<std::string>& files) {
+  std::string common = files.front().substr(0, files.front().rfind('/') + 1);
+  for (const std::string& file : files) {
+    while (!file.starts_with(common))
+      common = common.substr(0, common.rfind('/', common.size() - 2) + 1);
+  }
+  return common;
+}
+
+struct Output {
+  std::string directory;
+  std::string name;
+};
+
+Output output_of(const PackOptions& pack) {
+  const std::string path =
+      pack.output.empty() ? common_directory(pack.files) + "packed.h5" : pack.output;
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+Result<CommitReport> pack(const PackOptions& options) {
+  const MergeOptions merge = MCR_TRY(merge_options_of(options));
+  const Output output = output_of(options);
+  const std::string common = common_directory(options.files);
+  SetToCommit set;
+  set.directory = output.directory;
+  set.name = output.name;
+  set.set.masked_name = common + "*";
+  set.set.launch = "packed";
+  set.set.rank_count = static_cast<std::uint32_t>(options.files.size());
+  std::vector<std::unique_ptr<restart::File>> files;
+  for (const std::string& name : options.files) {
+    files.push_back(
+        std::make_unique<restart::File>(MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDONLY))));
+    const struct stat status = MCR_TRY(files.back()->status());
+    if (!S_ISREG(status.st_mode)) return Error{Cause::usage, name + ": is not a regular file"};
+    PartToCommit part;
+    part.part = MCR_TRY(restart::PartId::random());
+    part.rank = static_cast<std::uint32_t>(set.parts.size());
+    part.path = name.substr(common.size());
+    part.bytes = files.back().get();
+    part.size = static_cast<std::uint64_t>(status.st_size);
+    part.mode = status.st_mode & 0777;
+    set.parts.push_back(std::move(part));
+  }
+  return write_container(set, merge);
+}
+
+nlohmann::json to_json(const CommitReport& report) {
+  nlohmann::json variables = nlohmann::json::array();
+  for (const VariableReport& variable : report.variables) {
+    variables.push_back({{"name", variable.name},
+                         {"type", variable.type},
+                         {"raw_bytes", variable.raw_bytes},
+                         {"stored_bytes", variable.stored_bytes},
+                         {"frames", variable.frames},
+                         {"fragments", variable.fragments},
+                         {"pipeline", variable.pipeline},
+                         {"why", variable.why}});
+  }
+  const DrainTimes& drain = report.drain;
+  return {{"container", report.path},
+          {"raw_bytes", report.raw_bytes},
+          {"container_bytes", report.container_bytes},
+          {"frame_bytes", report.frame_bytes},
+          {"skeleton_bytes", report.skeleton_bytes},
+          {"not_read_as_hdf5", report.unreadable},
+          {"variables", variables},
+          {"seconds",
+           {{"inventory", report.inventory_seconds},
+            {"plan", report.plan_seconds},
+            {"choose", report.choose_seconds},
+            {"drain", drain.wall},
+            {"fetch", drain.fetch},
+            {"encode", drain.encode},
+            {"verify", drain.verify},
+            {"write", drain.write},
+            {"finish", report.finish_seconds},
+            {"commit", report.commit_seconds}}}};
+}
+
+void print_report(const CommitReport& report, bool verbose) {
+  if (verbose) {
+    Table table({"variable", "type", "raw", "stored", "ratio", "pipeline", "why"},
+                {false, false, true, true, true, false, false});
+    for (const VariableReport& variable : report.variables) {
+      table.add({variable.name, variable.type, size_text(variable.raw_bytes),
+                 size_text(variable.stored_bytes),
+                 ratio_text(variable.raw_bytes, variable.stored_bytes), variable.pipeline,
+                 variable.why});
+    }
+    table.print();
+  }
+  for (const std::string& reason : report.unreadable) {
+    std::fprintf(stderr, "mcr pack: taken as plain bytes: %s\n", reason.c_str());
+  }
+  std::printf("%s: %s -> %s (%sx)\n", report.path.c_str(), size_text(report.raw_bytes).c_str(),
+              size_text(report.container_bytes).c_str(),
+              ratio_text(report.raw_bytes, report.container_bytes).c_str());
+}
+
+}  // namespace
+
+RunCommand declare_pack(CLI::App& app) {
+  const auto options = std::make_shared<PackOptions>();
+  app.add_option("FILE", options->files, "rank files, in the order of ranks")->required();
+  app.add_option("-o,--output", options->output, "container (packed.h5 beside the files)");
+  app.add_option("--profile", options->profile, "fast, balanced, max, none, paper, portable")
+      ->capture_default_str();
+  app.add_option("--codec", options->codecs,
+                 "NAME=PIPELINE for a variable or a type; may be repeated");
+  app.add_option("--scheme", options->scheme, "auto, aware, aware-block, agnostic, agnostic-block")
+      ->capture_default_str();
+  app.add_option("--block", options->block, "block of the -block schemes")->capture_default_str();
+  app.add_option("--match", options->match, "regular expression: what its groups match may differ");
+  app.add_option("--min-size", options->min_size, "smaller datasets are not merged")
+      ->capture_default_str();
+  app.add_option("--memory", options->memory, "for blocks in flight")->capture_default_str();
+  app.add_option("-j,--threads", options->threads, "0: all cores that this process may use");
+  app.add_flag("--no-verify", options->no_verify, "do not decode and compare each frame");
+  app.add_flag("-f,--force", options->force, "replace the container");
+  app.add_flag("-v,--verbose", options->verbose, "what was chosen for each variable, and why");
+  return [options](const CommonOptions& common) {
+    const auto report = pack(*options);
+    if (!report) return print_error(common, "pack", report.error());
+    if (common.json) {
+      print_json(to_json(*report));
+    } else {
+      print_report(*report, options->verbose);
+    }
+    return exit_code::success;
+  };
+}
+
+}  // namespace mcr::aggregation

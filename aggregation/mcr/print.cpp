@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/print.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "aggregation/mcr/options.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+std::string format(const char* pattern, double number) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), pattern, number);
+  return text.data();
+}
+
+/// Characters, not bytes: UTF-8's continuation bytes do not count.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+int print_error(const CommonOptions& options, std::string_view command, const Error& error) {
+  std::fprintf(stderr, "mcr %.*s: %s\n", static_cast<int>(command.size()), command.data(),
+               error.message.c_str());
+  if (options.json) print_json({{"error", error.message}});
+  return exit_code_of(error);
+}
+
+void print_json(const nlohmann::json& value) {
+  const std::string text = value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::printf("%s\n", text.c_str());
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
+  double number = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (number >= 999.5 && unit + 1 < units.size()) {
+    number /= 1000;
+    ++unit;
+  }
+  const char* pattern = unit == 0 || number >= 99.95 ? "%.0f " : "%.1f ";
+  return format(pattern, number) + units[unit];
+}
+
+std::string ratio_text(std::uint64_t raw_bytes, std::uint64_t stored_bytes) {
+  if (stored_bytes == 0) return "-";
+  const double ratio = static_cast<double>(raw_bytes) / static_cast<double>(stored_bytes);
+  return format(ratio >= 99.95 ? "%.0f" : ratio >= 9.995 ? "%.1f" : "%.3f", ratio);
+}
+
+void Table::print() const {
+  std::vector<std::size_t> widths(rows_.front().size());
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(widths[i] - width_of(row[i]), ' ');
+      if (i != 0) line += "  ";
+      line += right_[i] ? pad + row[i] : row[i] + pad;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+ProgressBar::ProgressBar(std::string title)
+    : title_(std::move(title)), terminal_(::isatty(2) == 1) {}
+
+ProgressBar::~ProgressBar() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressBar::show(std::uint64_t done, std::uint64_t in_all) {
+  if (!terminal_ || in_all == 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - begin_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100))
+    return;
+  last_ = now;
+  shown_ = true;
+  constexpr std::size_t width = 30;
+  const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(in_all));
+  const auto full = static_cast<std::size_t>(share * width);
+  const double seconds = std::chrono::duration<double>(now - begin_).count();
+  const std::string bar = std::string(full, '#') + std::string(width - full, '.');
+  std::fprintf(stderr, "\r\033[K%s [%s] %3.0f %%  %s of %s  %s/s", title_.c_str(), bar.c_str(),
+               share * 100, size_text(done).c_str(), size_text(in_all).c_str(),
+               size_text(static_cast<std::uint64_t>(static_cast<double>(done) / seconds)).c_str());
+}
+
+}  // namespace mcr::aggregation

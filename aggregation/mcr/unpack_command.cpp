@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr unpack CONTAINER|STUB|SET -d DIR: the rank files again, byte for byte.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <memory>
+
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/print.hpp"
+#include "restart/unpack.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+struct UnpackCommand {
+  std::vector<std::string> arguments;
+  std::string directory;
+  std::vector<std::uint32_t> ranks;
+  unsigned threads = 0;
+  bool force = false;
+};
+
+Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
+  if (::mkdir(command.directory.c_str(), 0777) != 0 && errno != EEXIST) {
+    return restart::system_error("mkdir", command.directory);
+  }
+  ProgressBar bar("unpacking");
+  restart::UnpackOptions options;
+  options.ranks = command.ranks;
+  options.replace = command.force;
+  options.parallel_for = parallel_on(command.threads == 0 ? usable_threads() : command.threads);
+  options.progress = bar.function();
+  restart::UnpackReport all;
+  for (const std::string& argument : command.arguments) {
+    for (const std::string& name : MCR_TRY(find_containers(argument))) {
+      const auto container = MCR_TRY(restart::ContainerReader::open(AT_FDCWD, name));
+      restart::UnpackReport report =
+          MCR_TRY(restart::unpack(*container, command.directory, options));
+      all.bytes += report.bytes;
+      all.files.insert(all.files.end(), report.files.begin(), report.files.end());
+    }
+  }
+  if (all.files.empty()) return Error{Cause::usage, "no part of these ranks"};
+  return all;
+}
+
+}  // namespace
+
+RunCommand declare_unpack(CLI::App& app) {
+  const auto command = std::make_shared<UnpackCommand>();
+  app.add_option("CONTAINER", command->arguments,
+                 "container, stub, or the beginning of a set's containers")
+      ->required();
+  app.add_option("-d,--directory", command->directory, "where the files go")->required();
+  app.add_option("--rank", command->ranks, "only these ranks")->delimiter(',');
+  app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
+  app.add_flag("-f,--force", command->force, "replace files that are there");
+  return [command](const CommonOptions& common) {
+    const auto report = unpack_all(*command);
+    if (!report) return print_error(common, "unpack", report.error());
+    if (common.json) {
+      print_json(
+          {{"directory", command->directory}, {"files", report->files}, {"bytes", report->bytes}});
+    } else {
+      std::printf("%zu files, %s, in %s\n", report->files.size(), size_text(report->bytes).c_str(),
+                  command->directory.c_str());
+    }
+    return exit_code::success;
+  };
+}
+
+}  // namespace mcr::aggregation

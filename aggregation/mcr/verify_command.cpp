@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr verify CONTAINER|STUB|DIR…: reads everything, names all damage, says which ranks come back.
+#include <fcntl.h>
+
+#include <memory>
+
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/print.hpp"
+#include "restart/verify.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+struct VerifyCommand {
+  std::vector<std::string> arguments;
+  unsigned threads = 0;
+  bool frames_only = false;
+};
+
+struct Verified {
+  std::string name;
+  restart::VerifyReport report;
+};
+
+Verified verify_one(const std::string& name, const restart::VerifyOptions& options) {
+  Verified verified{name, {}};
+  const auto container = restart::ContainerReader::open(AT_FDCWD, name);
+  if (!container) {
+    verified.report.damage.push_back(container.error().message);
+    return verified;
+  }
+  auto report = restart::verify_container(**container, options);
+  if (report) {
+    verified.report = std::move(*report);
+  } else {
+    verified.report.damage.push_back(report.error().message);
+  }
+  return verified;
+}
+
+Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
+  ProgressBar bar("verifying");
+  restart::VerifyOptions options;
+  options.whole_parts = !command.frames_only;
+  options.parallel_for = parallel_on(command.threads == 0 ? usable_threads() : command.threads);
+  options.progress = bar.function();
+  std::vector<Verified> all;
+  for (const std::string& argument : command.arguments) {
+    for (const std::string& name : MCR_TRY(find_containers(argument))) {
+      all.push_back(verify_one(name, options));
+    }
+  }
+  return all;
+}
+
+void print_verified(const Verified& verified) {
+  const restart::VerifyReport& report = verified.report;
+  for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
+  std::string ranks;
+  for (const std::uint32_t rank : report.damaged_ranks) ranks += " " + std::to_string(rank);
+  if (report.damage.empty()) {
+    std::printf("%s: sound: %llu parts, %llu frames, %s\n", verified.name.c_str(),
+                static_cast<unsigned long long>(report.parts),
+                static_cast<unsigned long long>(report.frames),
+                size_text(report.raw_bytes).c_str());
+  } else {
+    std::printf("%s: DAMAGED; ranks that do not come back:%s\n", verified.name.c_str(),
+                ranks.empty() ? " none or unknown" : ranks.c_str());
+  }
+}
+
+}  // namespace
+
+RunCommand declare_verify(CLI::App& app) {
+  const auto command = std::make_shared<VerifyCommand>();
+  app.add_option("CONTAINER", command->arguments, "containers, stubs or directories")->required();
+  app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
+  app.add_flag("--frames-only", command->frames_only, "do not put whole parts together: faster");
+  return [command](const CommonOptions& common) {
+    const auto all = verify_all(*command);
+    if (!all) return print_error(common, "verify", all.error());
+    bool damaged = false;
+    nlohmann::json json = nlohmann::json::array();
+    for (const Verified& verified : *all) {
+      damaged |= !verified.report.damage.empty();
+      if (!common.json) print_verified(verified);
+      json.push_back({{"container", verified.name},
+                      {"sound", verified.report.damage.empty()},
+                      {"damage", verified.report.damage},
+                      {"damaged_ranks", verified.report.damaged_ranks},
+                      {"parts", verified.report.parts},
+                      {"frames", verified.report.frames},
+                      {"raw_bytes", verified.report.raw_bytes}});
+    }
+    if (common.json) print_json(json);
+    return damaged ? exit_code::damaged : exit_code::success;
+  };
+}
+
+}  // namespace mcr::aggregation

@@ -38,20 +38,21 @@ struct SectionWords {
 template <typename T>
 class BrickPredictions {
  public:
-  std::span<const words::Prediction<T>> prepare(const SectionEntry& entry, std::uint32_t brick,
-                                                std::span<const SectionWords<T>> needs,
-                                                const SectionWords<T>& own, Scratch& scratch) {
+  words::BrickPlan<T> prepare(const SectionEntry& entry, std::uint32_t brick,
+                              std::span<const SectionWords<T>> needs, const SectionWords<T>& own,
+                              Scratch& scratch) {
     const Box target = box_of((*own.bricks)[brick]);
     const std::size_t count = own.brick(brick).size();
     const auto& sources = entry.bricks[brick];
     for (std::size_t i = 0; i < sources.size(); ++i) {
       prepare_one(entry, sources[i], brick, target, count, i, needs, own, scratch);
     }
-    return std::span(predictions_).first(sources.size());
+    return {target, std::span<const Prediction>(predictions_).first(sources.size())};
   }
 
  private:
   using Prediction = words::Prediction<T>;
+  static constexpr std::size_t max_predictions = words::max_predictions(words::Coding::strong);
 
   void prepare_one(const SectionEntry& entry, const PredictionSource& source, std::uint32_t brick,
                    const Box& target, std::size_t count, std::size_t slot,
@@ -59,7 +60,11 @@ class BrickPredictions {
                    Scratch& scratch) {
     Prediction& prediction = predictions_[slot];
     prediction = {};
-    if (source.kind == PredictionSource::Kind::previous) return;
+    if (source.kind == PredictionSource::Kind::neighbours) {
+      prediction.axes = source.axes;
+      if (source.axes != 0) prediction.kind = Prediction::Kind::neighbours;
+      return;
+    }
     if (source.kind == PredictionSource::Kind::formula) {
       const SectionFormula& formula = entry.formulas[source.formula];
       const T* inputs[Formula::max_inputs];
@@ -94,9 +99,9 @@ class BrickPredictions {
     prediction.array = arrays_[slot].data();
   }
 
-  std::array<Prediction, words::max_predictions> predictions_;
-  std::array<std::vector<T>, words::max_predictions> arrays_;
-  std::array<std::vector<std::uint32_t>, words::max_predictions> partners_;
+  std::array<Prediction, max_predictions> predictions_;
+  std::array<std::vector<T>, max_predictions> arrays_;
+  std::array<std::vector<std::uint32_t>, max_predictions> partners_;
 };
 
 }  // namespace mcr::codecs::solid

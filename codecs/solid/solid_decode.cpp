@@ -182,14 +182,14 @@ class Decoder {
       needs.push_back(
           SectionWords<T>::of(frame_.directory.sections[need].layout, bytes_of(need).data()));
     }
-    words::Decoder<T> decoder(numbers, scratch_);
-    MCR_TRY(decoder.begin(payload_of(number), own.words.size()));
+    const auto decoder =
+        MCR_TRY(words::new_decoder<T>(payload_of(number), own.words.size(), numbers, scratch_));
     solid::BrickPredictions<T> predictions;
     for (std::uint32_t brick = 0; brick < section.layout.bricks.size(); ++brick) {
-      MCR_TRY(decoder.brick(own.brick(brick),
-                            predictions.prepare(section, brick, needs, own, scratch_)));
+      MCR_TRY(decoder->brick(own.brick(brick),
+                             predictions.prepare(section, brick, needs, own, scratch_)));
     }
-    return decoder.end();
+    return decoder->end();
   }
 
   const Frame& frame_;

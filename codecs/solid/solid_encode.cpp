@@ -149,8 +149,9 @@ class Encoder {
 
   /// Where a prediction comes from, while its section's needs are not numbered yet.
   struct Source {
-    PredictionSource::Kind kind;
-    Reference reference;  // brick: of the history
+    PredictionSource::Kind kind = PredictionSource::Kind::neighbours;
+    Reference reference;    // brick: of the history
+    std::uint8_t axes = 0;  // neighbours
   };
 
   template <typename T>
@@ -208,6 +209,7 @@ class Encoder {
       for (const Source& source : chosen[brick]) {
         PredictionSource stored;
         stored.kind = source.kind;
+        stored.axes = source.axes;
         if (source.kind == PredictionSource::Kind::reference) {
           const auto& place = history.places[source.reference.brick];
           stored.brick = place.brick;
@@ -224,12 +226,12 @@ class Encoder {
       }
     }
     entry.kind = SectionKind::words;
-    words::Encoder<T> encoder(options_.coding, numbers, scratch_);
+    const auto encoder = words::new_encoder<T>(options_.coding, numbers);
     solid::BrickPredictions<T> predictions;
     for (std::uint32_t brick = 0; brick < entry.bricks.size(); ++brick) {
-      encoder.brick(own.brick(brick), predictions.prepare(entry, brick, needs, own, scratch_));
+      encoder->brick(own.brick(brick), predictions.prepare(entry, brick, needs, own, scratch_));
     }
-    MCR_TRY(encoder.finish(options_.level, payloads_[n]));
+    MCR_TRY(encoder->finish(options_.level, scratch_, payloads_[n]));
     if (payloads_[n].size() * 16 < own.words.size_bytes()) return {};  // nothing alone comes near
     return code_alone(n);
   }
@@ -242,11 +244,16 @@ class Encoder {
                                      const WordHistory<T>& history, const T* computed,
                                      std::uint64_t& estimated_bits) {
     std::vector<Source> pool;
-    if (computed != nullptr) pool.push_back({PredictionSource::Kind::formula, {}});
+    if (computed != nullptr) pool.push_back({PredictionSource::Kind::formula, {}, 0});
     for (const Reference& reference : found) {
-      pool.push_back({PredictionSource::Kind::reference, reference});
+      pool.push_back({PredictionSource::Kind::reference, reference, 0});
     }
-    pool.push_back({PredictionSource::Kind::previous, {}});
+    for (std::uint8_t axes = 0; axes < 8; ++axes) {
+      // Axes of extent 1 have no neighbours; the last axis alone is the word before.
+      const bool useless = ((axes & 1) != 0 && box[0] == 1) || ((axes & 2) != 0 && box[1] == 1) ||
+                           ((axes & 4) != 0 && box[2] == 1) || axes == 4;
+      if (!useless) pool.push_back({PredictionSource::Kind::neighbours, {}, axes});
+    }
 
     // Places where the brick is not trivial, and some at even distances.
     std::vector<std::uint32_t> places;
@@ -260,18 +267,19 @@ class Encoder {
       places.push_back(static_cast<std::uint32_t>(i * words.size() / evenly));
     }
     std::vector<std::uint8_t> costs(pool.size() * places.size());
-    for (std::size_t p = 0; p < pool.size(); ++p) {
-      std::uint8_t* cost = costs.data() + p * places.size();
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        const T predicted =
-            prediction_at(pool[p], words, box, number, history, computed, places[i]);
-        cost[i] = static_cast<std::uint8_t>(words::cost(numbers, words[places[i]], predicted));
+    words::Walk<T> walk(numbers, box, words.data());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      walk.go_to(places[i]);
+      for (std::size_t p = 0; p < pool.size(); ++p) {
+        const T predicted = prediction_at(pool[p], words, box, number, history, computed, walk);
+        costs[p * places.size() + i] =
+            static_cast<std::uint8_t>(words::cost(numbers, words[places[i]], predicted));
       }
     }
     std::vector<unsigned> best(places.size(), 255);
     std::vector<Source> chosen;
     unsigned so_far = static_cast<unsigned>(places.size()) * 255;
-    while (chosen.size() < words::max_predictions) {
+    while (chosen.size() < words::max_predictions(options_.coding)) {
       std::size_t winner = pool.size();
       // Another prediction must save a bit a place and what naming it takes.
       unsigned least =
@@ -297,7 +305,7 @@ class Encoder {
       so_far = least;
       chosen.push_back(pool[winner]);
     }
-    if (chosen.empty()) chosen.push_back({PredictionSource::Kind::previous, {}});
+    if (chosen.empty()) chosen.push_back({});
     if (!places.empty()) estimated_bits += so_far * words.size() / places.size();
     return chosen;
   }
@@ -305,7 +313,8 @@ class Encoder {
   template <typename T>
   static T prediction_at(const Source& source, std::span<const T> words, const Box& box,
                          std::uint32_t number, const WordHistory<T>& history, const T* computed,
-                         std::size_t at) {
+                         const words::Walk<T>& walk) {
+    const std::size_t at = walk.at();
     if (source.kind == PredictionSource::Kind::formula) return computed[at];
     if (source.kind == PredictionSource::Kind::reference) {
       const auto stride =
@@ -316,7 +325,13 @@ class Encoder {
         return history.index.words(source.reference.brick)[from];
       if (from < at) return words[from];
     }
-    return at == 0 ? T{0} : words[at - 1];
+    if (source.kind == PredictionSource::Kind::neighbours && source.axes != 0) {
+      words::Prediction<T> neighbours;
+      neighbours.kind = words::Prediction<T>::Kind::neighbours;
+      neighbours.axes = source.axes;
+      return walk.predict(neighbours);
+    }
+    return walk.previous();
   }
 
   void write(Bytes& out) {
@@ -402,7 +417,10 @@ SolidOptions solid_options(const ProfileOptions& profile) {
   SolidOptions options;
   options.profile = profile;
   if (profile.profile == Profile::fast) options.level = 1;
-  if (profile.profile == Profile::max) options.level = 19;
+  if (profile.profile == Profile::max) {
+    options.level = 19;
+    options.coding = words::Coding::strong;
+  }
   return options;
 }
 

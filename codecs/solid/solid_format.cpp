@@ -26,8 +26,9 @@ Result<std::uint32_t> at_distance(std::uint32_t from, std::uint64_t coded) {
 }
 
 void write_source(const PredictionSource& source, std::uint32_t brick, Writer& out) {
-  out.u8(static_cast<std::uint8_t>(static_cast<unsigned>(source.kind) |
-                                   static_cast<unsigned>(source.order) << 2));
+  const bool neighbours = source.kind == PredictionSource::Kind::neighbours;
+  const auto detail = static_cast<unsigned>(neighbours ? source.axes : source.order);
+  out.u8(static_cast<std::uint8_t>(static_cast<unsigned>(source.kind) | detail << 2));
   if (source.kind == PredictionSource::Kind::formula) out.varint(source.formula);
   if (source.kind == PredictionSource::Kind::reference) {
     out.varint(source.need);
@@ -39,10 +40,13 @@ Result<PredictionSource> read_source(Reader& in, std::uint32_t brick) {
   PredictionSource source;
   const std::uint8_t byte = MCR_TRY(in.u8());
   source.kind = static_cast<PredictionSource::Kind>(byte & 3U);
-  source.order = static_cast<AxisOrder>(byte >> 2);
-  if (source.kind > PredictionSource::Kind::reference || source.order >= axis_order_count) {
+  const auto detail = static_cast<std::uint8_t>(byte >> 2);
+  const bool neighbours = source.kind == PredictionSource::Kind::neighbours;
+  if (source.kind > PredictionSource::Kind::reference ||
+      detail >= (neighbours ? 8 : axis_order_count)) {
     return damaged("no such prediction");
   }
+  (neighbours ? source.axes : source.order) = detail;
   if (source.kind == PredictionSource::Kind::formula) {
     source.formula =
         static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_sections, "formula number")));
@@ -87,7 +91,7 @@ Result<void> read_predictions(Reader& in, SectionEntry& section) {
   for (std::uint32_t brick = 0; brick < count;) {
     const std::uint64_t more = MCR_TRY(in.varint_at_most(count - brick - 1, "run of bricks"));
     const std::uint64_t predictions =
-        MCR_TRY(in.varint_at_most(words::max_predictions, "predictions"));
+        MCR_TRY(in.varint_at_most(words::max_predictions(words::Coding::strong), "predictions"));
     if (predictions == 0) return damaged("a brick without prediction");
     std::vector<PredictionSource> sources;
     for (std::uint64_t i = 0; i < predictions; ++i) {

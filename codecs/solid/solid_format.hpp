@@ -17,8 +17,9 @@ enum class SectionKind : std::uint8_t { plain = 0, joined = 1, words = 2 };
 
 /// Where one prediction of a brick comes from.
 struct PredictionSource {
-  enum class Kind : std::uint8_t { previous = 0, formula = 1, reference = 2 };
-  Kind kind = Kind::previous;
+  enum class Kind : std::uint8_t { neighbours = 0, formula = 1, reference = 2 };
+  Kind kind = Kind::neighbours;
+  std::uint8_t axes = 0;      ///< neighbours along which axes, bits 0 to 2; none: the word before
   std::uint32_t formula = 0;  ///< of the section's formulas
   std::uint32_t need = 0;     ///< of the section's needs; their number means the section itself
   std::uint32_t brick = 0;    ///< of that section; its own number there means the brick itself

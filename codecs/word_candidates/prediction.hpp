@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Predictions of a brick's words. What depends on earlier words of the same brick is computed as
+// they become known. spec.md, "Predictions".
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "codecs/word_candidates/differences.hpp"
+
+namespace mcr::codecs::words {
+
+/// One prediction for each word of a brick.
+template <typename T>
+struct Prediction {
+  enum class Kind : std::uint8_t {
+    previous,    ///< the word before it; the first one is predicted by 0
+    array,       ///< word i by array[i]
+    partner,     ///< by the brick's own word partner[i] where that is below i, else as `previous`
+    neighbours,  ///< by its neighbours along the axes in `axes`, extrapolated (Lorenzo)
+  };
+  Kind kind = Kind::previous;
+  std::uint8_t axes = 0;  ///< bit a: axis a of the box, 0 the slowest; at least one
+  const T* array = nullptr;
+  const std::uint32_t* partner = nullptr;
+};
+
+/// Extents of the brick, slowest first; what gives `neighbours` their meaning.
+using Extents = std::array<std::uint32_t, 3>;
+
+/// Walks a brick in order and answers predictions for the word at hand.
+template <typename T>
+class Walk {
+ public:
+  Walk(Numbers numbers, const Extents& box, const T* words)
+      : numbers_(numbers),
+        box_(box),
+        words_(words),
+        rows_(std::size_t{box[2]}),
+        planes_(std::size_t{box[1]} * box[2]) {}
+
+  [[nodiscard]] std::size_t at() const { return at_; }
+  void next() {
+    ++at_;
+    if (++k_ < box_[2]) return;
+    k_ = 0;
+    if (++j_ < box_[1]) return;
+    j_ = 0;
+    ++i_;
+  }
+
+  void go_to(std::size_t at) {
+    at_ = at;
+    k_ = static_cast<std::uint32_t>(at % box_[2]);
+    j_ = static_cast<std::uint32_t>(at / box_[2] % box_[1]);
+    i_ = static_cast<std::uint32_t>(at / planes_);
+  }
+
+  [[nodiscard]] T predict(const Prediction<T>& prediction) const {
+    switch (prediction.kind) {
+      case Prediction<T>::Kind::array:
+        return prediction.array[at_];
+      case Prediction<T>::Kind::partner:
+        if (prediction.partner[at_] < at_) return words_[prediction.partner[at_]];
+        return previous();
+      case Prediction<T>::Kind::neighbours:
+        return neighbours(prediction.axes);
+      default:
+        return previous();
+    }
+  }
+
+  [[nodiscard]] T previous() const { return at_ == 0 ? T{0} : words_[at_ - 1]; }
+
+ private:
+  using Float = std::conditional_t<sizeof(T) == 8, double, float>;
+
+  [[nodiscard]] T neighbours(unsigned axes) const {
+    unsigned mask = axes;
+    if (i_ == 0) mask &= ~1U;
+    if (j_ == 0) mask &= ~2U;
+    if (k_ == 0) mask &= ~4U;
+    const T* w = words_ + at_;
+    const std::size_t a = planes_;
+    const std::size_t b = rows_;
+    switch (mask) {
+      case 1:
+        return *(w - a);
+      case 2:
+        return *(w - b);
+      case 4:
+        return *(w - 1);
+      case 3:
+        return plane(*(w - a), *(w - b), *(w - a - b));
+      case 5:
+        return plane(*(w - a), *(w - 1), *(w - a - 1));
+      case 6:
+        return plane(*(w - b), *(w - 1), *(w - b - 1));
+      case 7:
+        return cube(w, a, b);
+      default:
+        return previous();
+    }
+  }
+
+  [[nodiscard]] T plane(T x, T y, T xy) const {
+    if (numbers_ == Numbers::integer) return static_cast<T>(x + y - xy);
+    return number((std::bit_cast<Float>(x) + std::bit_cast<Float>(y)) - std::bit_cast<Float>(xy));
+  }
+  [[nodiscard]] T cube(const T* w, std::size_t a, std::size_t b) const {
+    const T x = *(w - a);
+    const T y = *(w - b);
+    const T z = *(w - 1);
+    const T xy = *(w - a - b);
+    const T xz = *(w - a - 1);
+    const T yz = *(w - b - 1);
+    const T xyz = *(w - a - b - 1);
+    if (numbers_ == Numbers::integer) return static_cast<T>(x + y + z - xy - xz - yz + xyz);
+    const Float sum = (std::bit_cast<Float>(x) - std::bit_cast<Float>(xy)) +
+                      (std::bit_cast<Float>(y) - std::bit_cast<Float>(yz));
+    return number((sum + (std::bit_cast<Float>(z) - std::bit_cast<Float>(xz))) +
+                  std::bit_cast<Float>(xyz));
+  }
+  /// What bits a NaN has differs between machines, so that none may become a prediction.
+  static T number(Float value) { return value == value ? std::bit_cast<T>(value) : T{0}; }
+
+  Numbers numbers_;
+  Extents box_;
+  const T* words_;
+  std::size_t rows_;
+  std::size_t planes_;
+  std::size_t at_ = 0;
+  std::uint32_t i_ = 0;
+  std::uint32_t j_ = 0;
+  std::uint32_t k_ = 0;
+};
+
+}  // namespace mcr::codecs::words

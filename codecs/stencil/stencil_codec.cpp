@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/stencil/stencil_codec.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "codecs/stencil/stencil.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+constexpr std::size_t parameter_bytes = 1 + stencil_taps * 8;
+
+Result<void> check_layout_of(const Layout& layout) {
+  if (layout.type.kind != ElementKind::floating || layout.type.size < 4) {
+    return Error{Cause::usage, "stencil: takes floating-point numbers of 4 or 8 bytes only"};
+  }
+  return {};
+}
+
+Result<Stencil> stencil_of(const Layout& layout, ByteSpan parameters) {
+  MCR_TRY(check_layout_of(layout));
+  if (parameters.empty()) {
+    const unsigned rank = layout.bricks.empty() ? 1U : layout.bricks.front().rank;
+    return lorenzo_stencil(rank < 3 ? rank : 3);
+  }
+  if (parameters.size() != parameter_bytes) {
+    return Error{Cause::usage, "stencil: parameters of another length"};
+  }
+  Reader in(parameters);
+  Stencil stencil;
+  stencil.rank = MCR_TRY(in.u8());
+  if (stencil.rank < 1 || stencil.rank > 3)
+    return Error{Cause::usage, "stencil: rank out of range"};
+  for (double& coefficient : stencil.coefficients) {
+    coefficient = std::bit_cast<double>(MCR_TRY(in.u64()));
+    if (!std::isfinite(coefficient)) return Error{Cause::usage, "stencil: coefficient not finite"};
+  }
+  return stencil;
+}
+
+class StencilCodec final : public Codec {
+ public:
+  Result<Layout> output(const Layout& in, ByteSpan parameters) const override {
+    MCR_TRY(stencil_of(in, parameters));
+    Layout out = in;
+    out.type.kind = ElementKind::unsigned_integer;
+    return out;
+  }
+  bool changes_size() const override { return false; }
+  Elements elements() const override { return Elements::numbers; }
+
+  Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameters, Scratch&,
+                      Bytes& out) const override {
+    const Stencil stencil = MCR_TRY(stencil_of(layout, parameters));
+    const std::size_t begin = out.size();
+    out.resize(begin + raw.size());
+    stencil_encode(stencil, layout, raw.data(), out.data() + begin);
+    return {};
+  }
+  Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch&,
+                      MutableByteSpan raw) const override {
+    const Stencil stencil = MCR_TRY(stencil_of(layout, parameters));
+    if (stored.size() != raw.size()) return Error{Cause::damaged, "stencil: another size"};
+    stencil_decode(stencil, layout, stored.data(), raw.data());
+    return {};
+  }
+
+  Result<Bytes> parse(std::string_view text) const override {
+    if (text.empty()) return Bytes{};
+    return Error{Cause::usage, "stencil: takes no parameters; they are fitted to the data"};
+  }
+  std::string print(ByteSpan) const override { return ""; }
+};
+
+constinit const StencilCodec codec;
+
+}  // namespace
+
+const Codec& stencil_codec() { return codec; }
+
+Result<Bytes> fit_stencil_parameters(ByteSpan raw, const Layout& layout, Scratch& scratch) {
+  MCR_TRY(check_layout_of(layout));
+  const auto work = scratch.take<double>(stencil_fit_words);
+  const Stencil stencil = stencil_fit(raw.data(), layout, work.span());
+  Bytes parameters;
+  Writer out(parameters);
+  out.u8(static_cast<std::uint8_t>(stencil.rank));
+  for (const double coefficient : stencil.coefficients) {
+    out.u64(std::bit_cast<std::uint64_t>(coefficient));
+  }
+  return parameters;
+}
+
+}  // namespace mcr::codecs

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fitted stencil as a transform; see spec.md.
+#pragma once
+
+#include "codecs/codec.hpp"
+
+namespace mcr::codecs {
+
+const Codec& stencil_codec();
+
+/// Parameters fitted to `raw` (this machine's byte order), which is exactly `layout.raw_bytes()`
+/// long. Cause::usage where the codec cannot take such a layout.
+Result<Bytes> fit_stencil_parameters(ByteSpan raw, const Layout& layout, Scratch& scratch);
+
+}  // namespace mcr::codecs

@@ -172,7 +172,7 @@ class Committer {
     }
     if (dataset.kind == restart::DatasetKind::skeletons) {
       if (options_.profile.profile != codecs::Profile::none) {
-        encoding.pipeline = MCR_TRY(codecs::Pipeline::parse("zstd(3)"));
+        encoding.pipeline = MCR_TRY(codecs::Pipeline::parse("zstd(9)"));
       }
       return {};
     }

@@ -2,6 +2,8 @@
 #include "restart/format/index.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "codecs/base/checksum.hpp"
 
@@ -65,22 +67,57 @@ TablePlace write_pages(const RecordPages& pages, std::uint64_t count, Bytes& out
   return place;
 }
 
+/// Low two bits of an entry's first number; the others are its length.
+enum EntryKind : std::uint64_t {
+  explicit_place =
+      0,  ///< dataset, frame, offset follow, each as a difference to the last such entry's
+  in_skeleton = 1,  ///< where the last one of this kind ended
+  going_on = 2,     ///< dataset follows; in the frame where its last entry ended, right behind that
+};
+
+/// Where the entries of a page left each dataset: what `going_on` refers to.
+class Ends {
+ public:
+  void set(const MapEntry& entry) {
+    const std::uint64_t end = entry.frame_offset + entry.length;
+    if (end > std::numeric_limits<std::uint32_t>::max()) {
+      ends_.erase(entry.dataset);
+    } else {
+      ends_[entry.dataset] = {entry.frame, static_cast<std::uint32_t>(end)};
+    }
+  }
+  /// Null where the page has not named the dataset, or its last entry is too long.
+  [[nodiscard]] const std::pair<std::uint32_t, std::uint32_t>* find(std::uint32_t dataset) const {
+    const auto found = ends_.find(dataset);
+    return found == ends_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> ends_;  // frame, offset
+};
+
 void write_map_page(std::span<const MapEntry> entries, Writer& out) {
   MapEntry last;
+  Ends ends;
   const auto first_of_skeleton =
       std::find_if(entries.begin(), entries.end(),
                    [](const MapEntry& entry) { return entry.dataset == MapEntry::skeleton; });
   out.varint(first_of_skeleton == entries.end() ? 0 : first_of_skeleton->skeleton_position);
   for (const MapEntry& entry : entries) {
     if (entry.dataset == MapEntry::skeleton) {
-      out.varint(entry.length * 2 + 1);
+      out.varint(entry.length * 4 + in_skeleton);
       continue;
     }
-    out.varint(entry.length * 2);
+    const auto* end = ends.find(entry.dataset);
+    const bool goes_on = end != nullptr && *end == std::pair(entry.frame, entry.frame_offset);
+    out.varint(entry.length * 4 + (goes_on ? going_on : explicit_place));
     out.varint(difference(last.dataset, entry.dataset));
-    out.varint(difference(last.frame, entry.frame));
-    out.varint(difference(last.frame_offset, entry.frame_offset));
+    if (!goes_on) {
+      out.varint(difference(last.frame, entry.frame));
+      out.varint(difference(last.frame_offset, entry.frame_offset));
+    }
     last = entry;
+    ends.set(entry);
   }
 }
 
@@ -466,13 +503,14 @@ Result<std::vector<MapEntry>> read_map_page(ByteSpan bytes, const MapPage& page,
   std::uint64_t skeleton_position = MCR_TRY(in.varint_at_most(skeleton_bytes, "skeleton position"));
   std::uint64_t left = part_bytes_covered;
   MapEntry last;
+  Ends ends;
   for (std::uint64_t i = 0; i < page.place.count; ++i) {
     const std::uint64_t head = MCR_TRY(in.varint());
     MapEntry entry;
-    entry.length = head / 2;
+    entry.length = head / 4;
     if (entry.length == 0 || entry.length > left) return damaged("map entry out of bounds");
     left -= entry.length;
-    if (head % 2 == 1) {
+    if (head % 4 == in_skeleton) {
       if (entry.length > skeleton_bytes - skeleton_position) {
         return damaged("skeleton is shorter than the map says");
       }
@@ -481,10 +519,17 @@ Result<std::vector<MapEntry>> read_map_page(ByteSpan bytes, const MapPage& page,
       skeleton_position += entry.length;
     } else {
       entry.dataset = add_zigzag(last.dataset, MCR_TRY(in.varint()));
-      entry.frame = add_zigzag(last.frame, MCR_TRY(in.varint()));
-      entry.frame_offset = add_zigzag(last.frame_offset, MCR_TRY(in.varint()));
       if (entry.dataset >= dataset_count) return damaged("map entry of no dataset");
+      if (head % 4 == explicit_place) {
+        entry.frame = add_zigzag(last.frame, MCR_TRY(in.varint()));
+        entry.frame_offset = add_zigzag(last.frame_offset, MCR_TRY(in.varint()));
+      } else {
+        const auto* end = head % 4 == going_on ? ends.find(entry.dataset) : nullptr;
+        if (end == nullptr) return damaged("map entry goes on from nowhere");
+        std::tie(entry.frame, entry.frame_offset) = *end;
+      }
       last = entry;
+      ends.set(entry);
     }
     entries.push_back(entry);
   }

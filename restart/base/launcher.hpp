@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank, rank count and launch nonce from the launcher's variables (facts: PMI, PMIx, Open MPI, MVAPICH,
-// Slurm, PALS, Flux), overridden by the settings rank=, ranks=, launch=, node=.
+// Rank, rank count and launch nonce, from what the launcher left in the environment, overridden by
+// the settings rank=, ranks=, launch=, node=.
+//
+// The nonce names one start of a program's ranks. A source counts only if it is equal in all ranks
+// on all nodes and differs between two starts in one allocation (two `mpiexec` in one batch script
+// are two launches):
+//   Slurm       cluster, job, step and restart count
+//   Open MPI    the random key that mpirun draws for each start, with the PMIx namespace
+//   PRRTE       the PMIx namespace: host and process number of prterun, and a count
+//   PALS, Flux  the application's, or job's, identifier
+//   Intel MPI   the launcher's UUID
+//   MPICH, MVAPICH, others   the launcher's process (boot, process number, start time), where one
+//   such
+//               process can be seen from all ranks: all of them on one node, or a launcher that
+//               forks
+// With one rank the process draws a number of its own.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +29,22 @@ struct Launcher {
   std::uint32_t rank_count = 1;
   std::uint32_t local_rank_count = 0;  ///< on this node; 0 unknown
   /// Equal on all nodes of one start, different between two starts; none: more than one rank and no
-  /// source that is certain (files then go native, with one line that names `launch=`).
+  /// source that is certain (files then go native, with one line that names `launch=`). Fit for
+  /// file names: [A-Za-z0-9_-], at most 64.
   std::optional<std::string> launch;
   std::string node;
-  std::string source;  ///< which launcher said so, for `mcr config` and messages
+  std::string source;         ///< which launcher said rank and count, for `mcr config` and messages
+  std::string launch_source;  ///< and where the nonce came from
 };
 
-/// `variable` answers like getenv (nullptr: not set). Overrides are empty where not given.
+/// Empty where not given.
 struct LauncherOverrides {
   std::optional<std::uint32_t> rank, rank_count;
   std::string launch, node;
 };
+
+/// `variable` answers like getenv (nullptr: not set). Looks at /proc for the launcher's process. A
+/// process calls it once and keeps the answer: for one rank each call draws another nonce.
 Launcher find_launcher(const std::function<const char*(const char*)>& variable,
                        const LauncherOverrides& overrides);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of settings: name, default, what it is for, what is allowed. `mcr config`, the error for an
-// unknown key, docs/settings.md and --help all print it. Sources in order of strength: the text after the
-// connector's name, MCR_<KEY> variables, mcr.conf in the checkpoint's directory, the user's configuration
-// directory, the installation's.
+// The table of settings: name, default, what it is for, what is allowed. `mcr config`, the error
+// for an unknown key, docs/settings.md and --help all print it. Sources in order of strength: the
+// text after the connector's name, MCR_<KEY> variables, mcr.conf in the checkpoint's directory, the
+// user's configuration directory, the installation's.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +22,46 @@ enum class SettingKind { text, choice, size, duration, count, flag };
 
 struct SettingRow {
   std::string_view name;
-  std::string_view default_value;  ///< in the notation of the setting ("256 MiB", "10 s"); empty: none
+  std::string_view
+      default_value;  ///< in the notation of the setting ("256 MiB", "10 s"); empty: none
   SettingKind kind;
-  std::string_view allowed;  ///< choices joined by '|', or an example
+  std::string_view allowed;  ///< words and forms joined by '|': "auto|SIZE"
   std::string_view help;     ///< one sentence
 };
 std::span<const SettingRow> settings_table();
 
+/// "1.5 GiB", "100" (bytes), "64k"; KB, MB, GB are powers of ten, KiB (and K) powers of two.
+Result<std::uint64_t> parse_size(std::string_view text);
+/// "250 ms", "10 s", "10" (seconds), "5 min", "1 h"; in milliseconds.
+Result<std::uint64_t> parse_duration(std::string_view text);
+
+/// docs/settings.md, made from the table.
+std::string settings_page();
+
 /// Effective values, each with its source.
 class Settings {
  public:
-  /// One `key=value`; an unknown key or a bad value is Cause::usage that names it and lists what is allowed.
+  Settings();
+
+  /// One `key=value`; an unknown key or a bad value is Cause::usage that names it and lists what is
+  /// allowed.
   Result<void> set(std::string_view key, std::string_view value, std::string_view source);
-  /// "key=value;key=value;…", as after the connector's name.
+  /// "key=value;key=value;…", as after the connector's name. A value may stand in braces, and must
+  /// where it contains ';'; but a piece without '=' goes on with the globs of files= before it.
   Result<void> set_all(std::string_view text, std::string_view source);
 
-  [[nodiscard]] std::string_view text(std::string_view key) const;  ///< also codec.<name> keys; "" if unset
+  [[nodiscard]] std::string_view text(
+      std::string_view key) const;  ///< also codec.<name> keys; "" if unset
+  /// Numbers are 0 where the value is a word instead ("auto", "node") or there is none.
   [[nodiscard]] std::uint64_t bytes(std::string_view key) const;
   [[nodiscard]] std::uint64_t milliseconds(std::string_view key) const;
   [[nodiscard]] std::uint64_t count(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key) const;
-  [[nodiscard]] bool is_set(std::string_view key) const;  ///< by any source
+  [[nodiscard]] bool is_set(std::string_view key) const;              ///< by any source
   [[nodiscard]] std::string_view source(std::string_view key) const;  ///< "default" where by none
 
-  /// "key=value;…" of all that some source set: what rides in journals.
+  /// "key=value;…" of all that some source set, except rank, ranks, launch and node: what rides in
+  /// journals. set_all() understands it.
   [[nodiscard]] std::string changed() const;
   /// All codec.<name> keys and values.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> codec_overrides() const;
@@ -56,12 +72,16 @@ class Settings {
     std::string source;
   };
   std::map<std::string, Value, std::less<>> values_;
+  std::string default_stage_;  ///< /dev/shm/mcr-<uid>
 };
 
-/// Everything that applies to files in `directory` (empty: no checkpoint directory). `connector_text` is
-/// what follows the connector's name, already without under_vol/under_info. A configuration file owned by
-/// neither this user nor root is ignored and named in `warnings`.
+/// Everything that applies to files in `directory` (empty: no checkpoint directory).
+/// `connector_text` is what follows the connector's name, already without under_vol/under_info.
+/// `installed` is the file that came with the installation, or was put there by an administrator
+/// (empty: none). A configuration file owned by neither this user nor root is ignored and named in
+/// `warnings`.
 Result<Settings> load_settings(std::string_view connector_text, const std::string& directory,
-                               std::vector<std::string>& warnings);
+                               std::vector<std::string>& warnings,
+                               const std::string& installed = {});
 
 }  // namespace mcr::restart

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/durable_replace.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "restart/base/system.hpp"
+#include "restart/format/part_id.hpp"
+
+namespace mcr::restart {
+
+PendingFile::PendingFile(int directory, std::string name, std::string temporary, File file)
+    : directory_(directory),
+      name_(std::move(name)),
+      temporary_(std::move(temporary)),
+      file_(std::move(file)) {}
+
+PendingFile::PendingFile(PendingFile&& other) noexcept
+    : directory_(other.directory_),
+      name_(std::move(other.name_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      file_(std::move(other.file_)) {}
+
+PendingFile::~PendingFile() {
+  if (!temporary_.empty()) (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
+}
+
+Result<PendingFile> PendingFile::create(int directory, const std::string& name, mode_t mode) {
+  const PartId word = MCR_TRY(PartId::random());
+  // Beside the final name, which may have a directory in front.
+  const std::size_t slash = name.rfind('/');
+  const std::string before = slash == std::string::npos ? std::string() : name.substr(0, slash + 1);
+  std::string temporary = before + ".mcr-" + word.text().substr(0, 16) + ".tmp";
+  File file =
+      MCR_TRY(File::open(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+  return PendingFile(directory, name, std::move(temporary), std::move(file));
+}
+
+Result<void> PendingFile::finish(Durability durability, Existing existing) {
+  if (durability == Durability::durable) MCR_TRY(file_.sync());
+  if (existing == Existing::replaced) {
+    if (system_calls().renameat(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0) {
+      return system_error("cannot put in place", name_);
+    }
+  } else if (system_calls().linkat(directory_, temporary_.c_str(), directory_, name_.c_str(), 0) ==
+             0) {
+    (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
+  } else {
+    if (errno == EEXIST) {
+      const Error taken = system_error("already there:", name_);
+      // Over NFS the answer to a link that was made may get lost, and its repetition finds the
+      // link.
+      const auto now = file_.status();
+      if (!now || now->st_nlink < 2) return taken;
+      (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
+      temporary_.clear();
+      return durability == Durability::durable ? sync_parent() : Result<void>();
+    }
+    // No hard links on this file system: a rename that does not replace, where it has that.
+    if (system_calls().rename_new(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0) {
+      return system_error("cannot put in place", name_);
+    }
+  }
+  temporary_.clear();
+  return durability == Durability::durable ? sync_parent() : Result<void>();
+}
+
+Result<void> PendingFile::sync_parent() const {
+  const std::size_t slash = name_.rfind('/');
+  if (slash == std::string::npos) return sync_directory(directory_);
+  const File parent = MCR_TRY(
+      File::open(directory_, slash == 0 ? "/" : name_.substr(0, slash), O_RDONLY | O_DIRECTORY));
+  return sync_directory(parent.descriptor());
+}
+
+Result<void> replace_file(int directory, const std::string& name, ByteSpan content, mode_t mode,
+                          Durability durability, Existing existing) {
+  PendingFile pending = MCR_TRY(PendingFile::create(directory, name, mode));
+  MCR_TRY(pending.file().write_at(0, content));
+  return pending.finish(durability, existing);
+}
+
+Result<void> sync_directory(int directory) {
+  int answer = 0;
+  do {
+    answer = system_calls().fsync(directory);
+  } while (answer != 0 && errno == EINTR);
+  if (answer == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+  return system_error("cannot sync", "a directory");
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory and cores that the machine and the control groups above this process leave. A solver that
+// grows in its group must not be killed because of the stage, so every level of the groups counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codecs/base/result.hpp"
+
+namespace mcr::restart {
+
+/// Where to look; a test gives trees of its own.
+struct SystemPlaces {
+  std::string proc = "/proc";
+  std::string cgroup = "/sys/fs/cgroup";
+};
+
+struct MemoryLimits {
+  std::uint64_t limit = 0;      ///< the least of physical memory and the groups' limits
+  std::uint64_t available = 0;  ///< what may be taken now before something has to give
+};
+/// Reads a handful of small files: for each create of a part, or once a second. Where nothing can
+/// be read (no /proc), both are 0.
+MemoryLimits memory_limits(const SystemPlaces& places = {});
+
+/// CPUs on which this process may run (affinity).
+std::vector<unsigned> allowed_cpus();
+/// Their number, or less where a control group gives less time; at least 1.
+unsigned usable_cpu_count(const SystemPlaces& places = {});
+
+/// Bytes that a process without privileges may still write to the file system of an open file.
+Result<std::uint64_t> free_space(int descriptor);
+
+/// What stage_limit=auto means for a stage on the file system of `descriptor` that already holds
+/// `stage_bytes` of this user: half of what the file system has, and half of what memory there
+/// would be without the stage, whichever is less.
+std::uint64_t automatic_stage_limit(int descriptor, std::uint64_t stage_bytes,
+                                    const SystemPlaces& places = {});
+
+}  // namespace mcr::restart

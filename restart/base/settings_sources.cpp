@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where settings come from: mcr.conf of three places, variables, the connector's text; the weakest
+// first, so that each later one replaces.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "restart/base/file.hpp"
+#include "restart/base/settings.hpp"
+
+// Header-only, without exceptions and without printing: it parses a string and allocates in
+// proportion to it.
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+namespace mcr::restart {
+namespace {
+
+constexpr std::size_t max_configuration_bytes = 64 * 1024;
+constexpr std::string_view variable_prefix = "MCR_";
+
+/// The value as one would write it after the connector's name; nothing where it has no such form.
+std::optional<std::string> text_of(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
+  if (const auto flag = node.value_exact<bool>()) return *flag ? "on" : "off";
+  if (const toml::array* list = node.as_array()) {
+    std::string joined;
+    for (const toml::node& item : *list) {
+      const auto text = item.value_exact<std::string>();
+      if (!text) return std::nullopt;
+      if (!joined.empty()) joined += ";";
+      joined += *text;
+    }
+    return joined;
+  }
+  return std::nullopt;
+}
+
+Result<void> set_table(Settings& settings, const toml::table& table, const std::string& prefix,
+                       const std::string& file, int depth) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (const toml::table* inner = node.as_table(); inner != nullptr && depth < 2) {
+      MCR_TRY(set_table(settings, *inner, name + ".", file, depth + 1));
+      continue;
+    }
+    const auto text = text_of(node);
+    if (!text) {
+      return Error{Cause::usage, "setting " + name + " in " + file +
+                                     " must be a text, a whole number, true or false"};
+    }
+    MCR_TRY(settings.set(name, *text, file));
+  }
+  return {};
+}
+
+Result<void> load_file(Settings& settings, const std::string& path,
+                       std::vector<std::string>& warnings) {
+  // O_NONBLOCK: a named pipe of that name must not stop the program.
+  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+  if (!file) {
+    const int number = file.error().system_error;
+    if (number != ENOENT && number != ENOTDIR) warnings.push_back(file.error().message);
+    return {};
+  }
+  const auto status = file->status();
+  if (!status || !S_ISREG(status->st_mode)) {
+    warnings.push_back(path + " is not a regular file and is ignored");
+    return {};
+  }
+  if (status->st_uid != ::geteuid() && status->st_uid != 0) {
+    warnings.push_back(path + " belongs to user " + std::to_string(status->st_uid) +
+                       " and is ignored: it must be yours or root's");
+    return {};
+  }
+  const auto content = file->read_all(max_configuration_bytes);
+  if (!content) return Error{Cause::usage, content.error().message};
+  const toml::parse_result parsed = toml::parse(as_text(*content), path);
+  if (!parsed) {
+    const toml::parse_error& error = parsed.error();
+    return Error{Cause::usage, path + ", line " + std::to_string(error.source().begin.line) + ": " +
+                                   std::string(error.description())};
+  }
+  return set_table(settings, parsed.table(), {}, path, 0);
+}
+
+std::string user_configuration() {
+  if (const char* place = std::getenv("XDG_CONFIG_HOME"); place != nullptr && *place == '/') {
+    return std::string(place) + "/mcr/mcr.conf";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return std::string(home) + "/.config/mcr/mcr.conf";
+  }
+  return {};
+}
+
+/// One character more, less, other, or two exchanged: a slip of the finger.
+bool is_slip(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > 1) return false;
+  std::size_t same = 0;
+  while (same < a.size() && a[same] == b[same]) ++same;
+  if (a.size() < b.size()) return a.substr(same) == b.substr(same + 1);
+  if (same == a.size()) return true;
+  if (a.substr(same + 1) == b.substr(same + 1)) return true;
+  return same + 1 < a.size() && a[same] == b[same + 1] && a[same + 1] == b[same] &&
+         a.substr(same + 2) == b.substr(same + 2);
+}
+
+/// MCR_KEEP and its like. Other programs have variables of that prefix too (MATLAB's runtime does),
+/// so an unknown one is an error only where it is a slip of the finger.
+Result<void> load_variables(Settings& settings) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    std::string_view variable = *entry;
+    if (!variable.starts_with(variable_prefix)) continue;
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = variable.substr(0, equals);
+    const std::string_view value = variable.substr(equals + 1);
+    if (value.empty()) continue;  // as unset
+    std::string key;
+    for (const char c : name.substr(variable_prefix.size())) {
+      key.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    }
+    if (key.starts_with("codec_")) key[5] = '.';
+    bool known = key.starts_with("codec.");
+    for (const SettingRow& row : settings_table()) {
+      if (row.name == key) known = true;
+    }
+    if (known) {
+      MCR_TRY(settings.set(key, value, name));
+      continue;
+    }
+    for (const SettingRow& row : settings_table()) {
+      if (is_slip(key, row.name)) {
+        return Error{Cause::usage, "unknown setting \"" + key + "\" (" + std::string(name) +
+                                       "); is " + std::string(row.name) + " meant?"};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> load_settings(std::string_view connector_text, const std::string& directory,
+                               std::vector<std::string>& warnings, const std::string& installed) {
+  Settings settings;
+  if (!installed.empty()) MCR_TRY(load_file(settings, installed, warnings));
+  if (const std::string user = user_configuration(); !user.empty()) {
+    MCR_TRY(load_file(settings, user, warnings));
+  }
+  if (!directory.empty()) MCR_TRY(load_file(settings, directory + "/mcr.conf", warnings));
+  MCR_TRY(load_variables(settings));
+  MCR_TRY(settings.set_all(connector_text, "HDF5_VOL_CONNECTOR"));
+  return settings;
+}
+
+}  // namespace mcr::restart

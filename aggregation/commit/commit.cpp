@@ -31,8 +31,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <set>
+#include <thread>
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/put_back.hpp"
@@ -52,6 +54,9 @@ using restart::system_error;
 
 namespace {
 
+constexpr int lock_turns = 200;
+constexpr auto lock_pause = std::chrono::milliseconds(5);
+
 struct LockedPart {
   PartId id;
   Journal journal;
@@ -59,6 +64,20 @@ struct LockedPart {
   std::uint64_t size = 0;
   bool is_native = false;
 };
+
+/// The bytes, locked. Between publish and the stub's rename the writer still has its lock, for as
+/// long as storage takes for a rename; who takes a part back has it too, but then it is not
+/// published any more.
+Result<File> lock_bytes(const LaunchDirectory& directory, const PartId& id) {
+  for (int turn = 0;; ++turn) {
+    auto bytes = directory.open_bytes(id);
+    const bool busy = !bytes && bytes.error().system_error == EWOULDBLOCK;
+    if (!busy || turn == lock_turns || !directory.is_in(LaunchDirectory::State::published, id)) {
+      return bytes;
+    }
+    std::this_thread::sleep_for(lock_pause);
+  }
+}
 
 /// Step 1. Those that are gone or taken back are left out.
 std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
@@ -68,7 +87,7 @@ std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
     LockedPart part;
     part.id = id;
     // Lock, then read the journal: before the lock it may still move.
-    auto bytes = directory.open_bytes(id);
+    auto bytes = lock_bytes(directory, id);
     auto journal = directory.journal(LaunchDirectory::State::published, id);
     if (!journal) continue;
     part.is_native = journal->publish && journal->publish->native;

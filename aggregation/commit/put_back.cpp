@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
@@ -97,37 +98,26 @@ Result<void> copy(const File& from, const File& to) {
   return to.truncate(size);
 }
 
-/// `bytes` under `name` in `directory`, written beside it first; what lay there is replaced.
-Result<void> place(const File& directory, const PartId& part, const std::string& name,
-                   const File& bytes, std::uint32_t mode, std::uint64_t modified_ns) {
-  // The same name in every attempt, so that a crash leaves one such file at most.
-  const std::string beside = ".mcr-" + part.text();
-  (void)system_calls().unlinkat(directory.descriptor(), beside.c_str(), 0);
-  const auto placed = [&]() -> Result<void> {
-    File made = MCR_TRY(
-        File::open(directory.descriptor(), beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    MCR_TRY(copy(bytes, made));
-    if (system_calls().fchmod(made.descriptor(), mode & 07777) != 0) {
-      return system_error("cannot set the mode of", name);
-    }
-    if (modified_ns != 0) {
-      // Programs that rotate files go by this time; it is the close's, not ours.
-      struct timespec times[2]{};
-      times[0].tv_nsec = UTIME_OMIT;
-      times[1].tv_sec = static_cast<time_t>(modified_ns / 1'000'000'000);
-      times[1].tv_nsec = static_cast<long>(modified_ns % 1'000'000'000);
-      (void)::futimens(made.descriptor(), times);
-    }
-    MCR_TRY(
-        made.sync());  // late errors of the storage come here, while the stage still has the part
-    if (system_calls().renameat(directory.descriptor(), beside.c_str(), directory.descriptor(),
-                                name.c_str()) != 0) {
-      return system_error("cannot rename to", name);
-    }
-    return directory.sync();
-  }();
-  if (!placed) (void)system_calls().unlinkat(directory.descriptor(), beside.c_str(), 0);
-  return placed;
+/// `bytes` under `name` in `directory`; what lay there is replaced. Durable when it returns: late
+/// errors of the storage must come while the stage still has the part.
+Result<void> place(const File& directory, const std::string& name, const File& bytes,
+                   std::uint32_t mode, std::uint64_t modified_ns) {
+  restart::PendingFile pending =
+      MCR_TRY(restart::PendingFile::create(directory.descriptor(), name, 0600));
+  const File& made = pending.file();
+  MCR_TRY(copy(bytes, made));
+  if (system_calls().fchmod(made.descriptor(), mode & 07777) != 0) {
+    return system_error("cannot set the mode of", name);
+  }
+  if (modified_ns != 0) {
+    // Programs that rotate files go by this time; it is the close's, not ours.
+    struct timespec times[2]{};
+    times[0].tv_nsec = UTIME_OMIT;
+    times[1].tv_sec = static_cast<time_t>(modified_ns / 1'000'000'000);
+    times[1].tv_nsec = static_cast<long>(modified_ns % 1'000'000'000);
+    (void)::futimens(made.descriptor(), times);
+  }
+  return pending.finish(restart::Durability::durable);
 }
 
 /// Where a file goes that cannot go to its path: beside the containers of its set.
@@ -144,7 +134,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   const File directory = MCR_TRY(File::open(AT_FDCWD, names.directory, O_RDONLY | O_DIRECTORY));
   const std::string name =
       "unfinished-" + name_of(begin.path) + "." + begin.part.text().substr(0, 8);
-  MCR_TRY(place(directory, begin.part, name, bytes, begin.mode, modified_ns));
+  MCR_TRY(place(directory, name, bytes, begin.mode, modified_ns));
   return names.directory + "/" + name;
 }
 
@@ -199,7 +189,7 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   const AtPath there = MCR_TRY(look_at(*home, journal.begin));
   // One name only: what another name shares must not be torn from it.
   if (there.kind != AtPath::Kind::our_stub || there.links != 1) return false;
-  MCR_TRY(place(*home, part, name_of(journal.begin.path), *bytes, there.mode,
+  MCR_TRY(place(*home, name_of(journal.begin.path), *bytes, there.mode,
                 journal.publish ? journal.publish->publish_ns : 0));
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
@@ -226,7 +216,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part)
   const AtPath there = home ? MCR_TRY(look_at(*home, journal.begin)) : AtPath{};
   std::string said;
   if (there.kind == AtPath::Kind::our_stub && there.links == 1) {
-    MCR_TRY(place(*home, part, name_of(path), bytes, there.mode, journal.publish->publish_ns));
+    MCR_TRY(place(*home, name_of(path), bytes, there.mode, journal.publish->publish_ns));
     said = path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {
@@ -251,18 +241,9 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
                         begin.replaced == restart::Replaced::native_file &&
                         there.modified_ns < static_cast<std::int64_t>(begin.begin_ns);
   if (!predecessor && !old_file) return false;
-  const Bytes stub = restart::write_stub(stub_of(begin, directory.path()));
-  const std::string beside = ".mcr-" + begin.part.text();
-  (void)system_calls().unlinkat(home->descriptor(), beside.c_str(), 0);
-  File made =
-      MCR_TRY(File::open(home->descriptor(), beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  MCR_TRY(made.write_at(0, stub));
-  (void)system_calls().fchmod(made.descriptor(), there.mode);
-  MCR_TRY(made.sync());
-  if (system_calls().renameat(home->descriptor(), beside.c_str(), home->descriptor(),
-                              name_of(begin.path).c_str()) != 0) {
-    return system_error("cannot rename to", begin.path);
-  }
+  MCR_TRY(restart::replace_file(home->descriptor(), name_of(begin.path),
+                                restart::write_stub(stub_of(begin, directory.path())), there.mode,
+                                restart::Durability::durable));
   return true;
 }
 

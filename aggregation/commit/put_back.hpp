@@ -28,7 +28,7 @@ Result<AtPath> look_at(const restart::PartBegin& begin);
 /// Puts the part's bytes in the place of its stub, durably, and takes it out of the stage. False:
 /// not possible without harm (the stub was renamed, removed, linked or replaced meanwhile, or the
 /// part is being written); nothing was changed then. A crash at any moment leaves stub and part, or
-/// the native file, and at worst a hidden file `.mcr-<part>` that the next attempt replaces.
+/// the native file, and at worst a hidden temporary file.
 Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
                       std::optional<std::uint32_t> pool_rank);
 

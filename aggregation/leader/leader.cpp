@@ -14,6 +14,7 @@
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/leader/discovery.hpp"
+#include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/leader/siblings.hpp"
 #include "aggregation/leader/worker.hpp"
@@ -227,20 +228,6 @@ class Leader {
   Worker drain_;  ///< the one thread that calls HDF5
 };
 
-std::size_t parts_in(const LaunchDirectory& directory) {
-  std::size_t count = 0;
-  for (const State state : {State::open, State::published}) {
-    if (const auto parts = directory.list(state)) count += parts->size();
-  }
-  return count;
-}
-
-bool anybody_lives(const LaunchDirectory& directory) {
-  const auto presences = directory.presences();
-  return presences &&
-         std::any_of(presences->begin(), presences->end(), [](const auto& it) { return it.alive; });
-}
-
 }  // namespace
 
 Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& options) {
@@ -283,22 +270,6 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     // Who joined while we were leaving found our lock held, and counts on us.
     if (!anybody_lives(directory)) return report;
   }
-}
-
-Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
-                                   bool kept_too) {
-  std::size_t started = 0;
-  for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
-    if (path == except) continue;
-    const auto directory = LaunchDirectory::open(path);
-    if (!directory || directory->has_leader()) continue;
-    const bool has_parts = parts_in(*directory) > 0;
-    const bool is_over = kept_too && !anybody_lives(*directory);
-    if (!has_parts && !is_over) continue;
-    MCR_TRY(start_again({"leader", "--detach", "--adopt", path}));
-    ++started;
-  }
-  return started;
 }
 
 }  // namespace mcr::aggregation

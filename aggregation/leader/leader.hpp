@@ -24,9 +24,4 @@ struct LeaderReport {
 };
 Result<LeaderReport> lead(restart::LaunchDirectory directory, const LeaderOptions& options);
 
-/// Starts a leader for each launch in the stage that has none, and parts (or nobody's leavings) to
-/// see to. Returns how many were started. `except`: the path of a launch that has its own.
-Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
-                                   bool kept_too);
-
 }  // namespace mcr::aggregation

@@ -37,6 +37,9 @@ constexpr std::array unwanted{"LD_PRELOAD",           "LD_AUDIT",         "HDF5_
                               "HDF5_DRIVER",          "HDF5_PLUGIN_PATH", "HDF5_PLUGIN_PRELOAD",
                               "HDF5_USE_FILE_LOCKING"};
 
+/// Of these, what is in this process already and stays whatever is done to its environment.
+constexpr std::array loaded_by{"LD_PRELOAD", "LD_AUDIT"};
+
 std::vector<std::string> clean_environment() {
   std::vector<std::string> kept;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -95,10 +98,10 @@ Result<void> detach(const std::vector<std::string>& words) {
   reset_signals();
   (void)!::chdir("/");
   // 3. A clean environment needs a fresh program: what LD_PRELOAD brought in is in us already.
+  bool is_clean = true;
+  for (const char* name : loaded_by) is_clean &= ::getenv(name) == nullptr;
+  if (is_clean) return {};
   std::vector<std::string> kept = clean_environment();
-  std::size_t present = 0;
-  for (char** entry = environ; *entry != nullptr; ++entry) ++present;
-  if (kept.size() == present) return {};
   std::vector<std::string> all{"mcr"};
   all.insert(all.end(), words.begin(), words.end());
   ::execve(self, pointers(all).data(), pointers(kept).data());

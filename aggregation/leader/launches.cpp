@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/launches.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "aggregation/leader/lifetime.hpp"
+
+namespace mcr::aggregation {
+
+using restart::LaunchDirectory;
+using State = restart::LaunchDirectory::State;
+
+namespace {
+
+constexpr std::size_t summary_bytes = 1U << 16;
+constexpr auto look_every = std::chrono::milliseconds(50);
+/// A launch whose leaders end so often with its parts still there is given up.
+constexpr unsigned leaders_tried = 3;
+
+std::map<std::string, std::string> read_summary(const LaunchDirectory& directory) {
+  std::map<std::string, std::string> values;
+  const auto content = restart::read_file(directory.descriptor(), "summary", summary_bytes);
+  if (!content) return values;
+  std::string_view text = as_text(*content);
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t equals = line.find('=');
+    if (equals != std::string_view::npos)
+      values.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return values;
+}
+
+}  // namespace
+
+Result<LaunchStatus> look_at_launch(const LaunchDirectory& directory) {
+  LaunchStatus status;
+  status.path = directory.path();
+  status.has_leader = directory.has_leader();
+  for (const auto& presence : MCR_TRY(directory.presences()))
+    status.processes += presence.alive ? 1 : 0;
+  status.open = MCR_TRY(directory.list(State::open)).size();
+  status.published = MCR_TRY(directory.list(State::published)).size();
+  status.kept = MCR_TRY(directory.list(State::committed)).size();
+  status.bytes = MCR_TRY(directory.used_bytes());
+  status.summary = read_summary(directory);
+  return status;
+}
+
+Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage) {
+  std::vector<LaunchStatus> all;
+  for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
+    const auto directory = LaunchDirectory::open(path);
+    if (!directory) continue;
+    auto status = look_at_launch(*directory);
+    if (status) all.push_back(std::move(*status));
+  }
+  return all;
+}
+
+std::size_t parts_in(const LaunchDirectory& directory) {
+  std::size_t count = 0;
+  for (const State state : {State::open, State::published}) {
+    if (const auto parts = directory.list(state)) count += parts->size();
+  }
+  return count;
+}
+
+bool anybody_lives(const LaunchDirectory& directory) {
+  const auto presences = directory.presences();
+  return presences &&
+         std::any_of(presences->begin(), presences->end(), [](const auto& it) { return it.alive; });
+}
+
+Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
+                                   bool kept_too) {
+  std::size_t started = 0;
+  for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
+    if (path == except) continue;
+    const auto directory = LaunchDirectory::open(path);
+    if (!directory || directory->has_leader()) continue;
+    const bool has_parts = parts_in(*directory) > 0;
+    const bool is_over = kept_too && !anybody_lives(*directory);
+    if (!has_parts && !is_over) continue;
+    MCR_TRY(start_again({"leader", "--detach", "--adopt", path}));
+    ++started;
+  }
+  return started;
+}
+
+Result<Drained> wait_until_drained(
+    const std::string& stage, std::uint64_t limit_ms,
+    const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+  using clock = std::chrono::steady_clock;
+  const auto limit = clock::now() + std::chrono::milliseconds(limit_ms);
+  std::map<std::string, unsigned> tried;
+  std::map<std::string, clock::time_point> started;
+  std::uint64_t most = 0;
+  for (;;) {
+    Drained drained;
+    std::uint64_t pending = 0;
+    bool hopeless = true;
+    for (LaunchStatus& launch : MCR_TRY(look_at_stage(stage))) {
+      const bool orphaned = launch.processes == 0 && launch.open > 0;
+      if (launch.published == 0 && !orphaned) continue;
+      pending += launch.published + (orphaned ? launch.open : 0);
+      if (launch.needs_leader()) {
+        // One that was just started has not got its lock yet.
+        const bool is_new = started.contains(launch.path) &&
+                            clock::now() < started[launch.path] + std::chrono::seconds(2);
+        if (is_new) {
+          hopeless = false;
+        } else if (tried[launch.path]++ < leaders_tried) {
+          MCR_TRY(start_again({"leader", "--detach", "--adopt", launch.path}));
+          started[launch.path] = clock::now();
+          hopeless = false;
+        }
+      } else {
+        hopeless = false;
+      }
+      drained.left.push_back(std::move(launch));
+    }
+    most = std::max(most, pending);
+    if (progress) progress(most - pending, most);
+    drained.complete = drained.left.empty();
+    if (drained.complete || hopeless || clock::now() >= limit) return drained;
+    std::this_thread::sleep_for(look_every);
+  }
+}
+
+}  // namespace mcr::aggregation

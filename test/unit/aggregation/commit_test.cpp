@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/commit.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "restart/container_reader.hpp"
+#include "restart/part_image.hpp"
+#include "test/unit/aggregation/staged_job.hpp"
+
+using namespace mcr;
+using namespace mcr::aggregation;
+using State = restart::LaunchDirectory::State;
+
+namespace {
+
+std::string sample(std::uint32_t rank) {
+  return content_of(std::string(MCR_TEST_DATA) + "/comd_lj/rank000" + std::to_string(rank) + ".h5");
+}
+
+DrainGroup group_of_parts(const StagedJob& job, std::uint32_t ranks, std::vector<PartId> parts) {
+  DrainGroup group;
+  group.drain = 1;
+  group.set = {"launch", job.out("a.{rank}.h5"), 0};
+  group.rank_count = ranks;
+  for (std::uint32_t r = 0; r < parts.size(); ++r) group.ranks.push_back(r);
+  group.parts = std::move(parts);
+  return group;
+}
+
+std::vector<std::string> containers(const StagedJob& job) {
+  std::vector<std::string> names;
+  if (!std::filesystem::exists(job.out("mcr"))) return names;
+  for (const auto& entry : std::filesystem::directory_iterator(job.out("mcr"))) {
+    if (entry.path().extension() == ".h5") names.push_back(entry.path());
+  }
+  return names;
+}
+
+std::string part_from(const std::string& container, const PartId& part) {
+  auto reader = restart::ContainerReader::open(AT_FDCWD, container);
+  REQUIRE(reader);
+  const auto parts = (*reader)->parts();
+  REQUIRE(parts);
+  for (const auto& record : **parts) {
+    if (record.entry.part != part) continue;
+    auto image = restart::open_part_image(*reader, record);
+    REQUIRE(image);
+    std::string content((*image)->size(), '\0');
+    REQUIRE((*image)->read_at(0, std::as_writable_bytes(std::span(content))));
+    return content;
+  }
+  FAIL("the container does not list the part");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a group becomes a container that gives every part back, and leaves the stage") {
+  StagedJob job(4);
+  std::vector<PartId> parts;
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    job.join(r);
+    parts.push_back(job.write(r, "a." + std::to_string(r) + ".h5", sample(r)));
+  }
+  Summary summary(job.directory());
+  const auto done = commit_group(job.directory(), group_of_parts(job, 4, parts), summary);
+  CHECK(done.committed.size() == 4);
+  CHECK(done.failed.empty());
+  REQUIRE(containers(job).size() == 1);
+  for (std::uint32_t r = 0; r < 4; ++r) CHECK(part_from(containers(job)[0], parts[r]) == sample(r));
+  CHECK(job.count(State::published) == 0);
+  CHECK(job.count(State::committed) == 0);
+  // Their bytes wait in the pool for the next parts of living ranks.
+  CHECK(std::filesystem::exists(job.directory().path() + "/pool/0.0"));
+  summary.write(0);
+  const std::string text = content_of(job.directory().path() + "/summary");
+  CHECK(text.find("sets=1\n") != std::string::npos);
+  CHECK(text.find("parts=4\n") != std::string::npos);
+}
+
+TEST_CASE("kept parts stay in the stage after commit") {
+  StagedJob job(1);
+  job.join(0);
+  auto group = group_of_parts(job, 1, {job.write(0, "a.0.h5", sample(0))});
+  group.keep = true;
+  Summary summary(job.directory());
+  CHECK(commit_group(job.directory(), group, summary).committed.size() == 1);
+  CHECK(job.count(State::committed) == 1);
+}
+
+TEST_CASE("what a dead leader had committed is not written again") {
+  StagedJob job(2);
+  job.join(0);
+  job.join(1);
+  const auto first = job.write(0, "a.0.h5", sample(0));
+  const auto second = job.write(1, "a.1.h5", sample(1));
+  // The leader died after the rename: the journals are as before.
+  const std::string journals = job.directory().path() + "/published";
+  std::filesystem::copy(journals, job.out("journals"));
+  const std::string bytes = job.directory().path() + "/parts";
+  std::filesystem::copy(bytes, job.out("bytes"));
+  Summary summary(job.directory());
+  CHECK(commit_group(job.directory(), group_of_parts(job, 2, {first, second}), summary)
+            .committed.size() == 2);
+  std::filesystem::copy(job.out("journals"), journals, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(job.out("bytes"), bytes, std::filesystem::copy_options::recursive);
+  REQUIRE(job.count(State::published) == 2);
+  CHECK(commit_group(job.directory(), group_of_parts(job, 2, {first, second}), summary)
+            .committed.size() == 2);
+  CHECK(containers(job).size() == 1);
+  CHECK(job.count(State::published) == 0);
+}
+
+TEST_CASE("a late part goes into a container beside the first one") {
+  StagedJob job(2);
+  job.join(0);
+  job.join(1);
+  Summary summary(job.directory());
+  auto early = group_of_parts(job, 2, {job.write(0, "a.0.h5", sample(0))});
+  CHECK(commit_group(job.directory(), early, summary).committed.size() == 1);
+  const auto late_part = job.write(1, "a.1.h5", sample(1));
+  auto late = group_of_parts(job, 2, {late_part});
+  late.ranks = {1};
+  late.supplement = 1;
+  CHECK(commit_group(job.directory(), late, summary).committed.size() == 1);
+  CHECK(containers(job).size() == 2);
+  CHECK(std::filesystem::exists(job.out("mcr/set-a.{rank}.h5.launch-0.r1-1.s1.h5")));
+}
+
+TEST_CASE("a part that its writer takes back is left out") {
+  StagedJob job(2);
+  job.join(0);
+  job.join(1);
+  const auto stays = job.write(0, "a.0.h5", sample(0));
+  const auto goes = job.write(1, "a.1.h5", sample(1));
+  const auto taken = job.directory().withdraw(goes);
+  REQUIRE(taken->has_value());
+  Summary summary(job.directory());
+  const auto done = commit_group(job.directory(), group_of_parts(job, 2, {stays, goes}), summary);
+  CHECK(done.committed == std::vector<PartId>{stays});
+  CHECK(done.failed.empty());
+  CHECK(job.count(State::open) == 1);
+}
+
+TEST_CASE("a part that HDF5 cannot read comes back all the same") {
+  StagedJob job(1);
+  job.join(0);
+  const std::string content = "this is no HDF5 file";
+  const auto id = job.write(0, "a.0.h5", content);
+  Summary summary(job.directory());
+  CHECK(commit_group(job.directory(), group_of_parts(job, 1, {id}), summary).committed.size() == 1);
+  REQUIRE(containers(job).size() == 1);
+  CHECK(part_from(containers(job)[0], id) == content);
+}
+
+TEST_CASE("where storage refuses, the parts stay published and the trouble is said beside them") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.0.h5", sample(0));
+  // The container's name leads nowhere: a file lies where the directory belongs.
+  std::ofstream(job.out("mcr")) << "in the way";
+  Summary summary(job.directory());
+  const auto done = commit_group(job.directory(), group_of_parts(job, 1, {id}), summary);
+  CHECK(done.committed.empty());
+  CHECK(done.failed == std::vector<PartId>{id});
+  CHECK(done.storage_failed);
+  CHECK(job.count(State::published) == 1);
+}

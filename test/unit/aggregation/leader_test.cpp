@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/leader.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "aggregation/leader/lifetime.hpp"
+#include "test/unit/aggregation/staged_job.hpp"
+
+using namespace mcr;
+using namespace mcr::aggregation;
+using State = restart::LaunchDirectory::State;
+
+namespace {
+
+std::string sample(std::uint32_t rank) {
+  return content_of(std::string(MCR_TEST_DATA) + "/comd_lj/rank000" + std::to_string(rank) + ".h5");
+}
+
+Result<LeaderReport> lead_here(const StagedJob& job) {
+  LeaderOptions options;
+  options.adopts_others = false;
+  options.is_process = false;
+  auto directory = restart::LaunchDirectory::open(job.directory().path());
+  REQUIRE(directory);
+  return lead(std::move(*directory), options);
+}
+
+}  // namespace
+
+TEST_CASE("what a dead job and its dead leader left is drained, and its directory goes") {
+  StagedJob job(4);
+  for (std::uint32_t r = 0; r < 4; ++r) {
+    job.join(r);
+    job.write(r, "a." + std::to_string(r) + ".h5", sample(r));
+    job.leave(r);
+  }
+  const auto report = lead_here(job);
+  REQUIRE(report);
+  CHECK(report->led);
+  CHECK(report->removed);
+  CHECK_FALSE(std::filesystem::exists(job.directory().path()));
+  CHECK(std::filesystem::exists(job.out("mcr/set-a.{rank}.h5.launch-0.r0-3.h5")));
+}
+
+TEST_CASE("a leader that finds the launch led ends at once") {
+  StagedJob job(1);
+  job.join(0);
+  const auto lock = job.directory().try_lead();
+  REQUIRE(lock);
+  REQUIRE(lock->has_value());
+  const auto report = lead_here(job);
+  REQUIRE(report);
+  CHECK_FALSE(report->led);
+}
+
+TEST_CASE("the leader drains while ranks write, and ends after the last of them") {
+  StagedJob job(2);
+  job.join(0);
+  job.join(1);
+  Result<LeaderReport> report = LeaderReport{};
+  std::thread leader([&] { report = lead_here(job); });
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      job.write(r, "a." + std::to_string(r) + ".h5", sample(r), step);
+    }
+  }
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    job.end(r);
+    job.leave(r);
+  }
+  leader.join();
+  REQUIRE(report);
+  CHECK(report->removed);
+  for (const int step : {0, 1, 2}) {
+    CHECK(std::filesystem::exists(
+        job.out("mcr/set-a.{rank}.h5.launch-" + std::to_string(step) + ".r0-1.h5")));
+  }
+}
+
+TEST_CASE(
+    "a lone file is a native file two seconds after its publish, and the third one is never "
+    "staged") {
+  StagedJob job(4);
+  for (std::uint32_t r = 0; r < 4; ++r) job.join(r);
+  std::thread leader([&] { CHECK(lead_here(job)); });
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    job.write(0, "log_0.h5", sample(0), step);
+    const auto is_native = [&] { return content_of(job.out("log_0.h5")) == sample(0); };
+    for (int turn = 0; turn < 200 && !is_native(); ++turn) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(is_native());
+  }
+  const std::string shape = restart::pattern_of(job.out("log_{rank}.h5"));
+  CHECK(job.directory().is_marked_native(shape));
+  for (std::uint32_t r = 0; r < 4; ++r) job.leave(r);
+  leader.join();
+  CHECK_FALSE(std::filesystem::exists(job.out("mcr")));
+}
+
+TEST_CASE("storage that refuses containers gets the parts as plain files, and ranks are told") {
+  StagedJob job(2);
+  std::ofstream(job.out("mcr")) << "in the way";
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    job.join(r);
+    job.write(r, "a." + std::to_string(r) + ".h5", sample(r));
+  }
+  std::thread leader([&] { CHECK(lead_here(job)); });
+  const auto all_native = [&] {
+    return content_of(job.out("a.0.h5")) == sample(0) && content_of(job.out("a.1.h5")) == sample(1);
+  };
+  for (int turn = 0; turn < 500 && !all_native(); ++turn) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  CHECK(all_native());
+  CHECK(job.directory().notice().commit_failed);
+  for (std::uint32_t r = 0; r < 2; ++r) job.leave(r);
+  leader.join();
+}
+
+TEST_CASE("a list of cores") {
+  CHECK(*parse_cpus("0-2,5") == std::vector<unsigned>{0, 1, 2, 5});
+  CHECK(*parse_cpus("7") == std::vector<unsigned>{7});
+  CHECK_FALSE(parse_cpus("3-1"));
+  CHECK_FALSE(parse_cpus("a"));
+  CHECK_FALSE(parse_cpus("1,,2"));
+  CHECK_FALSE(parse_cpus("99999"));
+}

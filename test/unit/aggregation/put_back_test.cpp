@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/put_back.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test/unit/aggregation/staged_job.hpp"
+
+using namespace mcr;
+using namespace mcr::aggregation;
+using State = restart::LaunchDirectory::State;
+
+TEST_CASE("a part takes the place of its stub, with mode and time of a native file") {
+  StagedJob job(1);
+  job.join(0);
+  const std::string content(3'000'000, 'x');
+  const auto id = job.write(0, "a.h5", content);
+  const auto done = put_back(job.directory(), id, {});
+  REQUIRE(done);
+  CHECK(*done);
+  CHECK(content_of(job.out("a.h5")) == content);
+  struct stat status {};
+  REQUIRE(::stat(job.out("a.h5").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0640);
+  CHECK(status.st_mtim.tv_sec == 2);
+  CHECK(job.count(State::published) == 0);
+  CHECK(std::filesystem::is_empty(job.directory().path() + "/parts"));
+  CHECK(std::distance(std::filesystem::directory_iterator(job.out("")), {}) == 1);
+}
+
+TEST_CASE("a part whose stub was renamed, removed, linked or replaced stays in the stage") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", "bytes");
+  const std::string path = job.out("a.h5");
+  SECTION("renamed") { std::filesystem::rename(path, job.out("b.h5")); }
+  SECTION("removed") { std::filesystem::remove(path); }
+  SECTION("linked") { REQUIRE(::link(path.c_str(), job.out("b.h5").c_str()) == 0); }
+  SECTION("replaced") { std::ofstream(path) << "another file"; }
+  SECTION("directory replaced") {
+    std::filesystem::rename(job.out(""), job.out("") + "/../moved");
+    std::filesystem::create_directory(job.out(""));
+  }
+  const auto done = put_back(job.directory(), id, {});
+  REQUIRE(done);
+  CHECK_FALSE(*done);
+  CHECK(job.count(State::published) == 1);
+}
+
+TEST_CASE("a part that its writer has taken back is not put anywhere") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", "bytes");
+  const auto taken = job.directory().withdraw(id);
+  REQUIRE(taken->has_value());
+  const auto done = put_back(job.directory(), id, {});
+  CHECK((!done || !*done));
+  CHECK(job.count(State::open) == 1);
+}
+
+TEST_CASE("a flushed part of a dead writer is put at its path when nothing lay there") {
+  StagedJob job(1);
+  job.join(0);
+  {
+    auto begun = job.begin(0, "a.h5", "flushed");
+    job.publish(begun, true);
+    const auto early = settle(job.directory(), begun.begin.part);
+    CHECK_FALSE(early);  // its writer has the bytes locked: it lives
+  }
+  const auto id = job.directory().list(State::open)->at(0);
+  REQUIRE(settle(job.directory(), id));
+  CHECK(content_of(job.out("a.h5")) == "flushed");
+  CHECK(job.count(State::open) == 0);
+}
+
+TEST_CASE("a flushed part of a dead writer is kept aside when an older file lies at its path") {
+  StagedJob job(1);
+  job.join(0);
+  std::ofstream(job.out("a.h5")) << "older";
+  {
+    auto begun = job.begin(0, "a.h5", "flushed");
+    job.publish(begun, true);
+  }
+  const auto id = job.directory().list(State::open)->at(0);
+  const auto said = settle(job.directory(), id);
+  REQUIRE(said);
+  CHECK(content_of(job.out("a.h5")) == "older");
+  const std::string aside = job.out("mcr/unfinished-a.h5." + id.text().substr(0, 8));
+  CHECK(content_of(aside) == "flushed");
+  CHECK(said->find(aside) != std::string::npos);
+}
+
+TEST_CASE("a part that was never flushed leaves nothing but its stub") {
+  StagedJob job(1);
+  job.join(0);
+  { auto begun = job.begin(0, "a.h5", "half"); }
+  const auto id = job.directory().list(State::open)->at(0);
+  REQUIRE(settle(job.directory(), id));
+  CHECK(job.count(State::open) == 0);
+  CHECK(std::filesystem::is_empty(job.directory().path() + "/parts"));
+}
+
+TEST_CASE(
+    "a stub that a dead writer left out is put in the place of what it replaces, and of nothing "
+    "else") {
+  StagedJob job(1);
+  job.join(0);
+  job.write(0, "a.h5", "one");
+  auto begun = job.begin(0, "a.h5", "two", 1);
+  job.publish(begun, false, false);  // dies between publish and rename
+  CHECK(look_at(begun.begin)->kind == AtPath::Kind::other_stub);
+  SECTION("the predecessor's stub") {
+    CHECK(*repair_stub(job.directory(), begun.begin));
+    CHECK(look_at(begun.begin)->kind == AtPath::Kind::our_stub);
+    CHECK_FALSE(*repair_stub(job.directory(), begun.begin));
+  }
+  SECTION("a later part's stub stays") {
+    auto later = job.begin(0, "a.h5", "three", 2);
+    job.publish(later);
+    CHECK_FALSE(*repair_stub(job.directory(), begun.begin));
+    CHECK(look_at(later.begin)->kind == AtPath::Kind::our_stub);
+  }
+  SECTION("what the program removed stays away") {
+    std::filesystem::remove(job.out("a.h5"));
+    CHECK_FALSE(*repair_stub(job.directory(), begun.begin));
+    CHECK_FALSE(std::filesystem::exists(job.out("a.h5")));
+  }
+}

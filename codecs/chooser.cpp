@@ -1,27 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Two steps. First every candidate's size is estimated from points (codecs/estimate): microseconds
+// for all of them together. Then those that are close to the best are tried on a sample, as far as
+// that costs no more than a twenty-fifth of encoding the data. Small variables are chosen by
+// estimate alone.
 #include "codecs/chooser.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <optional>
 
+#include "codecs/estimate.hpp"
 #include "codecs/frame.hpp"
+#include "codecs/frame_plan.hpp"
 #include "codecs/sample.hpp"
 
 namespace mcr::codecs {
 namespace {
 
-constexpr std::size_t box_count = 8;
+constexpr double trial_share = 0.04;  // of the time to encode
+constexpr std::size_t smallest_trial = 16 << 10;
+constexpr std::size_t largest_trial = 256 << 10;
+constexpr std::size_t most_trials = 4;
+constexpr double close = 1.06;  // estimates within so much of the best are tried
 constexpr std::size_t box_bytes = 16 << 10;
 
-struct Trial {
+/// A candidate with what is known of it.
+struct Contender {
   const Candidate* candidate;
   Pipeline pipeline;
-  double ratio;
+  double bits;  ///< of an element, estimated or tried
 };
 
+bool takes(const Candidate& candidate, const ElementType& type) {
+  switch (element_class(type)) {
+    case ElementClass::bytes:
+      return candidate.bytes;
+    case ElementClass::integer:
+      return candidate.integer;
+    case ElementClass::floating:
+      return candidate.floating;
+  }
+  return false;
+}
+
 bool belongs(const Candidate& candidate, const ProfileOptions& options, const ElementType& type) {
-  if (candidate.elements != element_class(type) || type.size < candidate.first_size) return false;
+  if (!takes(candidate, type)) return false;
   if (options.bandwidth > 0) return true;
   switch (options.profile) {
     case Profile::fast:
@@ -35,20 +58,58 @@ bool belongs(const Candidate& candidate, const ProfileOptions& options, const El
   }
 }
 
-/// Bytes that `pipeline` makes of `sample`; no value where it does not take the layout.
-std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Sample& sample,
-                                      Scratch& scratch) {
-  Layout layout = sample.layout;
-  layout.type.big_endian = false;
-  const auto out = scratch.take_vector();
-  std::vector<std::uint64_t> coded;
-  if (!run_encode(pipeline, sample.raw, layout, scratch, *out, coded)) return std::nullopt;
-  return std::max<std::size_t>(1, out->size());
+/// Less is better: bits of an element, or nanoseconds to encode and write it.
+double price(const Contender& contender, const ProfileOptions& options, const ElementType& type) {
+  if (options.bandwidth <= 0) return contender.bits;
+  const double encode = type.size * 1e3 / static_cast<double>(contender.candidate->encode_mb_s);
+  return encode + contender.bits / 8 * 1e9 / options.bandwidth;
 }
 
-/// Seconds per raw byte to encode and write; what `bandwidth=` minimises.
-double encode_and_write(double encode_mb_s, double ratio, double bandwidth) {
-  return 1 / (encode_mb_s * 1e6) + 1 / (ratio * bandwidth);
+/// Bytes that `pipeline` makes of `sample`; no value where it does not take it.
+std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Sample& sample,
+                                      Scratch& scratch) {
+  const auto out = scratch.take_vector();
+  if (!encode_frame(sample.raw, sample.layout, pipeline, scratch, *out)) return std::nullopt;
+  return out->size();
+}
+
+/// Sorts by price; equal ones stay in the order of the table.
+void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
+          const ElementType& type) {
+  std::stable_sort(contenders.begin(), contenders.end(),
+                   [&](const Contender& a, const Contender& b) {
+                     return price(a, options, type) < price(b, options, type);
+                   });
+}
+
+/// Replaces the estimates of the first few contenders by what a sample says, and keeps only these.
+/// Answers how many bytes were tried; 0 where that would have cost too much.
+std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& options,
+                    const Layout& layout, ByteSpan raw, Scratch& scratch) {
+  const double limit = price(contenders.front(), options, layout.type) * close;
+  std::size_t count = 1;
+  while (count < contenders.size() && count < most_trials &&
+         price(contenders[count], options, layout.type) <= limit) {
+    ++count;
+  }
+  if (count == 1) return 0;
+  double cost = 0;  // seconds for a megabyte tried with each
+  for (std::size_t i = 0; i < count; ++i) {
+    cost += 1 / static_cast<double>(contenders[i].candidate->encode_mb_s);
+  }
+  const double time = trial_share * static_cast<double>(raw.size()) /
+                      static_cast<double>(contenders.front().candidate->encode_mb_s);
+  const auto bytes = std::min(static_cast<std::size_t>(time / cost), largest_trial);
+  if (bytes < smallest_trial) return 0;
+  const Sample sample = take_sample(layout, raw, bytes / box_bytes, box_bytes);
+  const auto elements = static_cast<double>(sample.layout.count());
+  contenders.resize(count);
+  for (Contender& contender : contenders) {
+    const auto size = coded_size(contender.pipeline, sample, scratch);
+    contender.bits = size ? 8 * static_cast<double>(*size) / elements : 1e9;
+  }
+  rank(contenders, options, layout.type);
+  return sample.raw.size();
 }
 
 std::string times(double ratio) {
@@ -71,34 +132,33 @@ Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
   }
   if (raw.empty()) return {{}, "no data", 1, 0};
 
-  const Sample sample = take_sample(layout, raw, box_count, box_bytes);
-  std::vector<Trial> trials;
+  const Layout shaped = mesh_layout(layout);
+  const std::uint64_t elements = layout.count();
+  const auto points = static_cast<std::size_t>(std::clamp<std::uint64_t>(elements / 128, 96, 4096));
+  const Estimates estimates = estimate(shaped, raw, points);
+  std::vector<Contender> contenders;
   for (const Candidate& candidate : candidates()) {
     if (!belongs(candidate, options, layout.type)) continue;
     auto pipeline = Pipeline::parse(candidate.pipeline);
-    if (!pipeline) continue;  // the tests see to it that this does not happen
-    const auto size = coded_size(*pipeline, sample, scratch);
-    if (!size) continue;
-    const double ratio = static_cast<double>(sample.raw.size()) / static_cast<double>(*size);
-    trials.push_back({&candidate, *std::move(pipeline), ratio});
+    if (!pipeline) continue;  // a test sees to it that this does not happen
+    contenders.push_back({&candidate, *std::move(pipeline), estimates.of(candidate.model)});
   }
-  const auto better = [&options](const Trial& a, const Trial& b) {
-    if (options.bandwidth > 0) {
-      return encode_and_write(a.candidate->encode_mb_s, a.ratio, options.bandwidth) <
-             encode_and_write(b.candidate->encode_mb_s, b.ratio, options.bandwidth);
-    }
-    return a.ratio > b.ratio;
-  };
-  std::stable_sort(trials.begin(), trials.end(), better);
-  if (trials.empty() || trials.front().ratio <= 1.001) {
-    return {{}, "does not become smaller in a sample", 1, 0};
+  if (contenders.empty()) return {{}, "nothing takes such elements", 1, 0};
+  rank(contenders, options, layout.type);
+  const std::size_t tried = try_out(contenders, options, shaped, raw, scratch);
+
+  const Contender& best = contenders.front();
+  const double raw_bits = 8.0 * layout.type.size;
+  if (best.bits >= raw_bits * 0.999) return {{}, "does not become smaller", 1, 0};
+  const double ratio = raw_bits / std::max(best.bits, 0.01);
+  std::string why = tried != 0 ? "tried on " + std::to_string(tried >> 10) + " KiB: "
+                               : "by " + std::to_string(points) + " points: ";
+  why += times(ratio);
+  if (contenders.size() > 1) {
+    why += "; next " + contenders[1].pipeline.print() + " " +
+           times(raw_bits / std::max(contenders[1].bits, 0.01));
   }
-  const Trial& best = trials.front();
-  std::string why = std::to_string(trials.size()) + " tried on a sample: " + times(best.ratio);
-  if (trials.size() > 1) {
-    why += "; next " + trials[1].pipeline.print() + " " + times(trials[1].ratio);
-  }
-  return {best.pipeline, why, best.ratio, best.candidate->encode_mb_s};
+  return {best.pipeline, why, ratio, static_cast<double>(best.candidate->encode_mb_s)};
 }
 
 std::vector<Pipeline> allowed_pipelines(const ProfileOptions& options, const ElementType& type) {

@@ -16,28 +16,34 @@ constexpr std::array profile_names{
     ProfileName{Profile::paper, "paper"}, ProfileName{Profile::portable, "portable"},
 };
 
-constexpr auto bytes = ElementClass::bytes;
-constexpr auto integer = ElementClass::integer;
-constexpr auto floating = ElementClass::floating;
+constexpr bool yes = true;
+constexpr bool no = false;
 
 constexpr std::array candidate_table{
-    // pipeline, elements, smallest size, fast, balanced, max, encode and decode MB/s
-    Candidate{"zstd(1)", bytes, 1, true, false, false, 500, 1200},
-    Candidate{"zstd(3)", bytes, 1, false, true, false, 300, 1200},
-    Candidate{"transpose|zstd(3)", bytes, 2, false, true, true, 300, 1200},
-    Candidate{"zstd(19)", bytes, 1, false, false, true, 3, 1000},
+    // pipeline, model; for bytes, integers, floating; in fast, balanced, max; encode and decode
+    // MB/s
+    Candidate{"constant", Model::constant, yes, yes, yes, yes, yes, yes, 8000, 8000},
 
-    Candidate{"zstd(1)", integer, 1, true, false, false, 500, 1200},
-    Candidate{"zstd(3)", integer, 1, false, true, false, 300, 1200},
-    Candidate{"transpose|zstd(1)", integer, 2, true, false, false, 700, 2000},
-    Candidate{"transpose|zstd(9)", integer, 2, false, true, true, 100, 1500},
-    Candidate{"zstd(19)", integer, 1, false, false, true, 3, 1000},
+    Candidate{"top_bits", Model::top_bits, no, no, yes, yes, no, no, 1700, 3500},
+    Candidate{"top_bits(3,smallest)", Model::top_bits, no, no, yes, no, yes, yes, 1400, 3000},
+    Candidate{"ordered_int|delta|zigzag|class_coder", Model::class_delta, no, yes, yes, yes, no, no,
+              1500, 2300},
+    Candidate{"ordered_int|delta|zigzag|class_coder(smallest)", Model::class_delta, no, yes, yes,
+              no, yes, yes, 1200, 2000},
+    Candidate{"structure_split|ordered_int|delta|zigzag|class_coder", Model::split_class_delta, no,
+              yes, yes, yes, no, no, 1300, 2000},
+    Candidate{"structure_split|ordered_int|delta|zigzag|class_coder(smallest)",
+              Model::split_class_delta, no, yes, yes, no, yes, yes, 1100, 1800},
 
-    Candidate{"transpose|zstd(1)", floating, 2, true, true, false, 700, 2000},
-    Candidate{"zstd(1)", floating, 2, true, false, false, 600, 1200},
-    Candidate{"zstd(3)", floating, 2, false, true, false, 400, 1200},
-    Candidate{"transpose|zstd(9)", floating, 2, false, false, true, 50, 1500},
-    Candidate{"zstd(19)", floating, 2, false, false, true, 3, 1000},
+    Candidate{"zstd(1)", Model::words, yes, yes, yes, yes, no, no, 600, 1200},
+    Candidate{"zstd(3)", Model::words, yes, yes, yes, no, yes, no, 400, 1200},
+    Candidate{"zstd(19)", Model::words, yes, yes, yes, no, no, yes, 3, 1000},
+    Candidate{"transpose|zstd(1)", Model::planes, yes, yes, yes, yes, no, no, 900, 2000},
+    Candidate{"transpose|zstd(3)", Model::planes, yes, yes, yes, no, yes, no, 500, 2000},
+    Candidate{"transpose|zstd(9)", Model::planes, yes, yes, yes, no, no, yes, 50, 1500},
+    Candidate{"delta|zstd(3)", Model::planes_delta, no, yes, no, yes, yes, no, 500, 1200},
+    Candidate{"delta|transpose|zstd(3)", Model::planes_delta, no, yes, no, yes, yes, no, 500, 1200},
+    Candidate{"delta|transpose|zstd(9)", Model::planes_delta, no, yes, no, no, yes, yes, 100, 1200},
 };
 
 Pipeline parsed(std::string_view text) {
@@ -119,7 +125,8 @@ Pipeline fixed_pipeline(Profile profile, const ElementType& type) {
   const std::string_view name = type_name(type);
   if (profile == Profile::portable) return parsed(type.size > 1 ? "transpose|zlib(6)" : "zlib(6)");
   if (profile != Profile::paper) return {};
-  if (name == "double" || name == "float") return parsed("fpzip(1d)|zlib(6)");
+  if (name == "double") return parsed("fpc|zlib(6)");
+  if (name == "float") return parsed("fpzip(1d)|zlib(6)");
   return parsed("lz4|zlib(6)");
 }
 

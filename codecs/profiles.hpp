@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codecs/codec_pipeline.hpp"
+#include "codecs/estimate.hpp"
 #include "codecs/layout.hpp"
 
 namespace mcr::codecs {
@@ -58,8 +59,8 @@ ElementClass element_class(const ElementType& type);
 /// data gives the same container.
 struct Candidate {
   std::string_view pipeline;
-  ElementClass elements;
-  std::uint8_t first_size;  ///< elements of at least so many bytes
+  Model model;  ///< what estimates its size
+  bool bytes, integer, floating;
   bool fast, balanced, max;
   float encode_mb_s;
   float decode_mb_s;

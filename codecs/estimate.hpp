@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an element of a variable would cost under each kind of coding, judged by some hundred
+// points. No codec runs: predictors are evaluated at the points, and the entropy of what is left is
+// counted. Costs microseconds, and is right within a percent or two where a coding is what it
+// models (order-0 codes); repeats over long distances are only guessed at.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/layout.hpp"
+
+namespace mcr::codecs {
+
+/// Kinds of coding. `split`: the last dimension (2 to 16 wide) becomes the slowest one first.
+/// Differences are those of the order-preserving integers.
+enum class Model : std::uint8_t {
+  planes,               ///< each byte plane by its own order-0 code
+  planes_delta,         ///< the same of differences to the previous element
+  top_bits,             ///< sign, exponent and first mantissa bits together; frequent values apart
+  class_delta,          ///< differences, bit length and top bits by an order-0 code, the rest raw
+  class_lorenzo,        ///< the same of integer Lorenzo residuals in all dimensions
+  class_lorenzo_float,  ///< the same where the prediction is made in floating point
+  split_planes,
+  split_planes_delta,
+  split_top_bits,
+  split_class_delta,
+  split_class_lorenzo,
+  split_class_lorenzo_float,
+  words,  ///< repeated words by Lempel-Ziv, others raw
+  constant,
+  count
+};
+
+struct Estimates {
+  std::array<double, static_cast<std::size_t>(Model::count)>
+      bits{};           ///< an element; huge: not possible
+  double repeated = 0;  ///< share of words that were there before
+
+  [[nodiscard]] double of(Model model) const { return bits[static_cast<std::size_t>(model)]; }
+};
+
+/// Looks at about `points` elements of `raw`, which is exactly `layout.raw_bytes()` long and not
+/// empty. Elements are numbers of 1, 2, 4 or 8 bytes in the order that the layout says; other
+/// elements only have the models planes, words and constant.
+Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points);
+
+}  // namespace mcr::codecs

@@ -51,8 +51,9 @@ static void print_help(const char* program, const char* title, const char* size_
       "  --every N      a checkpoint after every N steps (5)\n"
       "  --dir D        directory of the checkpoints (.)\n"
       "  --names P      names of the rank files below D (step{step:5}/rank{rank:4}.h5);\n"
-      "                 {step} {rank} {ranks} {slot}, with :N for leading zeros; without {step}\n"
-      "                 and {slot} each checkpoint overwrites the last one\n"
+      "                 {step} {rank} {ranks} {slot}; {step:5} with leading zeros,\n"
+      "                 {rank/4} divided; without {step} and {slot} each checkpoint\n"
+      "                 overwrites the last one\n"
       "  --slots N      {slot} counts 0 to N-1 and begins again (2)\n"
       "  --keep N       remove all but the newest N checkpoints\n"
       "  --rename       write to NAME.tmp, then rename\n"
@@ -142,6 +143,12 @@ const char* run_path(const struct run* run, long step) {
       path[at++] = *p;
       continue;
     }
+    long divisor = 1;
+    if (p[used] == '/') {
+      int more = 0;
+      sscanf(p + used, "/%ld%n", &divisor, &more);
+      used += more;
+    }
     if (p[used] == ':') {
       int more = 0;
       sscanf(p + used, ":%d%n", &width, &more);
@@ -152,8 +159,8 @@ const char* run_path(const struct run* run, long step) {
                  : !strcmp(key, "ranks") ? run->ranks
                  : !strcmp(key, "slot")  ? step / run->every % run->slots
                                          : -1;
-    if (value < 0 || p[used] != '}') run_fail("--names: '%s' is not understood", p);
-    at += (size_t)snprintf(path + at, sizeof path - at, "%0*ld", width, value);
+    if (value < 0 || divisor < 1 || p[used] != '}') run_fail("--names: '%s' is not understood", p);
+    at += (size_t)snprintf(path + at, sizeof path - at, "%0*ld", width, value / divisor);
     p += used;
   }
   path[at < sizeof path ? at : sizeof path - 1] = 0;

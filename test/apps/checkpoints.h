@@ -14,7 +14,8 @@ struct run {
   long size;          // of the problem, as the program understands it
   long steps, every;  // a checkpoint after every so many steps
   const char* dir;    // where checkpoints lie
-  const char* names;  // below dir; {step} {rank} {ranks} {slot}, {step:5} for leading zeros
+  const char* names;  // below dir; {step} {rank} {ranks} {slot}, {step:5} for leading zeros,
+                      // {rank/4} divided
   long slots;         // {slot} = number of the checkpoint modulo slots
   long keep;          // remove all but the newest so many (0: keep all)
   bool rename;        // write to NAME.tmp, then rename

@@ -1,8 +1,164 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vol/process.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <new>
+
+#include "restart/base/log.hpp"
+#include "vol/binding/host_hdf5.hpp"
+#include "vol/job_end.hpp"
+
 namespace mcr::vol {
 
-void end_process() {}
+namespace {
+
+// Storage without a destructor; `made` is set once the object is there.
+alignas(Process) constinit std::byte storage[sizeof(Process)]{};
+constinit std::atomic<Process*> made{nullptr};
+constinit std::mutex making;
+
+// Descriptors of the presence files: a fork's child closes its copies, because a presence counts as
+// alive for as long as any process has it open. Only what may be called in such a child is used.
+constexpr std::size_t max_presences = 16;
+constinit std::atomic<int> presence_descriptors[max_presences]{};
+
+void forget_presences_in_child() {
+  for (auto& descriptor : presence_descriptors) {
+    const int open = descriptor.exchange(0) - 1;
+    if (open >= 0) close(open);
+  }
+}
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+restart::LogLevel level_of(const restart::Settings& settings) {
+  const std::string_view level = settings.text("log");
+  return level == "quiet"   ? restart::LogLevel::quiet
+         : level == "debug" ? restart::LogLevel::debug
+                            : restart::LogLevel::summary;
+}
+
+// What an administrator wrote for this installation, beside the plugin that was loaded.
+std::string installed_settings() {
+  const std::string plugin = plugin_file();
+  const auto slash = plugin.rfind('/');
+  return slash == std::string::npos ? std::string()
+                                    : plugin.substr(0, slash + 1) + MCR_SETTINGS_FROM_PLUGIN;
+}
+
+std::optional<std::uint32_t> number(const restart::Settings& settings, std::string_view key) {
+  if (!settings.is_set(key)) return std::nullopt;
+  return static_cast<std::uint32_t>(settings.count(key));
+}
+
+}  // namespace
+
+std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+std::uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
+
+Process::Process() : owner_(getpid()) {
+  pthread_atfork(nullptr, nullptr, &forget_presences_in_child);
+}
+
+Process& Process::get() {
+  if (Process* process = made.load(std::memory_order_acquire)) return *process;
+  const std::lock_guard lock(making);
+  if (made.load(std::memory_order_relaxed) == nullptr) made = new (storage) Process;
+  return *made;
+}
+
+Process* Process::if_made() { return made.load(std::memory_order_acquire); }
+
+bool Process::is_owner() const { return getpid() == owner_; }
+
+Result<Process::SettingsPointer> Process::settings(const std::string& connector_text,
+                                                   const std::string& directory) {
+  const std::lock_guard lock(mutex_);
+  const auto key = std::pair(connector_text, directory);
+  if (const auto known = settings_.find(key); known != settings_.end()) return known->second;
+  std::vector<std::string> warnings;
+  auto loaded =
+      MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
+  for (const std::string& warning : warnings) restart::log_warning_once(warning, warning);
+  restart::set_log_level(level_of(loaded));
+  // A program that makes a directory for each set comes by here with ever new ones.
+  if (settings_.size() > 256) settings_.clear();
+  auto kept = std::make_shared<const restart::Settings>(std::move(loaded));
+  settings_[key] = kept;
+  return kept;
+}
+
+restart::Launcher Process::launcher(const restart::Settings& settings) const {
+  restart::LauncherOverrides overrides;
+  overrides.rank = number(settings, "rank");
+  overrides.rank_count = number(settings, "ranks");
+  overrides.launch = settings.text("launch");
+  overrides.node = settings.text("node");
+  return restart::find_launcher([](const char* name) -> const char* { return std::getenv(name); },
+                                overrides);
+}
+
+Result<JobStage*> Process::job_stage(const restart::Settings& settings,
+                                     const restart::Launcher& launcher) {
+  const std::lock_guard lock(mutex_);
+  const std::string path(settings.text("stage"));
+  const std::string key = path + '\n' + launcher.node + '\n' + launcher.launch.value_or("");
+  if (const auto known = stages_.find(key); known != stages_.end()) return known->second.get();
+  if (const auto failed = unusable_.find(key); failed != unusable_.end()) return failed->second;
+  auto entered = restart::LaunchDirectory::enter(path, launcher.node, launcher.launch.value_or(""),
+                                                 launcher.rank, launcher.rank_count);
+  if (!entered) {
+    unusable_.emplace(key, entered.error());
+    return entered.error();
+  }
+  auto stage = std::make_unique<JobStage>(std::move(*entered), launcher, path);
+  stage->settings = settings.changed();
+  stage->exit_wait_ms = settings.milliseconds("exit_wait");
+  stage->waits_at_exit = settings.text("exit") == "wait";
+  for (auto& descriptor : presence_descriptors) {
+    int none = 0;
+    if (descriptor.compare_exchange_strong(none, stage->presence.file.descriptor() + 1)) break;
+  }
+  return (stages_[key] = std::move(stage)).get();
+}
+
+std::uint64_t Process::next_sequence(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return sequences_[path]++;
+}
+
+void Process::add_published(JobStage& stage, const restart::PartId& part) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(stage.published.begin(), stage.published.end(), part) != stage.published.end())
+    return;
+  stage.published.push_back(part);
+  captured_parts += 1;
+}
+
+void Process::end() {
+  if (!is_owner()) return;
+  const std::lock_guard lock(mutex_);
+  for (auto& [key, stage] : stages_) end_job(*stage, waited_ns);
+  // H5close() and going on: the next capture enters again.
+  for (auto& [key, stage] : stages_) {
+    for (auto& descriptor : presence_descriptors) {
+      int open = stage->presence.file.descriptor() + 1;
+      descriptor.compare_exchange_strong(open, 0);
+    }
+  }
+  stages_.clear();
+  unusable_.clear();
+}
 
 }  // namespace mcr::vol

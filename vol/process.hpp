@@ -1,9 +1,102 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The one object with a process's state: settings, who we are, our place in the stage. It is made
+// at the first captured create or opened stub and never destroyed, because HDF5 closes files after
+// static destructors have run; so nothing in the plugin has a destructor at exit. A fork's child
+// has the parent's state and must not act on it: is_owner() is false there, and it captures
+// nothing.
 #pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "restart/base/launcher.hpp"
+#include "restart/base/settings.hpp"
+#include "restart/stage.hpp"
 
 namespace mcr::vol {
 
-/// The library ends (H5_term_library, H5close): all files are closed.
-void end_process();
+/// Our place in the stage of one launch: entered at the first capture, left when the process ends.
+struct JobStage {
+  JobStage(restart::LaunchDirectory::Entered entered, restart::Launcher who, std::string stage_path)
+      : directory(std::move(entered.directory)),
+        presence(std::move(entered.presence)),
+        launcher(std::move(who)),
+        stage(std::move(stage_path)) {}
+
+  restart::LaunchDirectory directory;
+  restart::LaunchDirectory::Presence presence;
+  restart::Launcher launcher;
+  std::string stage;
+  std::string settings;  ///< for the leader that we may have to start
+  std::uint64_t exit_wait_ms = 0;
+  bool waits_at_exit = false;
+  std::vector<restart::PartId> published;  ///< by us, newest last
+  std::uint64_t leader_checked_ns = 0;
+};
+
+class Process {
+ public:
+  /// Made at the first call.
+  static Process& get();
+  /// Null where nothing was captured or read so far.
+  static Process* if_made();
+
+  /// False in a fork's child.
+  [[nodiscard]] bool is_owner() const;
+
+  using SettingsPointer = std::shared_ptr<const restart::Settings>;
+  /// What applies to files in `directory`. Cause::usage: an unknown key or a bad value.
+  Result<SettingsPointer> settings(const std::string& connector_text, const std::string& directory);
+
+  restart::Launcher launcher(const restart::Settings& settings) const;
+
+  /// Enters the stage at the first call. Errors: the stage cannot be used; the same answer from
+  /// then on.
+  Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
+
+  /// How often this process has begun writing `path` in this launch.
+  std::uint64_t next_sequence(const std::string& path);
+
+  /// A part was published by us: remembered for exit=wait.
+  void add_published(JobStage& stage, const restart::PartId& part);
+
+  /// Time that the program spent in capture.
+  std::atomic<std::uint64_t> waited_ns{0};
+  std::atomic<std::uint64_t> captured_parts{0};
+
+  /// The library ends: all files are closed. Records the regular end, waits (exit=wait), prints the
+  /// summary.
+  void end();
+
+ private:
+  Process();
+
+  std::mutex mutex_;
+  int owner_;
+  std::map<std::pair<std::string, std::string>, SettingsPointer> settings_;
+  std::map<std::string, std::unique_ptr<JobStage>> stages_;
+  std::map<std::string, Error> unusable_;
+  std::map<std::string, std::uint64_t> sequences_;
+};
+
+/// CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds.
+std::uint64_t monotonic_ns();
+std::uint64_t realtime_ns();
+
+/// Adds the time of its scope to what the program waited.
+class Waiting {
+ public:
+  Waiting() : begin_(monotonic_ns()) {}
+  ~Waiting() { Process::get().waited_ns += monotonic_ns() - begin_; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  std::uint64_t begin_;
+};
 
 }  // namespace mcr::vol

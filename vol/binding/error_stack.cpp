@@ -20,4 +20,10 @@ void push_error(const char* function, const Error& error) {
                 error.message.c_str());
 }
 
+KeptErrors::KeptErrors() : stack_(hdf5.H5Eget_current_stack()) {}
+
+KeptErrors::~KeptErrors() {
+  if (stack_ >= 0) hdf5.H5Eset_current_stack(stack_);  // closes the id
+}
+
 }  // namespace mcr::vol

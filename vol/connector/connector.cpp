@@ -7,6 +7,7 @@
 #include "vol/connector/file_calls.hpp"
 #include "vol/connector/guard.hpp"
 #include "vol/connector/info_string.hpp"
+#include "vol/connector/link_access.hpp"
 #include "vol/process.hpp"
 
 namespace mcr::vol {
@@ -25,7 +26,7 @@ constinit const H5VL_class_t refused = [] {
 herr_t initialize(hid_t) { return 0; }
 
 herr_t terminate() {
-  end_process();
+  if (Process* process = Process::if_made()) process->end();
   return 0;
 }
 
@@ -61,6 +62,7 @@ const H5VL_class_t* connector_class() {
   own.terminate = guarded<&terminate>;
   own.info_cls = info_callbacks();
   own.introspect_cls.get_conn_cls = guarded<&connector_class_of>;
+  follow_links_with_driver(own);
   own.file_cls.create = guarded<&file_create>;
   own.file_cls.open = guarded<&file_open>;
   own.file_cls.get = guarded<&file_get>;

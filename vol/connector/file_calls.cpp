@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vol/connector/file_calls.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/id.hpp"
+#include "vol/connector/capture_plan.hpp"
 #include "vol/connector/connector.hpp"
+#include "vol/connector/info_string.hpp"
 #include "vol/driver/driver.hpp"
+#include "vol/driver/open_path.hpp"
 
 namespace mcr::vol {
 
@@ -17,13 +23,51 @@ namespace {
 // FileNotFoundError and FileExistsError from the errno in them).
 template <typename Call>
 void* call_with_driver(hid_t access_list, const CapturePlan* plan, Call with_list) {
-  const Id list = list_with_driver(access_list, plan);
+  Id list = list_with_driver(access_list, plan);
   if (!list) return with_list(access_list);
   forget_refusal();
   void* file = with_list(list.get());
-  if (file != nullptr || !refused_by_system()) return file;
+  if (file != nullptr) return file;
+  {
+    const KeptErrors kept;
+    list = Id();
+  }
+  if (!refused_by_system()) return nullptr;
   hdf5.H5Eclear2(H5E_DEFAULT);
   return with_list(access_list);
+}
+
+// The connector's text in the list, and what is wrong with it. HDF5 gives a copy of ours away.
+ConnectorInfo info_of(hid_t access_list) {
+  void* copied = nullptr;
+  if (hdf5.H5Pget_vol_info(access_list, &copied) < 0 || copied == nullptr) return {};
+  const std::unique_ptr<ConnectorInfo> info(static_cast<ConnectorInfo*>(copied));
+  return *info;
+}
+
+bool is_refused(const char* function, const ConnectorInfo& info) {
+  if (info.mistake.empty()) return false;
+  push_error(function, Error{Cause::usage, info.mistake});
+  return true;
+}
+
+// Whether the program chose this connector, or HDF5 only asks every plugin that lies on its path.
+bool is_chosen(hid_t access_list) {
+  const char* variable = std::getenv("HDF5_VOL_CONNECTOR");
+  if (variable != nullptr) {
+    std::string_view word = variable;
+    word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
+    if (word.substr(0, word.find_first_of(" \t")) == connector_name) return true;
+  }
+  void* copied = nullptr;
+  if (hdf5.H5Pget_vol_info(access_list, &copied) < 0 || copied == nullptr) return false;
+  delete static_cast<ConnectorInfo*>(copied);
+  return true;
+}
+
+bool has_user_block(hid_t create_list) {
+  hsize_t bytes = 0;
+  return hdf5.H5Pget_userblock(create_list, &bytes) >= 0 && bytes > 0;
 }
 
 }  // namespace
@@ -33,8 +77,24 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
   const auto native = [&](hid_t list) {
     return native_class().file_cls.create(name, flags, create_list, list, transfer_list, request);
   };
-  if (!has_default_driver(access_list)) return native(access_list);
-  return call_with_driver(access_list, nullptr, native);
+  const ConnectorInfo info = info_of(access_list);
+  if (is_refused("H5Fcreate", info)) return nullptr;
+  if (name == nullptr || *name == '\0' || !has_default_driver(access_list))
+    return native(access_list);
+  // SWMR's readers follow the file itself; a user block is there to be written by other means than
+  // HDF5.
+  if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0 || has_user_block(create_list)) {
+    return call_with_driver(access_list, nullptr, native);
+  }
+  const Waiting waiting;
+  const bool exclusive =
+      (flags & H5F_ACC_TRUNC) == 0;  // EXCL is what native HDF5 takes where neither is given
+  auto plan = plan_capture(name, exclusive, info.settings);
+  if (!plan) {
+    push_error("H5Fcreate", plan.error());
+    return nullptr;
+  }
+  return call_with_driver(access_list, *plan ? &**plan : nullptr, native);
 }
 
 void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t transfer_list,
@@ -42,7 +102,10 @@ void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t trans
   const auto native = [&](hid_t list) {
     return native_class().file_cls.open(name, flags, list, transfer_list, request);
   };
-  if (!has_default_driver(access_list)) return native(access_list);
+  if (is_refused("H5Fopen", environment_info())) return nullptr;
+  // A stub is ours whatever driver the program would have used for the file.
+  if (!has_default_driver(access_list) && (name == nullptr || !is_stub_path(name)))
+    return native(access_list);
   return call_with_driver(access_list, nullptr, native);
 }
 
@@ -57,11 +120,48 @@ herr_t file_get(void* file, H5VL_file_get_args_t* arguments, hid_t transfer_list
 
 herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t transfer_list,
                      void** request) {
-  return native_class().file_cls.specific(file, arguments, transfer_list, request);
+  const auto native = [&] {
+    return native_class().file_cls.specific(file, arguments, transfer_list, request);
+  };
+  const auto with_driver = [&](const char* name, hid_t& list_in_arguments) {
+    if (name == nullptr || !is_stub_path(name)) return native();
+    const hid_t given = list_in_arguments;
+    Id list = list_with_driver(given, nullptr);
+    if (list) list_in_arguments = list.get();
+    const herr_t status = native();
+    list_in_arguments = given;
+    const KeptErrors kept;
+    list = Id();
+    return status;
+  };
+  if (arguments->op_type == H5VL_FILE_IS_ACCESSIBLE) {
+    auto& asked = arguments->args.is_accessible;
+    // A stranger's failed open (HDF5 asks every connector on its path): only stubs are ours.
+    if (!(asked.filename != nullptr && is_stub_path(asked.filename)) && !is_chosen(asked.fapl_id)) {
+      *asked.accessible = false;
+      return 0;
+    }
+    return with_driver(asked.filename, asked.fapl_id);
+  }
+  if (arguments->op_type == H5VL_FILE_DELETE) {
+    auto& asked = arguments->args.del;
+    return with_driver(asked.filename, asked.fapl_id);
+  }
+  return native();
 }
 
 herr_t file_optional(void* file, H5VL_optional_args_t* arguments, hid_t transfer_list,
                      void** request) {
+  // Readers in other processes follow a SWMR writer through the file itself.
+  if (arguments->op_type == H5VL_NATIVE_FILE_START_SWMR_WRITE) {
+    if (const auto done = tell_driver(file, FileWish::native); !done) {
+      push_error("H5Fstart_swmr_write", done.error());
+      return -1;
+    }
+  }
+  if (arguments->op_type == H5VL_NATIVE_FILE_GET_VFD_HANDLE) {
+    (void)tell_driver(file, FileWish::durable).has_value();
+  }
   return native_class().file_cls.optional(file, arguments, transfer_list, request);
 }
 

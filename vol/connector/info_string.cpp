@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vol/connector/info_string.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 
+#include "restart/base/settings.hpp"
 #include "vol/connector/guard.hpp"
 
 namespace mcr::vol {
 
 namespace {
+
+constinit ConnectorInfo* last_parsed = nullptr;
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -59,7 +64,10 @@ herr_t to_text(const void* info, char** text) {
 }
 
 herr_t from_text(const char* text, void** info) {
-  *info = new ConnectorInfo(parse_info(text == nullptr ? "" : text));
+  auto parsed = std::make_unique<ConnectorInfo>(parse_info(text == nullptr ? "" : text));
+  delete last_parsed;
+  last_parsed = new ConnectorInfo(*parsed);
+  *info = parsed.release();
   return 0;
 }
 
@@ -86,7 +94,17 @@ ConnectorInfo parse_info(std::string_view text) {
     if (!info.settings.empty()) info.settings += ';';
     info.settings += item;
   }
+  restart::Settings settings;
+  if (const auto taken = settings.set_all(info.settings, "HDF5_VOL_CONNECTOR");
+      !taken && info.mistake.empty()) {
+    info.mistake = taken.error().message;
+  }
   return info;
+}
+
+const ConnectorInfo& environment_info() {
+  static const ConnectorInfo& none = *new ConnectorInfo;
+  return last_parsed != nullptr ? *last_parsed : none;
 }
 
 H5VL_info_class_t info_callbacks() {

@@ -21,6 +21,11 @@ struct ConnectorInfo {
 /// Takes under_vol and under_info out of the text.
 ConnectorInfo parse_info(std::string_view text);
 
+/// What was read last from such a text: in practice that of HDF5_VOL_CONNECTOR. For files that are
+/// opened where no property list is at hand (external links), and where asking for it would cost
+/// time.
+const ConnectorInfo& environment_info();
+
 /// The callbacks copy, cmp, free, to_str, from_str.
 H5VL_info_class_t info_callbacks();
 

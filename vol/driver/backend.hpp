@@ -42,9 +42,8 @@ class Backend {
   [[nodiscard]] virtual int descriptor() const = 0;
   [[nodiscard]] virtual FileIdentity identity() const = 0;
 
-  /// The same file as a native one from now on, null where it is one already. Afterwards this
-  /// backend is only destroyed.
-  virtual Result<std::unique_ptr<Backend>> make_native() { return std::unique_ptr<Backend>(); }
+  /// The same file as a native one from now on.
+  virtual Result<void> make_native() { return {}; }
   /// The program waits for durability: it asked for the file's descriptor.
   virtual void require_durable() {}
 };

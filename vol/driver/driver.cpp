@@ -281,11 +281,8 @@ Result<void> tell_driver(void* native_file, FileWish wish) {
     found->backend->require_durable();
     return {};
   }
-  auto native = MCR_TRY(found->backend->make_native());
-  if (native) {
-    found->backend = std::move(native);
-    found->handle = found->backend->descriptor();
-  }
+  MCR_TRY(found->backend->make_native());
+  found->handle = found->backend->descriptor();
   return {};
 }
 

@@ -4,9 +4,16 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
 
+#include "restart/base/log.hpp"
+#include "restart/open_part.hpp"
+#include "vol/connector/info_string.hpp"
+#include "vol/connector/resolved_path.hpp"
+#include "vol/driver/container_backend.hpp"
 #include "vol/driver/native_backend.hpp"
+#include "vol/driver/stage_backend.hpp"
 
 namespace mcr::vol {
 
@@ -14,19 +21,80 @@ namespace {
 
 Error refused() { return Error{Cause::system, {}, errno}; }
 
-}  // namespace
+bool is_stub(const restart::File& file, const struct stat& status) {
+  if (!S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(restart::Stub::max_bytes))
+    return false;
+  std::array<std::byte, restart::Stub::head_bytes> head;
+  const auto got = file.read_some_at(0, head);
+  return got && restart::looks_like_stub(ByteSpan(head).first(*got));
+}
 
-Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
+Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::File file,
+                                           FileIdentity identity) {
+  auto stub = MCR_TRY(read_stub_file(file));
+  const ResolvedPath place = MCR_TRY(resolve_path(request.name));
+  const auto settings =
+      MCR_TRY(Process::get().settings(environment_info().settings, place.directory));
+  auto source = MCR_TRY(restart::open_part(stub, place.path, std::string(settings->text("allow"))));
+  return std::unique_ptr<Backend>(
+      std::make_unique<ContainerBackend>(std::move(source), std::move(stub), place.path,
+                                         std::move(file), identity, request.ignore_disabled_locks));
+}
+
+Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request) {
   int flags = request.writable ? O_RDWR : O_RDONLY;
   if (request.truncate) flags |= O_TRUNC;
   if (request.create) flags |= O_CREAT;
   if (request.exclusive) flags |= O_EXCL;
   auto opened = restart::File::open(AT_FDCWD, request.name, flags, 0666);
-  if (!opened) return refused();
+  if (!opened) {
+    errno = opened.error().system_error;
+    return refused();
+  }
   const struct stat status = MCR_TRY(opened->status());
+  const FileIdentity identity{status.st_dev, status.st_ino};
+  if (!request.create) {
+    if (auto staged = StagedFile::find(identity)) {
+      return std::unique_ptr<Backend>(
+          std::make_unique<StageBackend>(std::move(staged), false, request.ignore_disabled_locks));
+    }
+    if (is_stub(*opened, status)) return open_stub(request, std::move(*opened), identity);
+  }
   return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
-      std::move(*opened), FileIdentity{status.st_dev, status.st_ino},
-      static_cast<std::uint64_t>(status.st_size), request.ignore_disabled_locks));
+      std::move(*opened), identity, static_cast<std::uint64_t>(status.st_size),
+      request.ignore_disabled_locks));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
+  if (request.create && request.plan != nullptr) {
+    auto staged = StagedFile::create(*request.plan);
+    if (staged) {
+      return std::unique_ptr<Backend>(
+          std::make_unique<StageBackend>(std::move(*staged), true, request.ignore_disabled_locks));
+    }
+    // A path that native HDF5 could not create either gets its error here. What the attempt may
+    // have left at the path is ours, unless somebody else was faster.
+    OpenRequest again = request;
+    if (staged.error().system_error != EEXIST) {
+      again.truncate = true;
+      again.exclusive = false;
+    }
+    auto native = open_native(again);
+    if (native) {
+      restart::log_warning_once("stage", "files are written natively: " + staged.error().message);
+    }
+    return native;
+  }
+  return open_native(request);
+}
+
+bool is_stub_path(const char* name) {
+  const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK);
+  if (!file) return false;
+  const auto status = file->status();
+  return status && is_stub(*file, *status);
 }
 
 }  // namespace mcr::vol

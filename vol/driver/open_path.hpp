@@ -27,4 +27,7 @@ struct OpenRequest {
 /// refused native HDF5.
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request);
 
+/// True where a stub, whole or not, lies at the path. Silent.
+bool is_stub_path(const char* name);
+
 }  // namespace mcr::vol

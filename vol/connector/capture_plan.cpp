@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/connector/capture_plan.hpp"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "restart/base/log.hpp"
+#include "restart/masked_name.hpp"
+#include "vol/connector/capture_rule.hpp"
+#include "vol/leader_start.hpp"
+#include "vol/stage_room.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+// A file that lies there already is replaced only where that cannot be told from native HDF5, which
+// would write into it: regular, ours, writable, with one name, in a directory where a rename is
+// allowed.
+bool may_replace(const ResolvedPath& place) {
+  const struct stat& status = *place.status;
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink == 1 &&
+         access(place.path.c_str(), R_OK | W_OK) == 0 &&
+         access(place.directory.c_str(), W_OK | X_OK) == 0;
+}
+
+bool is_below(const std::string& path, const std::string& directory) {
+  return path.size() > directory.size() && path.compare(0, directory.size(), directory) == 0 &&
+         path[directory.size()] == '/';
+}
+
+}  // namespace
+
+Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool exclusive,
+                                                const std::string& connector_text) {
+  const std::optional<CapturePlan> native;
+  Process& process = Process::get();
+  auto place = resolve_path(name);
+  // Settings are looked at even where the path is of no use: a wrong one must show in the first
+  // call.
+  CapturePlan plan;
+  plan.settings =
+      MCR_TRY(process.settings(connector_text, place ? place->directory : std::string()));
+  if (!place || !process.is_owner()) return native;
+  const restart::Settings& settings = *plan.settings;
+  plan.place = std::move(*place);
+  plan.path_as_passed = name;
+  if (plan.place.status && (exclusive || !may_replace(plan.place))) return native;
+
+  const restart::Launcher launcher = process.launcher(settings);
+  plan.masked_names = captured_names(
+      {settings.text("files"), name, plan.place.path, launcher.rank, launcher.rank_count});
+  if (plan.masked_names.empty()) return native;
+  const std::string stage_path(settings.text("stage"));
+  if (is_below(plan.place.path, stage_path)) return native;
+  if (!launcher.launch) {
+    restart::log_warning_once("launch",
+                              "nothing says which start of the program this is, so files are "
+                              "written natively; set launch= to a text that is the same in all "
+                              "ranks and new in each start");
+    return native;
+  }
+  auto stage = process.job_stage(settings, launcher);
+  if (!stage) {
+    restart::log_warning_once("stage", "files are written natively: " + stage.error().message);
+    return native;
+  }
+  plan.stage = *stage;
+  const auto& directory = plan.stage->directory;
+  if (directory.is_marked_native(restart::pattern_of(plan.masked_names.front())) ||
+      directory.is_marked_native(std::string(restart::every_shape))) {
+    return native;
+  }
+  plan.room = stage_room(*plan.stage, settings);
+  if (plan.room == 0) {
+    restart::log_warning_once(
+        "full", "the stage " + stage_path + " is full, so files are written natively");
+    return native;
+  }
+  ensure_leader(*plan.stage, false);
+  return std::optional<CapturePlan>(std::move(plan));
+}
+
+}  // namespace mcr::vol

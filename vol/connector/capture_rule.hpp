@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which files are captured by their name (design.md 4.1): the setting files=. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcr::vol {
+
+struct NameQuestion {
+  std::string_view files;           ///< the setting: auto, *, GLOB[;GLOB]
+  std::string_view path_as_passed;  ///< as the program gave it
+  std::string_view path;            ///< absolute, links resolved
+  std::uint32_t rank = 0;
+  std::uint32_t rank_count = 1;
+};
+
+/// The masked names under which the file is captured, most likely first; empty: it is not.
+std::vector<std::string> captured_names(const NameQuestion& question);
+
+/// `path` with what {rank} and {part} of the glob stand for masked; nothing where the glob does not
+/// match. A glob without '/' is compared with the file name, one that begins with '/' with the
+/// whole path, any other with as many last components as it has. `*`, `?`, `[...]` stay within a
+/// component.
+std::optional<std::string> match_glob(std::string_view glob, std::string_view path,
+                                      std::uint32_t rank);
+
+}  // namespace mcr::vol

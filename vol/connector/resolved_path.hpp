@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a path stands for at this moment, as the kernel sees it: independent of the working
+// directory and of symbolic links on the way.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string>
+
+#include "codecs/base/result.hpp"
+
+namespace mcr::vol {
+
+struct ResolvedPath {
+  std::string path;       ///< absolute, no symbolic links
+  std::string directory;  ///< the same without the last component
+  struct stat directory_status {};
+  std::optional<struct stat> status;  ///< of what lies there; none: nothing
+};
+
+/// A last component that is a symbolic link is followed, also where it leads to nothing: that is
+/// where O_CREAT makes a file. Cause::system: the directory is not there or may not be entered.
+Result<ResolvedPath> resolve_path(const std::string& name);
+
+}  // namespace mcr::vol

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/driver/container_backend.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "vol/driver/native_backend.hpp"
+#include "vol/driver/spill.hpp"
+#include "vol/driver/stage_backend.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+/// A superblock is at most 96 bytes long, and its extension's message little more.
+constexpr std::size_t max_pending_bytes = 512;
+
+// The part's bytes as a native file in place of the stub.
+Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const std::string& path,
+                                             const restart::File& stub,
+                                             bool ignore_disabled_locks) {
+  const struct stat status = MCR_TRY(stub.status());
+  auto [file, name] = MCR_TRY(
+      temporary_beside(path, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
+  auto copied = copy_source(source, file);
+  restart::system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), status.st_gid);
+  restart::system_calls().fchmod(file.descriptor(), status.st_mode & 07777);
+  if (copied &&
+      restart::system_calls().renameat(AT_FDCWD, name.c_str(), AT_FDCWD, path.c_str()) != 0) {
+    copied = restart::system_error("cannot rename", name);
+  }
+  if (!copied) {
+    restart::system_calls().unlinkat(AT_FDCWD, name.c_str(), 0);
+    return copied.error();
+  }
+  const struct stat now = MCR_TRY(file.status());
+  return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
+      std::move(file), FileIdentity{now.st_dev, now.st_ino}, source.size(), ignore_disabled_locks));
+}
+
+}  // namespace
+
+std::uint64_t ContainerBackend::size() const {
+  return written_ ? written_->size() : source_->size();
+}
+
+Result<void> ContainerBackend::read(std::uint64_t offset, MutableByteSpan out) {
+  if (written_) return written_->read(offset, out);
+  const std::uint64_t end = std::min<std::uint64_t>(source_->size(), offset + out.size());
+  const auto there = static_cast<std::size_t>(end > offset ? end - offset : 0);
+  if (there > 0) MCR_TRY(source_->read_at(offset, out.first(there)));
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(there), out.end(), std::byte{0});
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    const std::uint64_t at = pending_offset_ + i;
+    if (at >= offset && at - offset < out.size())
+      out[static_cast<std::size_t>(at - offset)] = pending_[i];
+  }
+  return {};
+}
+
+Result<void> ContainerBackend::write(std::uint64_t offset, ByteSpan data) {
+  if (!written_) {
+    const bool small = data.size() <= max_pending_bytes && offset + data.size() <= source_->size();
+    const bool same_place =
+        pending_.empty() || (pending_offset_ == offset && pending_.size() == data.size());
+    if (small && same_place) {
+      pending_offset_ = offset;
+      pending_.assign(data.begin(), data.end());
+      return {};
+    }
+    if (small) {
+      Bytes present(data.size());
+      MCR_TRY(read(offset, present));
+      if (std::equal(present.begin(), present.end(), data.begin())) return {};
+    }
+    MCR_TRY(begin_writing());
+  }
+  return written_->write(offset, data);
+}
+
+Result<void> ContainerBackend::truncate(std::uint64_t size) {
+  if (!written_) {
+    if (size == source_->size()) return {};
+    MCR_TRY(begin_writing());
+  }
+  return written_->truncate(size);
+}
+
+Result<void> ContainerBackend::flush() { return written_ ? written_->flush() : Result<void>(); }
+
+Result<void> ContainerBackend::lock(bool exclusive) {
+  return lock_descriptor(descriptor(), exclusive ? LOCK_EX : LOCK_SH, ignore_disabled_locks_);
+}
+
+Result<void> ContainerBackend::unlock() {
+  return lock_descriptor(descriptor(), LOCK_UN, ignore_disabled_locks_);
+}
+
+Result<bool> ContainerBackend::pending_differs() {
+  if (pending_.empty()) return false;
+  Bytes present(pending_.size());
+  MCR_TRY(source_->read_at(pending_offset_, present));
+  return present != pending_;
+}
+
+Result<void> ContainerBackend::close() {
+  if (!written_) {
+    if (!MCR_TRY(pending_differs())) return {};
+    MCR_TRY(begin_writing());
+  }
+  return written_->close();
+}
+
+int ContainerBackend::descriptor() const {
+  return written_ ? written_->descriptor() : at_path_.descriptor();
+}
+
+Result<void> ContainerBackend::make_native() {
+  if (!written_) MCR_TRY(begin_writing());
+  return written_->make_native();
+}
+
+Result<void> ContainerBackend::begin_writing() {
+  const Waiting waiting;
+  // Its own descriptor: HDF5's lock and the program's handle are on ours, which stays open beside
+  // it.
+  const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (second < 0) return restart::system_error("cannot duplicate the descriptor of", path_);
+  auto file = StagedFile::reopen(stub_, path_, restart::File(second, path_), *source_);
+  if (file) {
+    written_ = std::make_unique<StageBackend>(std::move(*file), true, ignore_disabled_locks_);
+  } else {
+    restart::log_warning_once("amend", path_ + " is written natively: " + file.error().message);
+    written_ = MCR_TRY(native_copy(*source_, path_, at_path_, ignore_disabled_locks_));
+  }
+  if (pending_.empty()) return {};
+  const Bytes pending = std::move(pending_);
+  pending_.clear();
+  return written_->write(pending_offset_, pending);
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A part that is finished: read from the stage or from its container. Opened for writing, it stays
+// where it is until bytes really change (HDF5 marks and unmarks the superblock at every open for
+// writing); then it becomes a part that is written (StagedFile::reopen), or a native file where
+// that cannot be.
+#pragma once
+
+#include <string>
+
+#include "restart/base/file.hpp"
+#include "restart/format/stub.hpp"
+#include "restart/part_source.hpp"
+#include "vol/driver/backend.hpp"
+
+namespace mcr::vol {
+
+class ContainerBackend : public Backend {
+ public:
+  ContainerBackend(std::unique_ptr<restart::PartSource> source, restart::Stub stub,
+                   std::string path, restart::File at_path, FileIdentity identity,
+                   bool ignore_disabled_locks)
+      : source_(std::move(source)),
+        stub_(std::move(stub)),
+        path_(std::move(path)),
+        at_path_(std::move(at_path)),
+        identity_(identity),
+        ignore_disabled_locks_(ignore_disabled_locks) {}
+
+  [[nodiscard]] std::uint64_t size() const override;
+  Result<void> read(std::uint64_t offset, MutableByteSpan out) override;
+  Result<void> write(std::uint64_t offset, ByteSpan data) override;
+  Result<void> truncate(std::uint64_t size) override;
+  Result<void> flush() override;
+  Result<void> lock(bool exclusive) override;
+  Result<void> unlock() override;
+  Result<void> close() override;
+  [[nodiscard]] int descriptor() const override;
+  [[nodiscard]] FileIdentity identity() const override {
+    return written_ ? written_->identity() : identity_;
+  }
+  Result<void> make_native() override;
+  void require_durable() override {
+    if (written_) written_->require_durable();
+  }
+
+ private:
+  Result<void> begin_writing();
+  Result<bool> pending_differs();
+
+  std::unique_ptr<restart::PartSource> source_;
+  restart::Stub stub_;
+  std::string path_;
+  restart::File at_path_;
+  FileIdentity identity_;
+  bool ignore_disabled_locks_;
+  // One small write that may yet be taken back: the superblock's mark.
+  std::uint64_t pending_offset_ = 0;
+  Bytes pending_;
+  std::unique_ptr<Backend> written_;  ///< after the first change
+};
+
+}  // namespace mcr::vol

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/driver/spill.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+namespace mcr::vol {
+
+namespace {
+
+constexpr std::size_t buffer_bytes = 1 << 20;
+
+template <typename Read>
+Result<void> copy(Read read, const restart::File& to, std::uint64_t begin, std::uint64_t end) {
+  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer_bytes)));
+  for (std::uint64_t at = begin; at < end;) {
+    const auto piece = MutableByteSpan(buffer).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(end - at, buffer.size())));
+    MCR_TRY(read(at, piece));
+    MCR_TRY(to.write_at(at, piece));
+    at += piece.size();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> copy_bytes(const restart::File& from, const restart::File& to, std::uint64_t begin,
+                        std::uint64_t end) {
+  return copy([&](std::uint64_t at, MutableByteSpan out) { return from.read_at(at, out); }, to,
+              begin, end);
+}
+
+Result<void> copy_source(restart::PartSource& source, const restart::File& to) {
+  return copy([&](std::uint64_t at, MutableByteSpan out) { return source.read_at(at, out); }, to, 0,
+              source.size());
+}
+
+Result<std::pair<restart::File, std::string>> temporary_beside(const std::string& path,
+                                                               const std::string& word) {
+  std::string name = path.substr(0, path.rfind('/') + 1) + ".mcr-" + word;
+  restart::File file =
+      MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  return std::pair(std::move(file), std::move(name));
+}
+
+}  // namespace mcr::vol

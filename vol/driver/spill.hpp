@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the stage to a native file: what StagedFile::spill copies with, and to where.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "restart/base/file.hpp"
+#include "restart/part_source.hpp"
+
+namespace mcr::vol {
+
+/// [begin, end) of one file to the same place in another, with a small buffer.
+Result<void> copy_bytes(const restart::File& from, const restart::File& to, std::uint64_t begin,
+                        std::uint64_t end);
+
+/// All of `source` to the beginning of `to`.
+Result<void> copy_source(restart::PartSource& source, const restart::File& to);
+
+/// A new file in the directory of `path`, to be renamed to it, and its name.
+Result<std::pair<restart::File, std::string>> temporary_beside(const std::string& path,
+                                                               const std::string& word);
+
+}  // namespace mcr::vol

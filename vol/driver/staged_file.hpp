@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A part that this process is writing. There is one per file, whatever number of HDF5's handles and
+// names lead to it; a process-wide table finds it by what lies at the path (the stub, or the old
+// file that the part will replace at publish).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "restart/format/journal.hpp"
+#include "restart/format/stub.hpp"
+#include "restart/part_source.hpp"
+#include "vol/connector/capture_plan.hpp"
+#include "vol/driver/backend.hpp"
+#include "vol/driver/native_backend.hpp"
+#include "vol/driver/written_ranges.hpp"
+
+namespace mcr::vol {
+
+/// Everything that publish and spill have to know of a part.
+struct StagedPart {
+  JobStage* stage = nullptr;
+  Process::SettingsPointer settings;
+  restart::PartBegin begin;
+  restart::File bytes;
+  restart::File journal;
+  WrittenRanges written;
+  std::uint64_t size = 0;         ///< end of file as HDF5 sees it
+  std::uint64_t stale_bytes = 0;  ///< below this the file holds old bytes where nothing was written
+  restart::File at_path;          ///< what lies at the path: the stub, or what will be replaced
+  FileIdentity identity;          ///< of it
+  gid_t group = 0;                ///< its group, for what replaces it
+  bool published = false;         ///< finally
+  bool durable = false;
+};
+
+class StagedFile : public std::enable_shared_from_this<StagedFile> {
+ public:
+  /// A new part for a path at which nothing lies, or something that it replaces at publish. Errors
+  /// leave nothing behind at the path but, where nothing lay there, an empty file (as native HDF5
+  /// would have made).
+  static Result<std::shared_ptr<StagedFile>> create(const CapturePlan& plan);
+  /// A published part that is written again: taken back from the leader, or copied from `source`
+  /// into a new part of the same generation that replaces it at publish. `at_path` leads to the
+  /// stub.
+  static Result<std::shared_ptr<StagedFile>> reopen(const restart::Stub& stub,
+                                                    const std::string& path, restart::File at_path,
+                                                    restart::PartSource& source);
+  /// The part whose path leads to this file, null where this process writes none there.
+  static std::shared_ptr<StagedFile> find(FileIdentity identity);
+
+  ~StagedFile();
+
+  [[nodiscard]] std::uint64_t size() const { return native_ ? native_->size() : part_.size; }
+  Result<void> read(std::uint64_t offset, MutableByteSpan out);
+  Result<void> write(std::uint64_t offset, ByteSpan data);
+  Result<void> truncate(std::uint64_t size);
+  /// Publishes provisionally.
+  Result<void> flush();
+  /// Publishes, or drops what was never written. The last that is called on it by its writer.
+  Result<void> finish();
+  /// Leaves the stage: the file becomes a native one.
+  Result<void> spill(const char* why);
+
+  [[nodiscard]] int descriptor() const {
+    return native_ ? native_->descriptor() : part_.at_path.descriptor();
+  }
+  [[nodiscard]] FileIdentity identity() const { return part_.identity; }
+  void require_durable() { part_.durable = true; }
+
+ private:
+  explicit StagedFile(StagedPart part) : part_(std::move(part)) {}
+  static std::shared_ptr<StagedFile> in_table(StagedPart part);
+  void leave_table();
+  Result<void> copy_to(const restart::File& target);
+  Result<void> take_path();
+  Result<void> finish_native();
+  [[nodiscard]] bool is_inherited_from_living() const;
+
+  StagedPart part_;
+  std::optional<NativeBackend> native_;  ///< after spill
+  std::string native_temporary_;         ///< its name until it replaces what lies at the path
+  std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond it is spilled
+  bool wrote_ = false;
+};
+
+/// What lies at the path of a stub: read whole, checked.
+Result<restart::Stub> read_stub_file(const restart::File& file);
+
+}  // namespace mcr::vol

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which bytes of a file were written. A reused stage file holds another part's old bytes: what is
+// not in here must read as zeros and be zero at publish.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace mcr::vol {
+
+class WrittenRanges {
+ public:
+  struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    bool operator==(const Range&) const = default;
+  };
+
+  /// [begin, end) was written. HDF5 writes mostly where it wrote last, so that is looked at first.
+  void add(std::uint64_t begin, std::uint64_t end) {
+    if (begin >= end) return;
+    if (last_ < ranges_.size()) {
+      Range& last = ranges_[last_];
+      const std::uint64_t next_begin =
+          last_ + 1 < ranges_.size() ? ranges_[last_ + 1].begin : UINT64_MAX;
+      if (begin >= last.begin && begin <= last.end && end < next_begin) {
+        last.end = std::max(last.end, end);
+        return;
+      }
+    }
+    // The first range that touches [begin, end], and the first behind it that does not.
+    const auto first =
+        std::lower_bound(ranges_.begin(), ranges_.end(), begin,
+                         [](const Range& range, std::uint64_t at) { return range.end < at; });
+    auto behind = first;
+    while (behind != ranges_.end() && behind->begin <= end) {
+      begin = std::min(begin, behind->begin);
+      end = std::max(end, behind->end);
+      ++behind;
+    }
+    last_ = static_cast<std::size_t>(first - ranges_.begin());
+    if (first == behind) {
+      ranges_.insert(first, Range{begin, end});
+    } else {
+      *first = Range{begin, end};
+      ranges_.erase(first + 1, behind);
+    }
+  }
+
+  /// Nothing from `size` on counts as written any more.
+  void cut(std::uint64_t size) {
+    while (!ranges_.empty() && ranges_.back().begin >= size) ranges_.pop_back();
+    if (!ranges_.empty()) ranges_.back().end = std::min(ranges_.back().end, size);
+    last_ = 0;
+  }
+
+  /// Calls `gap(begin, end)` for all of [begin, end) that was not written, in order; stops at the
+  /// first result that is false.
+  template <typename Gap>
+  bool for_gaps(std::uint64_t begin, std::uint64_t end, Gap gap) const {
+    auto range = std::lower_bound(
+        ranges_.begin(), ranges_.end(), begin,
+        [](const Range& candidate, std::uint64_t at) { return candidate.end <= at; });
+    std::uint64_t at = begin;
+    for (; range != ranges_.end() && range->begin < end; ++range) {
+      if (at < range->begin && !gap(at, range->begin)) return false;
+      at = std::max(at, range->end);
+    }
+    return at >= end || gap(at, end);
+  }
+
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+
+ private:
+  std::vector<Range> ranges_;  // in order, apart from one another
+  std::size_t last_ = 0;
+};
+
+}  // namespace mcr::vol

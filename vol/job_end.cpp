@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/job_end.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <string_view>
+
+#include "restart/base/file.hpp"
+#include "restart/base/lock.hpp"
+#include "restart/base/log.hpp"
+#include "vol/leader_start.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+using State = restart::LaunchDirectory::State;
+
+void pause_ms(std::uint64_t ms) {
+  const timespec pause{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
+  nanosleep(&pause, nullptr);
+}
+
+// Until `done`, asked ever more seldom; false at the bound. A leader that died meanwhile is
+// replaced.
+template <typename Done>
+bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
+  const std::uint64_t begin = monotonic_ns();
+  std::uint64_t pause = 1;
+  while (!done()) {
+    if ((monotonic_ns() - begin) / 1'000'000 >= limit_ms) return false;
+    ensure_leader(stage, false);
+    pause_ms(pause);
+    pause = std::min<std::uint64_t>(pause * 2, 50);
+  }
+  return true;
+}
+
+bool is_lowest_rank(const JobStage& stage) {
+  const auto presences = stage.directory.presences();
+  if (!presences) return false;
+  return std::none_of(presences->begin(), presences->end(), [&](const auto& other) {
+    return other.rank < stage.launcher.rank ||
+           (other.rank == stage.launcher.rank && other.name < stage.presence.name);
+  });
+}
+
+// key=value lines, left by the leader after each commit.
+std::uint64_t total(std::string_view summary, std::string_view key) {
+  while (!summary.empty()) {
+    const std::string_view line = summary.substr(0, summary.find('\n'));
+    summary.remove_prefix(std::min(summary.size(), line.size() + 1));
+    if (!line.starts_with(key) || line.size() == key.size() || line[key.size()] != '=') continue;
+    std::uint64_t value = 0;
+    std::from_chars(line.data() + key.size() + 1, line.data() + line.size(), value);
+    return value;
+  }
+  return 0;
+}
+
+std::string decimal(double value, const char* unit) {
+  std::array<char, 64> buffer;
+  std::snprintf(buffer.data(), buffer.size(), "%.*f%s", value < 10 ? 1 : 0, value, unit);
+  return buffer.data();
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> units = {" B", " kB", " MB", " GB", " TB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? std::to_string(bytes) + units[0] : decimal(value, units[unit]);
+}
+
+void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t left) {
+  const auto content = restart::read_file(stage.directory.descriptor(), "summary", 1 << 16);
+  if (!content) return;
+  const std::string_view summary = as_text(*content);
+  const std::uint64_t sets = total(summary, "sets");
+  const std::uint64_t parts = total(summary, "parts");
+  const std::uint64_t raw = total(summary, "raw_bytes");
+  const std::uint64_t stored = total(summary, "stored_bytes");
+  if (sets == 0) return;
+  std::array<char, 32> waited;
+  std::snprintf(waited.data(), waited.size(), "%.2f", static_cast<double>(waited_ns) / 1e9);
+  std::string line = std::to_string(sets) + (sets == 1 ? " set of " : " sets of ") +
+                     std::to_string(parts / sets) + (parts / sets == 1 ? " part, " : " parts, ") +
+                     size_text(raw) + " → " + size_text(stored);
+  if (stored > 0)
+    line += " (" + decimal(static_cast<double>(raw) / static_cast<double>(stored), "×") + ")";
+  line += std::string(", ranks waited ") + waited.data() + " s each, ";
+  line += left == 0 ? "all committed" : std::to_string(left) + " not committed yet";
+  restart::log_summary(line);
+}
+
+}  // namespace
+
+void end_job(JobStage& stage, std::uint64_t waited_ns) {
+  (void)stage.directory.end_presence(stage.presence).has_value();
+  const auto is_pending = [&](const restart::PartId& part) {
+    return stage.directory.is_in(State::published, part);
+  };
+  if (stage.waits_at_exit && !stage.published.empty()) {
+    const bool committed = wait_until(stage, stage.exit_wait_ms, [&] {
+      std::erase_if(stage.published, [&](const auto& part) { return !is_pending(part); });
+      return stage.published.empty();
+    });
+    if (!committed) {
+      restart::log_warning(std::to_string(stage.published.size()) +
+                           " checkpoint files are not committed after exit_wait=; they stay in " +
+                           stage.directory.path() + ", `mcr recover` brings them to storage");
+    }
+    if (is_lowest_rank(stage)) {
+      // The others of the node end at the same time; their last parts belong into the line.
+      wait_until(stage, std::min<std::uint64_t>(stage.exit_wait_ms, 5000), [&] {
+        const auto pending = stage.directory.list(State::published);
+        return !pending || pending->empty();
+      });
+      print_summary(stage, waited_ns, stage.published.size());
+    }
+  }
+  // Explicitly: a fork's child may have a copy of the descriptor, and the lock would live with it.
+  restart::unlock(stage.presence.file);
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The regular end of a rank (design.md 4.5, exit=wait): it is recorded, then the rank waits,
+// bounded by exit_wait=, until its parts are committed; the lowest rank of the node prints the one
+// summary line.
+#pragma once
+
+#include "vol/process.hpp"
+
+namespace mcr::vol {
+
+void end_job(JobStage& stage, std::uint64_t waited_ns);
+
+}  // namespace mcr::vol

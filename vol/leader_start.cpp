@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/leader_start.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "restart/base/log.hpp"
+#include "vol/binding/host_hdf5.hpp"
+
+extern char** environ;
+
+namespace mcr::vol {
+
+namespace {
+
+constexpr std::uint64_t check_interval_ns = 1'000'000'000;
+constexpr std::uint64_t start_limit_ns = 2'000'000'000;
+
+// The leader is no part of the job: nothing that would load a library into it, make it a rank, or
+// let its own HDF5 look for connectors.
+bool is_passed_on(std::string_view variable) {
+  for (const std::string_view prefix : {"LD_PRELOAD=", "LD_AUDIT=", "HDF5_", "PMI_", "PMIX_",
+                                        "OMPI_", "MPI_", "MPIR_", "HYDI_", "HYDRA_"}) {
+    if (variable.starts_with(prefix)) return false;
+  }
+  return true;
+}
+
+std::string command_path() {
+  const std::string plugin = plugin_file();
+  const auto slash = plugin.rfind('/');
+  return slash == std::string::npos ? std::string()
+                                    : plugin.substr(0, slash + 1) + MCR_COMMAND_FROM_PLUGIN;
+}
+
+// 0 where the leader was started; it detaches at once, so its first process is waited for here,
+// bounded: the program must not find a child that it does not know.
+int spawn(const std::string& command, std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::vector<char*> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (is_passed_on(*variable)) environment.push_back(*variable);
+  }
+  environment.push_back(nullptr);
+
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
+  }
+  pid_t child = -1;
+  const int status = posix_spawn(&child, command.c_str(), &actions, &attributes, arguments.data(),
+                                 environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (status != 0) return status;
+  const std::uint64_t begin = monotonic_ns();
+  timespec pause{0, 200'000};
+  int ended = 0;
+  while (waitpid(child, &ended, WNOHANG) == 0 && monotonic_ns() - begin < start_limit_ns) {
+    nanosleep(&pause, nullptr);
+    if (pause.tv_nsec < 5'000'000) pause.tv_nsec *= 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void ensure_leader(JobStage& stage, bool now) {
+  const std::uint64_t time = monotonic_ns();
+  if (!now && stage.leader_checked_ns != 0 && time - stage.leader_checked_ns < check_interval_ns)
+    return;
+  stage.leader_checked_ns = time;
+  if (stage.directory.has_leader()) return;
+  const std::string command = command_path();
+  std::vector<std::string> words = {command,
+                                    "leader",
+                                    "--detach",
+                                    "--stage",
+                                    stage.stage,
+                                    "--node",
+                                    stage.launcher.node,
+                                    "--launch",
+                                    stage.launcher.launch.value_or("")};
+  if (!stage.settings.empty()) {
+    words.emplace_back("--settings");
+    words.push_back(stage.settings);
+  }
+  const int status = spawn(command, std::move(words));
+  if (status != 0) {
+    restart::log_warning_once("leader", "cannot start " + command + ": " + std::strerror(status) +
+                                            "; checkpoints stay in " + stage.directory.path() +
+                                            ", `mcr recover` brings them to storage");
+  }
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starts the node's leader where none leads: `mcr leader --detach`, the command that was installed
+// beside the plugin and nothing else, by posix_spawn (never a plain fork from an MPI rank). What is
+// left to reset, descriptors, signals, affinity, session, happens in the leader after exec.
+#pragma once
+
+#include "vol/process.hpp"
+
+namespace mcr::vol {
+
+/// Looks for a leader, at most once a second unless `now`. Failure is told once and harms nobody:
+/// parts stay in the stage until a leader adopts them.
+void ensure_leader(JobStage& stage, bool now);
+
+}  // namespace mcr::vol

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a crash after each step of publish() leaves:
+//  1. complete_bytes: the part is open, its writer dead: as if the program had died before
+//  H5Fclose. The
+//     leader puts the last flushed image at the path where nothing lay there before.
+//  2. journal, then its rename into published/: the part is safe. Where something lay at the path
+//  before,
+//     the path still shows that; adoption and `mcr recover` put the stub there.
+//  3. stub in place of what lay there: done. The old file or stub died only now.
+//  4. locks given back: the leader may drain.
+#include "vol/publish.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <vector>
+
+#include "restart/base/lock.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+/// Gaps up to this size are overwritten with zeros; larger ones are cheaper to punch out.
+constexpr std::uint64_t punch_threshold = 64 * 1024;
+
+Result<void> write_zeros(const restart::File& file, std::uint64_t begin, std::uint64_t end) {
+  const std::vector<std::byte> zeros(
+      static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, 1 << 20)));
+  while (begin < end) {
+    const auto step = std::min<std::uint64_t>(end - begin, zeros.size());
+    MCR_TRY(file.write_at(begin, ByteSpan(zeros).first(static_cast<std::size_t>(step))));
+    begin += step;
+  }
+  return {};
+}
+
+Result<void> clear(const restart::File& file, std::uint64_t begin, std::uint64_t end) {
+  if (end - begin > punch_threshold &&
+      restart::system_calls().fallocate(
+          file.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+          static_cast<off_t>(end - begin)) == 0) {
+    return {};
+  }
+  return write_zeros(file, begin, end);
+}
+
+restart::PartPublish record_of(const StagedPart& part, bool provisional) {
+  restart::PartPublish record;
+  record.size = part.size;
+  record.publish_ns = realtime_ns();
+  record.provisional = provisional;
+  record.durable = part.durable;
+  return record;
+}
+
+std::string directory_of(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
+
+// Where containers of the part will lie; temporary names of ours belong there, so that the
+// program's own directories hold its own files only.
+std::string container_directory(const restart::PartBegin& begin, std::string_view container_dir) {
+  if (begin.masked_names.empty()) return {};
+  return restart::container_name(begin.masked_names.front(), container_dir, begin.launch,
+                                 begin.sequence)
+      .directory;
+}
+
+bool is_at_path(const std::string& path, FileIdentity identity) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 &&
+         FileIdentity{status.st_dev, status.st_ino} == identity;
+}
+
+Result<void> put_stub(StagedPart& part) {
+  const Bytes content = restart::write_stub(stub_of(part));
+  const std::string& path = part.begin.path;
+  if (!is_at_path(path, part.identity)) {
+    // The program renamed or removed what lay there while it wrote. Native HDF5 would have written
+    // into that very file, wherever it is now; where it has no name left, the data goes with it.
+    struct stat status {};
+    if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0) {
+      if (access(path.c_str(), F_OK) == 0) return part.stage->directory.drop(part.begin.part);
+    } else {
+      MCR_TRY(part.at_path.write_at(0, content));
+      return part.at_path.truncate(content.size());
+    }
+  }
+  part.at_path = MCR_TRY(
+      replace_file(path, container_directory(part.begin, part.settings->text("container_dir")),
+                   part.begin.part.text(), content, part.begin.mode, part.group));
+  return {};
+}
+
+}  // namespace
+
+restart::Stub stub_of(const StagedPart& part) {
+  restart::Stub stub;
+  stub.part = part.begin.part;
+  stub.launch = part.begin.launch;
+  stub.sequence = part.begin.sequence;
+  stub.rank = part.begin.rank;
+  stub.rank_count = part.begin.rank_count;
+  stub.node = part.begin.node;
+  stub.masked_names = part.begin.masked_names;
+  stub.container_directory = part.settings->text("container_dir");
+  stub.launch_directory = part.stage->directory.path();
+  stub.path = part.begin.path;
+  return stub;
+}
+
+Result<void> complete_bytes(StagedPart& part) {
+  // The gaps are gathered first: zeroing one changes the ranges.
+  std::vector<WrittenRanges::Range> gaps;
+  part.written.for_gaps(0, std::min(part.size, part.stale_bytes),
+                        [&](std::uint64_t begin, std::uint64_t end) {
+                          gaps.push_back({begin, end});
+                          return true;
+                        });
+  for (const auto& gap : gaps) {
+    MCR_TRY(clear(part.bytes, gap.begin, gap.end));
+    part.written.add(gap.begin, gap.end);
+  }
+  MCR_TRY(part.bytes.truncate(part.size));
+  part.stale_bytes = std::min(part.stale_bytes, part.size);
+  return {};
+}
+
+Result<void> publish_provisionally(StagedPart& part) {
+  MCR_TRY(complete_bytes(part));
+  return part.stage->directory.publish(part.begin.part, part.journal, record_of(part, true));
+}
+
+Result<void> publish(StagedPart& part) {
+  MCR_TRY(complete_bytes(part));  // 1
+  MCR_TRY(
+      part.stage->directory.publish(part.begin.part, part.journal, record_of(part, false)));  // 2
+  part.published = true;
+  Process::get().add_published(*part.stage, part.begin.part);
+  if (part.begin.replaced != restart::Replaced::nothing) {  // 3
+    if (const auto put = put_stub(part); !put) {
+      restart::log_warning_once(
+          "stub", part.begin.path + " still shows what lay there before: " + put.error().message +
+                      "; `mcr recover` puts the new one there");
+    }
+  }
+  restart::unlock(part.bytes);  // 4
+  return {};
+}
+
+Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,
+                                   const std::string& word, ByteSpan content, mode_t mode,
+                                   gid_t group) {
+  const auto attempt = [&](const std::string& temporary) -> Result<restart::File> {
+    restart::File file = MCR_TRY(
+        restart::File::open(AT_FDCWD, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    auto written = file.write_at(0, content);
+    // The group before the mode: chown takes set-id bits away. Not being allowed to is as native: a
+    // file that a member of another group makes has that group.
+    if (written &&
+        restart::system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), group) != 0)
+      errno = 0;
+    if (written && restart::system_calls().fchmod(file.descriptor(), mode & 07777) != 0) {
+      written = restart::system_error("cannot set the mode of", temporary);
+    }
+    if (written && restart::system_calls().renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD,
+                                                    path.c_str()) != 0) {
+      written = restart::system_error("cannot rename", temporary);
+    }
+    if (!written) {
+      restart::system_calls().unlinkat(AT_FDCWD, temporary.c_str(), 0);
+      return written.error();
+    }
+    return file;
+  };
+  if (!temporary_directory.empty()) {
+    const std::string temporary = temporary_directory + "/set-new." + word;
+    auto done = attempt(temporary);
+    if (!done && done.error().system_error == ENOENT) {
+      restart::system_calls().mkdirat(AT_FDCWD, temporary_directory.c_str(), 0777);
+      done = attempt(temporary);
+    }
+    if (done) return done;
+  }
+  return attempt(directory_of(path) + "/.mcr-" + word);
+}
+
+}  // namespace mcr::vol

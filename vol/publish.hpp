@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Publish: the moment at which a closed part becomes visible to the leader, and after which no
+// death of any process loses it (promise 3). No fsync, no directory scan, no walk over the file.
+#pragma once
+
+#include <string>
+
+#include "vol/driver/staged_file.hpp"
+
+namespace mcr::vol {
+
+/// The stub that names the part.
+restart::Stub stub_of(const StagedPart& part);
+
+/// Zeroes what was never written, so that the bytes equal the native file's (promise 4), and gives
+/// the file its size.
+Result<void> complete_bytes(StagedPart& part);
+
+/// H5Fflush: what is there now survives the process's death.
+Result<void> publish_provisionally(StagedPart& part);
+
+/// The close of the file.
+Result<void> publish(StagedPart& part);
+
+/// Puts `content` in place of what lies at `path`, complete or not at all, with that file's mode
+/// and group. `temporary_directory` is tried first for the file that is renamed.
+Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,
+                                   const std::string& word, ByteSpan content, mode_t mode,
+                                   gid_t group);
+
+}  // namespace mcr::vol

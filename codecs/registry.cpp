@@ -9,9 +9,9 @@
 #include "codecs/entropy/entropy_codec.hpp"
 #include "codecs/fpc/fpc_codec.hpp"
 #include "codecs/fpzip/fpzip_codec.hpp"
+#include "codecs/lorenzo/lorenzo_codec.hpp"
 #include "codecs/lz4/lz4_codec.hpp"
 #include "codecs/ordered_int/ordered_int_codec.hpp"
-#include "codecs/stencil/stencil_codec.hpp"
 #include "codecs/stencil/stencil_codec.hpp"
 #include "codecs/structure_split/structure_split_codec.hpp"
 #include "codecs/top_bits/top_bits_codec.hpp"
@@ -35,11 +35,11 @@ constexpr std::array table{
     CodecEntry{codec_id::delta, "delta", delta_codec, 1, newest},
     CodecEntry{codec_id::zigzag, "zigzag", zigzag_codec, 1, newest},
     CodecEntry{codec_id::ordered_int, "ordered_int", ordered_int_codec, 1, newest},
+    CodecEntry{codec_id::lorenzo, "lorenzo", lorenzo_codec, 1, newest},
     CodecEntry{codec_id::structure_split, "structure_split", structure_split_codec, 1, newest},
     CodecEntry{codec_id::constant, "constant", constant_codec, 1, newest},
     CodecEntry{codec_id::top_bits, "top_bits", top_bits_codec, 1, newest},
     CodecEntry{codec_id::class_coder, "class_coder", class_coder_codec, 1, newest},
-    CodecEntry{codec_id::stencil, "stencil", stencil_codec, 1, newest},
     CodecEntry{codec_id::stencil, "stencil", stencil_codec, 1, newest},
     CodecEntry{codec_id::fpc, "fpc", fpc_codec, 1, newest},
     CodecEntry{codec_id::entropy, "entropy", entropy_codec, 1, newest},

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/lorenzo/lorenzo_codec.hpp"
+
+#include <algorithm>
+
+#include "codecs/base/float_mode.hpp"
+#include "codecs/base/parameter_text.hpp"
+#include "codecs/lorenzo/lorenzo.hpp"
+#include "codecs/lorenzo/predictor.hpp"
+#include "codecs/ordered_int/ordered_int.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+constexpr std::string_view hex_digits = "0123456789abcdef";
+
+/// Parameters: none, one predictor for all bricks, or one for each.
+Result<void> check(const Layout& in, ByteSpan parameters) {
+  if (in.type.kind == ElementKind::bytes) return Error{Cause::usage, "lorenzo: takes numbers only"};
+  if (parameters.size() > 1 && parameters.size() != in.bricks.size()) {
+    return Error{Cause::usage, "lorenzo: another number of predictors than of bricks"};
+  }
+  for (const std::byte byte : parameters) {
+    if (byte > std::byte{15}) return Error{Cause::usage, "lorenzo: parameters out of range"};
+    const auto predictor = Predictor::from_byte(std::to_integer<std::uint8_t>(byte));
+    if (predictor.floating && (in.type.kind != ElementKind::floating || in.type.size < 4)) {
+      return Error{Cause::usage, "lorenzo: predicts only float and double in floating point"};
+    }
+  }
+  return {};
+}
+
+Predictor predictor_for(const Layout& layout, ByteSpan parameters, std::size_t brick) {
+  if (parameters.empty()) return default_predictor(layout.type);
+  const std::size_t index = parameters.size() == 1 ? 0 : brick;
+  return Predictor::from_byte(std::to_integer<std::uint8_t>(parameters[index]));
+}
+
+/// Calls `call(view, offset, bytes)` for each brick that holds something.
+template <typename Call>
+void for_each_brick(const Layout& layout, ByteSpan parameters, const Call& call) {
+  std::size_t offset = 0;
+  for (std::size_t b = 0; b < layout.bricks.size(); ++b) {
+    const Shape& shape = layout.bricks[b];
+    const auto bytes = static_cast<std::size_t>(shape.count()) * layout.type.size;
+    if (bytes == 0) continue;
+    call(view_of(shape, layout.type, predictor_for(layout, parameters, b)), offset, bytes);
+    offset += bytes;
+  }
+}
+
+std::size_t longest_row(const Layout& layout, ByteSpan parameters) {
+  std::size_t columns = 0;
+  for_each_brick(layout, parameters, [&](const BrickView& view, std::size_t, std::size_t) {
+    if (view.dimensions >= 2) columns = std::max(columns, view.box.columns);
+  });
+  return columns;
+}
+
+class LorenzoCodec final : public Codec {
+ public:
+  Result<Layout> output(const Layout& in, ByteSpan parameters) const override {
+    MCR_TRY(check(in, parameters));
+    Layout out = in;
+    out.type.kind = ElementKind::unsigned_integer;
+    return out;
+  }
+  bool changes_size() const override { return false; }
+  Elements elements() const override { return Elements::numbers; }
+
+  Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameters, Scratch& scratch,
+                      Bytes& out) const override {
+    MCR_TRY(check(layout, parameters));
+    const std::size_t size = layout.type.size;
+    const bool ordered = layout.type.kind == ElementKind::floating;
+    const auto zeros = scratch.take<std::byte>(longest_row(layout, parameters) * size);
+    std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
+    const std::size_t begin = out.size();
+    out.resize(begin + raw.size());
+    const auto integers = scratch.take<std::byte>(ordered ? raw.size() : 0);
+    const IeeeMode mode;
+    for_each_brick(
+        layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
+          const std::byte* from = raw.data() + offset;
+          std::byte* const to = out.data() + begin + offset;
+          if (view.floating) {
+            lorenzo_floating_encode(size, view.dimensions, view.box, from, zeros.data(), to);
+            return;
+          }
+          if (ordered) {
+            ordered_float_encode(size, from, bytes / size, integers.data() + offset);
+            from = integers.data() + offset;
+          }
+          lorenzo_integer_encode(size, view.dimensions, view.box, from, zeros.data(), to);
+        });
+    return {};
+  }
+
+  Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch& scratch,
+                      MutableByteSpan raw) const override {
+    MCR_TRY(check(layout, parameters));
+    if (stored.size() != raw.size()) return Error{Cause::damaged, "lorenzo: another size"};
+    const std::size_t size = layout.type.size;
+    const bool ordered = layout.type.kind == ElementKind::floating;
+    const auto zeros = scratch.take<std::byte>(longest_row(layout, parameters) * size);
+    std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
+    const IeeeMode mode;
+    for_each_brick(
+        layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
+          const std::byte* const from = stored.data() + offset;
+          std::byte* const to = raw.data() + offset;
+          if (view.floating) {
+            lorenzo_floating_decode(size, view.dimensions, view.box, from, zeros.data(), to);
+            return;
+          }
+          lorenzo_integer_decode(size, view.dimensions, view.box, from, zeros.data(), to);
+          if (ordered) ordered_float_decode(size, to, bytes / size, to);
+        });
+    return {};
+  }
+
+  // Text: "3,float,cube" for all bricks, or "each=" and a hexadecimal digit for each brick.
+  Result<Bytes> parse(std::string_view text) const override {
+    if (text.empty()) return Bytes{};
+    Bytes each;
+    if (text.starts_with("each=")) {
+      for (const char letter : text.substr(5)) {
+        const std::size_t digit = hex_digits.find(letter);
+        if (digit == std::string_view::npos) return unknown(text);
+        each.push_back(static_cast<std::byte>(digit));
+      }
+      return each;
+    }
+    Predictor predictor;
+    while (!text.empty()) {
+      const std::string_view word = next_word(text);
+      if (word == "float") {
+        predictor.floating = true;
+      } else if (word == "integer") {
+        predictor.floating = false;
+      } else if (word == "cube") {
+        predictor.cube = true;
+      } else if (word.size() == 1 && word[0] >= '0' && word[0] <= '3') {
+        predictor.dimensions = static_cast<std::uint8_t>(word[0] - '0');
+      } else {
+        return unknown(word);
+      }
+    }
+    return Bytes{static_cast<std::byte>(predictor.byte())};
+  }
+  std::string print(ByteSpan parameters) const override {
+    if (parameters.empty()) return "";
+    if (parameters.size() > 1) {
+      std::string text = "each=";
+      for (const std::byte byte : parameters)
+        text += hex_digits[std::to_integer<unsigned>(byte) & 15];
+      return text;
+    }
+    const auto predictor = Predictor::from_byte(std::to_integer<std::uint8_t>(parameters[0]));
+    return std::to_string(predictor.dimensions) + (predictor.floating ? ",float" : ",integer") +
+           (predictor.cube ? ",cube" : "");
+  }
+
+ private:
+  static Error unknown(std::string_view word) {
+    return {Cause::usage, "lorenzo: '" + std::string(word) +
+                              "' is none of: 0, 1, 2, 3, integer, float, cube, each=HEX"};
+  }
+};
+
+constinit const LorenzoCodec codec;
+
+}  // namespace
+
+const Codec& lorenzo_codec() { return codec; }
+
+}  // namespace mcr::codecs

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The floating-point predictions and residuals: one order of operations, for encoder, decoder and
+// estimator.
+#pragma once
+
+#include <bit>
+
+#include "codecs/base/cpu.hpp"
+#include "codecs/base/integers.hpp"
+#include "codecs/base/words.hpp"
+
+namespace mcr::codecs {
+
+template <typename Word>
+using FloatOf = std::conditional_t<sizeof(Word) == 8, double, float>;
+
+template <typename Word>
+inline constexpr Word infinity_bits = static_cast<Word>(sizeof(Word) == 8 ? 0x7ff0000000000000
+                                                                          : 0x7f800000);
+
+/// The prediction as an ordered integer. NaNs differ between processors: one predicts zero.
+template <typename Word>
+MCR_INLINE_LOOP Word ordered_prediction(FloatOf<Word> prediction) {
+  const auto bits = std::bit_cast<Word>(prediction);
+  const auto magnitude = static_cast<Word>(bits & static_cast<Word>(~sign_bit<Word>));
+  using Signed = std::make_signed_t<Word>;
+  const bool nan = static_cast<Signed>(magnitude) > static_cast<Signed>(infinity_bits<Word>);
+  return ordered_from_float(nan ? Word{0} : bits);
+}
+
+template <typename Word>
+MCR_INLINE_LOOP Word floating_residual(FloatOf<Word> number, FloatOf<Word> prediction) {
+  return zigzag(static_cast<Word>(ordered_from_float(std::bit_cast<Word>(number)) -
+                                  ordered_prediction<Word>(prediction)));
+}
+
+template <typename Word>
+MCR_INLINE_LOOP FloatOf<Word> floating_number(Word residual, FloatOf<Word> prediction) {
+  return std::bit_cast<FloatOf<Word>>(float_from_ordered(
+      static_cast<Word>(unzigzag(residual) + ordered_prediction<Word>(prediction))));
+}
+
+/// Two dimensions: what the row above adds to the left neighbour.
+template <typename Float>
+MCR_INLINE_LOOP Float predict_2d(Float left, Float up, Float up_left) {
+  return left + (up - up_left);
+}
+
+/// Three dimensions: `back_step` is back - back_left, `back_up_step` is back_up - back_up_left.
+template <typename Float>
+MCR_INLINE_LOOP Float predict_3d(Float left, Float up, Float up_left, Float back_step,
+                                 Float back_up_step) {
+  return left + ((up - up_left) + (back_step - back_up_step));
+}
+
+}  // namespace mcr::codecs

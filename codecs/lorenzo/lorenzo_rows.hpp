@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Walks the rows of a box with the rows that predict them.
+#pragma once
+
+#include "codecs/lorenzo/lorenzo.hpp"
+
+namespace mcr::codecs {
+
+/// A row and its neighbours in what is being predicted; rows outside the box are rows of zeros.
+struct RowNeighbours {
+  const std::byte* row;
+  const std::byte* up;
+  const std::byte* back;
+  const std::byte* back_up;
+};
+
+/// The neighbours of a row of `data`, the words of one volume.
+inline RowNeighbours neighbours_of(const std::byte* data, const std::byte* zeros,
+                                   std::size_t row_bytes, std::size_t rows, std::size_t plane,
+                                   std::size_t row) {
+  const std::byte* const here = data + (plane * rows + row) * row_bytes;
+  const std::byte* const back = plane != 0 ? here - rows * row_bytes : zeros;
+  return {here, row != 0 ? here - row_bytes : zeros, back,
+          plane != 0 && row != 0 ? back - row_bytes : zeros};
+}
+
+/// Prediction in `dimensions` sees a box so: what it does not look along is folded.
+inline LorenzoBox box_for(int dimensions, const LorenzoBox& box) {
+  if (dimensions >= 3) return box;
+  if (dimensions == 2) return {box.volumes * box.planes, 1, box.rows, box.columns};
+  return {1, 1, 1, box.count()};
+}
+
+}  // namespace mcr::codecs

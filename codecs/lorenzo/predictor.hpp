@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How one brick is predicted, as one byte, and the choice of it by sampling.
+#pragma once
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/layout.hpp"
+#include "codecs/lorenzo/lorenzo.hpp"
+
+namespace mcr::codecs {
+
+struct Predictor {
+  std::uint8_t dimensions = 3;  ///< 0 to 3; a brick of lower rank is predicted by its rank
+  bool floating = false;        ///< in floating point; counts from two dimensions on
+  bool cube = false;  ///< a flat brick of k*k*k (else k*k) elements is taken for a cube (square)
+
+  [[nodiscard]] std::uint8_t byte() const {
+    return static_cast<std::uint8_t>(dimensions | (floating ? 4U : 0U) | (cube ? 8U : 0U));
+  }
+  /// Any byte below 16.
+  static Predictor from_byte(std::uint8_t byte) {
+    return {static_cast<std::uint8_t>(byte & 3), (byte & 4) != 0, (byte & 8) != 0};
+  }
+  bool operator==(const Predictor&) const = default;
+};
+
+/// The best that can be said without looking at data.
+Predictor default_predictor(const ElementType& type);
+
+/// How `predictor` sees a brick: the box, the dimensions that are left, and whether they are
+/// predicted in floating point (elements of 4 or 8 bytes, two dimensions at least).
+struct BrickView {
+  LorenzoBox box;
+  int dimensions = 0;
+  bool floating = false;
+};
+BrickView view_of(const Shape& shape, const ElementType& type, const Predictor& predictor);
+
+/// The parameters for the codec `lorenzo` that suit `raw` best: one predictor for all bricks, or
+/// one for each where that pays. Looks at some hundred numbers a brick at most. Numbers in this
+/// machine's byte order.
+Bytes choose_predictors(const Layout& layout, ByteSpan raw);
+
+}  // namespace mcr::codecs

@@ -40,33 +40,38 @@ struct Hit {
   double spread = 0;              ///< how far they disagree, relative
 };
 
-/// All ways in which programs spell a family, with constant c = constants[0] and d = constants[1] =
-/// 1/c. Where c is 1, the plain ones come first.
-std::vector<Code> spellings(Family family, std::size_t inputs, bool one) {
+/// All ways in which programs spell a family, with the constants c, d = 1/c and 1.
+std::vector<Code> spellings(Family family, std::size_t inputs, bool is_one) {
   const auto a = input(0);
   const auto b = input(1);
   const auto c = constant(0);
   const auto d = constant(1);
+  const auto one = constant(2);
   const auto mul = op(Op::multiply);
   const auto div = op(Op::divide);
   const auto add = op(Op::add);
   switch (family) {
     case Family::ratio:
-      if (one) return {{a, b, div}, {a, c, b, div, mul}};
-      return {{c, a, mul, b, div}, {c, a, b, div, mul},
-              {c, b, div, a, mul}, {c, c, b, c, div, div, div, a, mul},
-              {a, d, b, mul, div}, {a, d, div, b, div},
+      if (is_one) return {{a, b, div}, {a, one, b, div, mul}};
+      return {{c, a, mul, b, div},
+              {c, a, b, div, mul},
+              {c, b, div, a, mul},
+              {c, one, b, div, mul, a, mul},
+              {a, one, b, div, mul, c, mul},
+              {c, a, mul, one, b, div, mul},
+              {a, d, b, mul, div},
+              {a, d, div, b, div},
               {a, b, div, d, div}};
     case Family::product:
-      if (one) return {{a, b, mul}};
+      if (is_one) return {{a, b, mul}};
       return {{c, a, mul, b, mul}, {c, b, mul, a, mul}, {a, b, mul, c, mul}, {a, b, mul, d, div}};
     case Family::scaled:
-      if (one) return {{a}};
+      if (is_one) return {{a}};
       return {{c, a, mul}, {a, d, div}};
     case Family::inverse:
       return {{c, a, div}};
     case Family::sum:
-      if (one) return {{a, b, add}};
+      if (is_one) return {{a, b, add}};
       return {{c, b, mul, a, add}, {a, b, d, div, add}};
     case Family::squares:
       break;
@@ -310,7 +315,7 @@ class Search {
         Formula formula;
         formula.words = std::move(code);
         if (hit.root) formula.words.push_back(op(Op::square_root));
-        formula.constants = {c, 1 / c};
+        formula.constants = {c, 1 / c, 1};
         trim(formula);
         try_formula(target, formula, hit.inputs, here);
       }
@@ -332,19 +337,19 @@ class Search {
     if (here.bits_per_word + 0.01 < found.bits_per_word) found = here;
   }
 
-  /// Leaves out a second constant that the program does not name.
+  /// Leaves out the constants that the program does not name.
   static void trim(Formula& formula) {
-    bool named[2] = {false, false};
-    for (const auto& word : formula.words) {
-      if (word.operation == Op::constant) named[word.operand] = true;
-    }
-    if (!named[1]) formula.constants.resize(named[0] ? 1 : 0);
-    if (named[1] && !named[0]) {
-      formula.constants.erase(formula.constants.begin());
-      for (auto& word : formula.words) {
-        if (word.operation == Op::constant) word.operand = 0;
+    std::vector<double> kept;
+    std::vector<unsigned> number(formula.constants.size(), ~0U);
+    for (auto& word : formula.words) {
+      if (word.operation != Op::constant) continue;
+      if (number[word.operand] == ~0U) {
+        number[word.operand] = static_cast<unsigned>(kept.size());
+        kept.push_back(formula.constants[word.operand]);
       }
+      word = constant(number[word.operand]);
     }
+    formula.constants = std::move(kept);
   }
 
   std::optional<double> shared_value(std::uint32_t target, const FoundFormula& here) {

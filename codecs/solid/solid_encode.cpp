@@ -124,12 +124,12 @@ class Encoder {
     const Choice choice = choose(options_.profile, layout, bytes, scratch_, sections_[n].name);
     Bytes payload;
     std::vector<std::uint64_t> coded;
-    const auto encoded = run_encode(choice.pipeline, bytes, layout, scratch_, payload, coded);
+    Pipeline pipeline = choice.pipeline;  // run_encode fits what waits for the data
+    const auto encoded = run_encode(pipeline, bytes, layout, scratch_, payload, coded);
     if (!encoded && encoded.error().cause != Cause::usage &&
         encoded.error().cause != Cause::unsupported) {
       return encoded.error();
     }
-    Pipeline pipeline = choice.pipeline;
     if (!encoded || payload.size() >= bytes.size()) {
       pipeline = {};
       coded.clear();
@@ -232,7 +232,7 @@ class Encoder {
       encoder->brick(own.brick(brick), predictions.prepare(entry, brick, needs, own, scratch_));
     }
     MCR_TRY(encoder->finish(options_.level, scratch_, payloads_[n]));
-    if (payloads_[n].size() * 16 < own.words.size_bytes()) return {};  // nothing alone comes near
+    if (payloads_[n].size() * 1024 < own.words.size_bytes()) return {};  // nothing comes near
     return code_alone(n);
   }
 

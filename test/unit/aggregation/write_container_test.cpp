@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/write_container.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "restart/base/system.hpp"
+#include "restart/container_reader.hpp"
+#include "restart/part_image.hpp"
+#include "restart/unpack.hpp"
+#include "restart/verify.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/aggregation/part_files.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+using restart::ContainerReader;
+using restart::File;
+using restart::ScratchDirectory;
+
+/// The system's calls, but nothing is synced: dozens of containers would wait for the disk.
+const restart::SystemCalls& without_sync() {
+  static const restart::SystemCalls calls = [] {
+    restart::SystemCalls table = restart::real_system_calls();
+    table.fsync = [](int) { return 0; };
+    return table;
+  }();
+  return calls;
+}
+
+/// Parts in a directory, and the container that write_container makes of them.
+class Packed {
+ public:
+  explicit Packed(const std::vector<std::string>& paths) : paths_(paths) {
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      auto file = File::open(AT_FDCWD, paths[i], O_RDONLY);
+      REQUIRE(file);
+      files_.push_back(std::make_unique<File>(std::move(*file)));
+      PartToCommit part;
+      part.part = *restart::PartId::random();
+      part.rank = static_cast<std::uint32_t>(i);
+      part.path = std::filesystem::path(paths[i]).filename();
+      part.bytes = files_.back().get();
+      part.size = *files_.back()->size();
+      set_.parts.push_back(part);
+    }
+    set_.set.masked_name = "rank{rank}.h5";
+    set_.set.launch = "test";
+    set_.set.rank_count = static_cast<std::uint32_t>(paths.size());
+    set_.directory = directory_.path();
+    set_.name = "container.h5";
+  }
+
+  Result<CommitReport> write(MergeOptions options = {}) {
+    options.replace = true;
+    options.drain.threads = 2;
+    const restart::ReplacedSystemCalls replaced(without_sync());
+    return write_container(set_, options);
+  }
+
+  [[nodiscard]] std::string container() const { return directory_ / "container.h5"; }
+  [[nodiscard]] std::shared_ptr<ContainerReader> open() const {
+    auto reader = ContainerReader::open(AT_FDCWD, container());
+    REQUIRE(reader);
+    return *reader;
+  }
+
+  /// Every part by unpack and by reads of a part image; all must be the original's bytes.
+  void require_same_bytes() const {
+    const auto reader = open();
+    const ScratchDirectory out;
+    const auto unpacked = restart::unpack(*reader, out.path(), {});
+    if (!unpacked) FAIL(unpacked.error().message);
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      const Bytes original = read_whole(paths_[i]);
+      REQUIRE(read_whole(out / set_.parts[i].path) == original);
+      auto image = restart::open_part_image(reader, (**reader->parts())[i]);
+      REQUIRE(image);
+      REQUIRE((*image)->size() == original.size());
+      Bytes read(original.size());
+      for (std::size_t done = 0; done < read.size(); done += 1777) {
+        const std::size_t count = std::min<std::size_t>(1777, read.size() - done);
+        REQUIRE((*image)->read_at(done, MutableByteSpan(read).subspan(done, count)));
+      }
+      REQUIRE(read == original);
+    }
+    const auto verified = restart::verify_container(*reader, {});
+    REQUIRE(verified);
+    REQUIRE(verified->damage.empty());
+  }
+
+  SetToCommit set_;
+
+ private:
+  ScratchDirectory directory_;
+  std::vector<std::string> paths_;
+  std::vector<std::unique_ptr<File>> files_;
+};
+
+std::vector<std::string> feature_files(const ScratchDirectory& directory, unsigned ranks,
+                                       const FileFormat& format) {
+  std::vector<std::string> paths;
+  for (unsigned rank = 0; rank < ranks; ++rank) {
+    paths.push_back(directory / ("rank" + std::to_string(rank) + ".h5"));
+    write_many_features(paths.back(), rank, format);
+  }
+  return paths;
+}
+
+MergeOptions options_of(Scheme scheme, codecs::Profile profile) {
+  MergeOptions options;
+  options.scheme = scheme;
+  options.block_bytes = 1000;
+  options.profile.profile = profile;
+  return options;
+}
+
+std::set<std::string> variable_names(const CommitReport& report) {
+  std::set<std::string> names;
+  for (const VariableReport& variable : report.variables) names.insert(variable.name);
+  return names;
+}
+
+TEST_CASE(
+    "parts with every feature of HDF5 come back byte for byte from every scheme and profile") {
+  const bool latest = GENERATE(false, true);
+  const hsize_t user_block = GENERATE(0, 1024);
+  const ScratchDirectory directory;
+  Packed packed(feature_files(directory, 3, {latest, user_block}));
+  for (const Scheme scheme :
+       {Scheme::aware, Scheme::aware_block, Scheme::agnostic, Scheme::agnostic_block}) {
+    for (const auto profile : {codecs::Profile::fast, codecs::Profile::balanced,
+                               codecs::Profile::none, codecs::Profile::portable}) {
+      const auto report = packed.write(options_of(scheme, profile));
+      if (!report) FAIL(report.error().message);
+      REQUIRE(report->unreadable.empty());
+      packed.require_same_bytes();
+    }
+  }
+}
+
+TEST_CASE("variables are found by name, type and, where exact names differ, by numbers") {
+  const ScratchDirectory directory;
+  Packed packed(feature_files(directory, 3, {true, 512}));
+  const auto report = packed.write();
+  REQUIRE(report);
+  const std::set<std::string> expected{"field/pressure",
+                                       "field/velocity",
+                                       "field/big_endian",
+                                       "field/shape_differs",
+                                       "tiled",
+                                       "filtered",
+                                       "particles",
+                                       "vectors",
+                                       "names",
+                                       "colors",
+                                       "half",
+                                       "only_here",
+                                       "Grid{n}/Density",
+                                       "Grid{n}/Energy",
+                                       "skeletons"};
+  REQUIRE(variable_names(*report) == expected);
+}
+
+TEST_CASE("a container shows variables with their types, stacked by rank, and common attributes") {
+  const ScratchDirectory directory;
+  Packed packed(feature_files(directory, 3, {}));
+  REQUIRE(packed.write(options_of(Scheme::aware, codecs::Profile::portable)));
+  const hid_t file = H5Fopen(packed.container().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  REQUIRE(file >= 0);
+  const auto shape_of = [&](const char* name) {
+    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    REQUIRE(dataset >= 0);
+    const hid_t space = H5Dget_space(dataset);
+    std::vector<hsize_t> shape(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    return shape;
+  };
+  CHECK(shape_of("variables/field/pressure") == std::vector<hsize_t>{3, 20, 30, 4});
+  CHECK(shape_of("variables/field/velocity") == std::vector<hsize_t>{300 + 310 + 320, 3});
+  CHECK(shape_of("variables/field/shape_differs") ==
+        std::vector<hsize_t>{7 * 11 + 8 * 12 + 9 * 13});
+  CHECK(shape_of("variables/tiled") == std::vector<hsize_t>{3 * 12, 30, 20});
+  CHECK(shape_of("variables/Grid{n}/Density") == std::vector<hsize_t>{3, 8, 8, 4});
+
+  // Values as the program wrote them, through HDF5's own filters.
+  const hid_t stacked = H5Dopen2(file, "variables/field/pressure", H5P_DEFAULT);
+  std::vector<double> all(3 * 2400);
+  REQUIRE(H5Dread(stacked, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()) >= 0);
+  for (unsigned rank = 0; rank < 3; ++rank) {
+    const std::string path = directory / ("rank" + std::to_string(rank) + ".h5");
+    const hid_t part = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t dataset = H5Dopen2(part, "field/pressure", H5P_DEFAULT);
+    std::vector<double> one(2400);
+    REQUIRE(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, one.data()) >= 0);
+    CHECK(std::equal(one.begin(), one.end(), all.begin() + rank * 2400));
+    H5Dclose(dataset);
+    H5Fclose(part);
+  }
+  CHECK(H5Aexists(stacked, "units") > 0);
+  CHECK(H5Aexists(stacked, "long_name") > 0);
+  CHECK(H5Aexists(stacked, "ranks") > 0);
+  H5Dclose(stacked);
+  CHECK(H5Aexists_by_name(file, "variables", "time", H5P_DEFAULT) > 0);
+  CHECK(H5Aexists_by_name(file, "variables", "code", H5P_DEFAULT) > 0);
+  CHECK(H5Aexists_by_name(file, "variables", "rank", H5P_DEFAULT) == 0);
+  const hid_t big = H5Dopen2(file, "variables/field/big_endian", H5P_DEFAULT);
+  const hid_t type = H5Dget_type(big);
+  CHECK(H5Tequal(type, H5T_IEEE_F64BE) > 0);
+  H5Tclose(type);
+  H5Dclose(big);
+  H5Fclose(file);
+}
+
+TEST_CASE("a part that is no HDF5 file, cut off or empty is committed whole") {
+  const ScratchDirectory directory;
+  std::vector<std::string> paths = feature_files(directory, 2, {});
+  const Bytes whole = read_whole(paths[0]);
+  paths.push_back(directory / "cut.h5");
+  write_whole(paths.back(), ByteSpan(whole).first(whole.size() / 2));
+  paths.push_back(directory / "empty.h5");
+  write_whole(paths.back(), {});
+  paths.push_back(directory / "text.h5");
+  write_whole(paths.back(), as_bytes("no HDF5 at all"));
+  Bytes garbled = whole;
+  for (std::size_t i = 600; i < garbled.size(); i += 97) garbled[i] ^= std::byte{0x5a};
+  paths.push_back(directory / "garbled.h5");
+  write_whole(paths.back(), garbled);
+  Packed packed(paths);
+  const auto report = packed.write();
+  if (!report) FAIL(report.error().message);
+  REQUIRE(report->unreadable.size() >= 3);
+  packed.require_same_bytes();
+}
+
+TEST_CASE("one part alone, and none at all, make a container") {
+  const ScratchDirectory directory;
+  Packed one(feature_files(directory, 1, {}));
+  REQUIRE(one.write());
+  one.require_same_bytes();
+
+  Packed none({});
+  none.set_.set.passed_ranks = {0, 1, 2, 3};
+  none.set_.set.rank_count = 4;
+  REQUIRE(none.write());
+  const auto reader = none.open();
+  CHECK((*reader->parts())->empty());
+  CHECK(reader->set().passed_ranks == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(reader->set().masked_name == "rank{rank}.h5");
+}
+
+TEST_CASE(
+    "a container of that name stays unless it is to be replaced, and a failure leaves nothing") {
+  const ScratchDirectory directory;
+  Packed packed(feature_files(directory, 1, {}));
+  REQUIRE(packed.write());
+  const Bytes before = read_whole(packed.container());
+  const auto again = write_container(packed.set_, {});
+  REQUIRE_FALSE(again);
+  CHECK(again.error().system_error == EEXIST);
+  CHECK(read_whole(packed.container()) == before);
+  CHECK_FALSE(std::filesystem::exists(packed.container() + ".unfinished"));
+
+  packed.set_.directory = directory / "missing";
+  CHECK_FALSE(write_container(packed.set_, {}));
+}
+
+TEST_CASE("a changed byte anywhere in a container gives an error or right data, never wrong data") {
+  const ScratchDirectory directory;
+  std::vector<std::string> paths;
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    paths.push_back(directory / ("rank" + std::to_string(rank) + ".h5"));
+    make_hdf5_file(paths.back(), {}, [&](hid_t file) {
+      write_dataset(file, {"a/x", H5T_IEEE_F64LE, {60}, {}, false, false}, rank);
+      write_dataset(file, {"a/y", H5T_STD_I32LE, {50 + rank}, {}, false, false}, rank);
+    });
+  }
+  const auto profile = GENERATE(codecs::Profile::balanced, codecs::Profile::portable);
+  Packed packed(paths);
+  REQUIRE(packed.write(options_of(Scheme::aware, profile)));
+  const Bytes good = read_whole(packed.container());
+  const std::vector<Bytes> originals{read_whole(paths[0]), read_whole(paths[1])};
+  std::size_t noticed = 0;
+  const auto change = [&](const File& file, std::size_t place) {
+    std::byte changed = good[place] ^ static_cast<std::byte>(1U << place % 8);
+    REQUIRE(file.write_at(place, {&changed, 1}));
+  };
+  const auto file = File::open(AT_FDCWD, packed.container(), O_RDWR);
+  REQUIRE(file);
+  for (std::size_t place = 0; place < good.size(); ++place) {
+    change(*file, place);
+    if (place != 0) REQUIRE(file->write_at(place - 1, {&good[place - 1], 1}));
+    const auto reader = ContainerReader::open(AT_FDCWD, packed.container());
+    if (!reader) {
+      ++noticed;
+      continue;
+    }
+    const auto parts = (*reader)->parts();
+    if (!parts) {
+      ++noticed;
+      continue;
+    }
+    for (std::size_t part = 0; part < (*parts)->size(); ++part) {
+      const auto image = restart::open_part_image(*reader, (**parts)[part]);
+      Bytes read(originals[part].size());
+      if (!image || (*image)->size() != read.size() || !(*image)->read_at(0, read)) {
+        ++noticed;
+      } else if (read != originals[part]) {
+        FAIL("wrong data after a change of byte " << place);
+      }
+    }
+  }
+  CHECK(noticed > good.size() / 10);
+}
+
+TEST_CASE("a container cut off at any length is an error or gives right data") {
+  const ScratchDirectory directory;
+  const std::string path = directory / "rank0.h5";
+  make_hdf5_file(path, {}, [&](hid_t file) {
+    write_dataset(file, {"x", H5T_IEEE_F64LE, {100}, {}, false, false}, 1);
+  });
+  Packed packed({path});
+  REQUIRE(packed.write());
+  const Bytes good = read_whole(packed.container());
+  const Bytes original = read_whole(path);
+  for (std::size_t length = good.size(); length-- > 0;) {
+    std::filesystem::resize_file(packed.container(), length);
+    const auto reader = ContainerReader::open(AT_FDCWD, packed.container());
+    if (!reader) continue;
+    const auto parts = (*reader)->parts();
+    if (!parts) continue;
+    const auto image = restart::open_part_image(*reader, (**parts)[0]);
+    Bytes read(original.size());
+    if (!image || (*image)->size() != read.size() || !(*image)->read_at(0, read)) continue;
+    REQUIRE(read == original);
+  }
+}
+
+TEST_CASE("an error names container, variable and rank, and the rest stays readable") {
+  const ScratchDirectory directory;
+  Packed packed(feature_files(directory, 2, {}));
+  REQUIRE(packed.write());
+  std::uint64_t place = 0;
+  {
+    const auto reader = packed.open();
+    for (const restart::DatasetEntry& dataset : **reader->datasets()) {
+      if (dataset.name == "field/velocity")
+        place = reader->frame_place(dataset, 0)->file_offset + 40;
+    }
+  }
+  Bytes bytes = read_whole(packed.container());
+  bytes[place] ^= std::byte{1};
+  write_whole(packed.container(), bytes);
+  const auto verified = restart::verify_container(*packed.open(), {});
+  REQUIRE(verified);
+  REQUIRE(verified->damaged_ranks == std::vector<std::uint32_t>{0, 1});
+  const std::string& message = verified->damage.back();
+  CHECK(message.find("container.h5") != std::string::npos);
+  CHECK(message.find("field/velocity") != std::string::npos);
+  CHECK(message.find("rank 1") != std::string::npos);
+  const ScratchDirectory out;
+  CHECK_FALSE(restart::unpack(*packed.open(), out.path(), {}));
+  CHECK(std::filesystem::is_empty(out.path()));  // no half files
+}
+
+TEST_CASE("paths from a container do not lead out of the directory") {
+  CHECK(restart::path_below("a/b.h5", 0) == "a/b.h5");
+  CHECK(restart::path_below("/etc/passwd", 0) == "etc/passwd");
+  CHECK(restart::path_below("../../x.h5", 0) == "x.h5");
+  CHECK(restart::path_below("a/./../b//c", 0) == "a/b/c");
+  CHECK(restart::path_below("", 7) == "part-of-rank-7");
+  CHECK(restart::path_below("..", 7) == "part-of-rank-7");
+}
+
+}  // namespace
+}  // namespace mcr::aggregation

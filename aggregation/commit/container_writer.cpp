@@ -157,7 +157,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
       return hdf5_error("properties of the container");
     }
     errno = 0;
-    file_ = OwnedId(H5Fcreate(path_.c_str(), H5F_ACC_EXCL, creation.get(), access.get()));
+    file_ = OwnedId(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
     if (!file_.is_valid()) return hdf5_error(path_ + " cannot be made");
     make_groups_ = OwnedId(H5Pcreate(H5P_LINK_CREATE));
     H5Pset_create_intermediate_group(make_groups_.get(), 1);

@@ -18,7 +18,7 @@ namespace mcr::aggregation {
 
 class ContainerWriter {
  public:
-  /// Makes the file `path`, which must not exist. Older HDF5 than 1.10 cannot read it.
+  /// Fills the file `path`, which is empty. Older HDF5 than 1.10 cannot read it.
   static Result<std::unique_ptr<ContainerWriter>> create(const std::string& path);
   virtual ~ContainerWriter() = default;
 

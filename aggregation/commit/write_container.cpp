@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of a commit, and what a crash after each leaves:
 //  1. inventory, plan, choice: nothing.
-//  2. frames, tables and user block under a temporary name: a file that no reader looks at; whoever
-//     writes this container again removes it.
+//  2. frames, tables and user block under a temporary name: a file that no reader looks at.
 //  3. fsync, then rename to the final name: before it there is no container, after it a whole one.
 //  4. fsync of the directory: the name is there after a power failure too. Only now may the caller
 //     free the parts.
@@ -13,7 +12,6 @@
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -22,6 +20,7 @@
 #include "aggregation/merge/common_attributes.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/chooser.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
@@ -39,35 +38,6 @@ class Seconds {
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-/// Removes the temporary file unless it was renamed.
-class Unfinished {
- public:
-  Unfinished(int directory, std::string name) : directory_(directory), name_(std::move(name)) {
-    remove();  // of a writer that died
-  }
-  ~Unfinished() {
-    if (!finished_) remove();
-  }
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
-
-  Result<void> rename_to(const std::string& final_name, bool replace) {
-    const restart::SystemCalls& calls = restart::system_calls();
-    const int renamed = (replace ? calls.renameat : calls.rename_new)(
-        directory_, name_.c_str(), directory_, final_name.c_str());
-    if (renamed != 0) return restart::system_error("rename", final_name);
-    finished_ = true;
-    return {};
-  }
-
- private:
-  void remove() const { restart::system_calls().unlinkat(directory_, name_.c_str(), 0); }
-
-  int directory_;
-  std::string name_;
-  bool finished_ = false;
 };
 
 class Committer {
@@ -91,16 +61,13 @@ class Committer {
 
     const restart::File directory =
         MCR_TRY(restart::File::open(AT_FDCWD, set_.directory, O_RDONLY | O_DIRECTORY));
-    const std::string temporary = set_.name + ".unfinished";
-    Unfinished unfinished(directory.descriptor(), temporary);
-    MCR_TRY(write_file(set_.directory + "/" + temporary));
+    restart::PendingFile pending =
+        MCR_TRY(restart::PendingFile::create(directory.descriptor(), set_.name, 0666));
+    MCR_TRY(write_file(set_.directory + "/" + pending.temporary_name()));
     report_.finish_seconds = seconds_.lap();
-
-    const restart::File file =
-        MCR_TRY(restart::File::open(directory.descriptor(), temporary, O_RDONLY));
-    MCR_TRY(file.sync());
-    MCR_TRY(unfinished.rename_to(set_.name, options_.replace));
-    MCR_TRY(directory.sync());
+    MCR_TRY(pending.finish(restart::Durability::durable, options_.replace
+                                                             ? restart::Existing::replaced
+                                                             : restart::Existing::kept));
     report_.commit_seconds = seconds_.lap();
     return std::move(report_);
   }

@@ -178,7 +178,7 @@ class Leader {
     if (::poll(sources.data(), sources.size(), static_cast<int>(pause)) > 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(gather_ms));
     }
-    watch_.clear();
+    (void)watch_.take();
   }
 
   /// Ranks read at each create what the stage holds, and whether storage has failed.

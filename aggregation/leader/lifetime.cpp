@@ -196,14 +196,15 @@ bool Signals::take() {
   return came;
 }
 
-Watch::Watch(const std::vector<std::string>& directories)
+Watch::Watch(const std::vector<std::string>& directories, For what)
     : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+  // IN_CLOSE_WRITE: the kernel closes a dead process's files too.
+  const std::uint32_t changes =
+      IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE;
   complete_ = descriptor_ >= 0;
   for (const std::string& directory : directories) {
-    // IN_CLOSE_WRITE: the kernel closes a dead process's files too.
     complete_ = complete_ && ::inotify_add_watch(descriptor_, directory.c_str(),
-                                                 IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM |
-                                                     IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE) >= 0;
+                                                 what == For::creations ? IN_CREATE : changes) >= 0;
   }
 }
 
@@ -211,10 +212,11 @@ Watch::~Watch() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void Watch::clear() {
+bool Watch::take() const {
   alignas(struct inotify_event) char buffer[4096];
-  while (descriptor_ >= 0 && ::read(descriptor_, buffer, sizeof buffer) > 0) {
-  }
+  bool changed = false;
+  while (descriptor_ >= 0 && ::read(descriptor_, buffer, sizeof buffer) > 0) changed = true;
+  return changed;
 }
 
 }  // namespace mcr::aggregation

@@ -49,14 +49,17 @@ class Signals {
 /// give, is_complete() is false and the caller looks by himself, often.
 class Watch {
  public:
-  explicit Watch(const std::vector<std::string>& directories);
+  /// All changes, or only names that are new in the directories.
+  enum class For { changes, creations };
+  explicit Watch(const std::vector<std::string>& directories, For what = For::changes);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] bool is_complete() const { return complete_; }
-  void clear();
+  /// True when something has changed since the last call.
+  bool take() const;
 
  private:
   int descriptor_ = -1;

@@ -11,6 +11,19 @@ constexpr std::array table{
     CommandEntry{"unpack", "write the rank files of a container, byte for byte", declare_unpack},
     CommandEntry{"ls", "show what a container, a stub's set or a directory holds", declare_ls},
     CommandEntry{"verify", "read everything and name all that is damaged", declare_verify},
+    CommandEntry{"recover", "bring to storage what dead jobs left; make lost stubs again",
+                 declare_recover},
+    CommandEntry{"latest", "name the newest whole set in a directory", declare_latest},
+    CommandEntry{"status", "show what lies in this node's stage", declare_status},
+    CommandEntry{"drain", "wait until all that was closed on this node is committed",
+                 declare_drain},
+    CommandEntry{"gc", "find containers that nobody needs any more", declare_gc},
+    CommandEntry{"config", "show every setting and where its value came from", declare_config},
+    CommandEntry{"doctor", "prove that a program is intercepted, or say what to fix",
+                 declare_doctor},
+    CommandEntry{"run", "run a program captured and wait for its commits", declare_run},
+    CommandEntry{"leader", "the process per node that drains the stage (started by the plugin)",
+                 declare_leader},
 };
 
 }  // namespace

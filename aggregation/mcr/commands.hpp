@@ -29,5 +29,14 @@ RunCommand declare_pack(CLI::App& app);
 RunCommand declare_unpack(CLI::App& app);
 RunCommand declare_ls(CLI::App& app);
 RunCommand declare_verify(CLI::App& app);
+RunCommand declare_recover(CLI::App& app);
+RunCommand declare_latest(CLI::App& app);
+RunCommand declare_status(CLI::App& app);
+RunCommand declare_drain(CLI::App& app);
+RunCommand declare_gc(CLI::App& app);
+RunCommand declare_config(CLI::App& app);
+RunCommand declare_doctor(CLI::App& app);
+RunCommand declare_run(CLI::App& app);
+RunCommand declare_leader(CLI::App& app);
 
 }  // namespace mcr::aggregation

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr doctor [-- CMD…]: proves that this program on this machine is intercepted, or says what to
+// fix.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/interception.hpp"
+#include "aggregation/mcr/launch_report.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/file.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+enum class Verdict { good, note, bad };
+
+struct Finding {
+  Verdict verdict;
+  std::string what;
+  std::string remedy;
+};
+
+const char* verdict_name(Verdict verdict) {
+  return verdict == Verdict::good ? "ok" : verdict == Verdict::note ? "note" : "FIX";
+}
+
+class Doctor {
+ public:
+  void look_at_installation() {
+    if (::access(plugin_file().c_str(), R_OK) == 0) {
+      good("plugin " + plugin_file());
+    } else {
+      bad("the plugin " + plugin_file() + " is not there",
+          "install mcr as a whole: `./bootstrap install --prefix P`");
+    }
+    const std::string path = original_variable("HDF5_PLUGIN_PATH");
+    if (path.empty()) {
+      note("HDF5_PLUGIN_PATH is not set in this shell",
+           "export HDF5_PLUGIN_PATH=" + plugin_directory());
+    } else if (!leads_to_plugin(path)) {
+      bad("HDF5_PLUGIN_PATH=" + path + " does not lead to the plugin",
+          "export HDF5_PLUGIN_PATH=" + plugin_directory());
+    } else {
+      good("HDF5_PLUGIN_PATH leads to the plugin");
+    }
+    const std::string connector = original_variable("HDF5_VOL_CONNECTOR");
+    if (connector.empty()) {
+      note("HDF5_VOL_CONNECTOR is not set in this shell: programs run natively",
+           "export HDF5_VOL_CONNECTOR=mcr");
+    } else if (connector != "mcr" && !connector.starts_with("mcr ")) {
+      bad("HDF5_VOL_CONNECTOR=\"" + connector +
+              "\" names another connector. HDF5 1.14 prints an error stack at its " +
+              "first call and then goes on natively with exit code 0; 2.x fails every call",
+          "export HDF5_VOL_CONNECTOR=mcr");
+    } else {
+      good("HDF5_VOL_CONNECTOR=" + connector);
+    }
+    if (original_variable("HDF5_PLUGIN_PRELOAD") == "::") {
+      bad("HDF5_PLUGIN_PRELOAD=:: forbids HDF5 to load any plugin", "unset HDF5_PLUGIN_PRELOAD");
+    }
+  }
+
+  void look_at_settings_and_stage() {
+    std::vector<std::string> warnings;
+    const auto settings = effective_settings({}, warnings);
+    for (const std::string& warning : warnings)
+      note(warning, "`chown` it to yourself, or remove it");
+    if (!settings)
+      return bad(settings.error().message, "`mcr config --describe` lists all settings");
+    const std::string stage(settings->text("stage"));
+    const std::string above = stage.substr(0, std::max<std::size_t>(stage.rfind('/'), 1));
+    struct statvfs space {};
+    if (::statvfs(above.c_str(), &space) != 0) {
+      return bad(
+          "the stage " + stage + " cannot be made: " + restart::system_error("no", above).message,
+          "set stage= to a directory on a memory file system, such as one below /dev/shm");
+    }
+    struct stat status {};
+    if (::lstat(stage.c_str(), &status) == 0 &&
+        (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
+         (status.st_mode & 0777) != 0700)) {
+      return bad("the stage " + stage +
+                     " is not a directory of yours with mode 0700; every file goes native",
+                 "remove it, or set stage= to another directory");
+    }
+    const std::uint64_t free_bytes = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+    const std::string text = "stage " + stage + ", " + size_text(free_bytes) + " free";
+    if (free_bytes < (64U << 20)) {
+      bad(text,
+          "give the stage room, or set stage= to another memory file system: a full stage means "
+          "native files");
+    } else {
+      good(text);
+    }
+  }
+
+  /// Runs the program under the loader's eyes.
+  Result<void> look_at_program(const std::vector<std::string>& words) {
+    std::string scratch = (std::filesystem::temp_directory_path() / "mcr-doctor-XXXXXX").string();
+    if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
+    const std::string stage = MCR_TRY(stage_path({})) + "-doctor-" + std::to_string(::getpid());
+    std::vector<std::string> environment = captured_environment();
+    std::erase_if(environment, [](const std::string& entry) {
+      return entry.starts_with("MCR_STAGE=") || entry.starts_with("LD_DEBUG") ||
+             entry.starts_with("HDF5_PLUGIN_PRELOAD=");
+    });
+    environment.push_back("MCR_STAGE=" + stage);
+    environment.emplace_back("LD_DEBUG=files");
+    environment.push_back("LD_DEBUG_OUTPUT=" + scratch + "/loaded");
+    const int status = MCR_TRY(run_program(words, environment));
+    const auto seen = read_loader_logs(scratch, plugin_file());
+    std::error_code ignored;
+    std::filesystem::remove_all(scratch, ignored);
+    // A stage of its own: it is there if, and only if, something was captured.
+    const bool captured = std::filesystem::exists(stage, ignored);
+    if (captured) (void)drain_stage(stage, 600'000).has_value();
+    std::filesystem::remove(stage, ignored);  // only when it is empty
+    if (!seen) return seen.error();
+    judge(words, *seen, captured, status);
+    return {};
+  }
+
+  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+  [[nodiscard]] bool is_healthy() const {
+    for (const Finding& finding : findings_) {
+      if (finding.verdict == Verdict::bad) return false;
+    }
+    return true;
+  }
+
+ private:
+  void good(std::string what) { findings_.push_back({Verdict::good, std::move(what), {}}); }
+  void note(std::string what, std::string remedy) {
+    findings_.push_back({Verdict::note, std::move(what), std::move(remedy)});
+  }
+  void bad(std::string what, std::string remedy) {
+    findings_.push_back({Verdict::bad, std::move(what), std::move(remedy)});
+  }
+
+  static bool leads_to_plugin(const std::string& path) {
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const std::size_t end = std::min(path.find_first_of(":;", begin), path.size());
+      struct stat ours {};
+      struct stat there {};
+      const std::string candidate = path.substr(begin, end - begin) + "/libmcr_vol.so";
+      if (::stat(candidate.c_str(), &there) == 0 && ::stat(plugin_file().c_str(), &ours) == 0 &&
+          there.st_size == ours.st_size) {
+        return true;
+      }
+      begin = end + 1;
+    }
+    return false;
+  }
+
+  void judge(const std::vector<std::string>& words, const Interception& seen, bool captured,
+             int status) {
+    const std::string program = words.front();
+    if (status != 0) {
+      note(program + " ended with status " + std::to_string(status),
+           "run it natively to see whether that is its own");
+    }
+    for (const std::string& library : seen.libraries) {
+      const std::string version = hdf5_version_in(library);
+      const std::string what = library + (version.empty() ? "" : ", HDF5 " + version);
+      if (version.starts_with("1.8") || version.starts_with("1.10") || version.starts_with("1.6")) {
+        bad(what +
+                " has no connectors: it ignores HDF5_VOL_CONNECTOR in silence and writes natively",
+            "build or load the program with HDF5 1.14 or newer");
+      } else if (version.starts_with("1.12") || version.starts_with("1.13")) {
+        bad(what + " has an older connector interface and does not load this plugin",
+            "build or load the program with HDF5 1.14 or newer");
+      } else {
+        good(what);
+      }
+    }
+    if (seen.with_plugin > 0) {
+      good("the plugin was loaded in " + std::to_string(seen.with_plugin) + " of " +
+           std::to_string(seen.with_hdf5) + " processes with HDF5");
+      if (captured) {
+        good("files were captured: this program is intercepted");
+      } else {
+        bad("the program is intercepted, but none of its files was captured",
+            "files= says which (`mcr config --describe`); with several ranks a file's name must "
+            "contain its rank");
+      }
+      return;
+    }
+    if (seen.with_hdf5 > 0) {
+      if (is_healthy()) {
+        bad("HDF5 was loaded, and the plugin was not: the program opened no file, or it takes "
+            "HDF5_VOL_CONNECTOR or " +
+                std::string(
+                    "HDF5_PLUGIN_PATH out of its environment, or sets a connector by itself"),
+            "run a part of the program that writes a checkpoint; look at its start script for "
+            "these variables");
+      }
+      return;
+    }
+    const std::string version = hdf5_version_in(resolve(program));
+    if (!version.empty()) {
+      bad(program + " has HDF5 " + version +
+              " linked into it statically: such a library loads no plugins " +
+              "unless its program exports HDF5's symbols",
+          "link the program with a shared HDF5 1.14 or newer");
+    } else if (seen.processes == 0) {
+      bad("the loader told nothing of " + program +
+              ": it is linked statically, or runs with other rights than yours",
+          "link it dynamically, with a shared HDF5 1.14 or newer");
+    } else {
+      bad("no process of " + program + " on this node loaded HDF5", "is it the right command?");
+    }
+  }
+
+  static std::string resolve(const std::string& program) {
+    if (program.find('/') != std::string::npos) return program;
+    const std::string path = original_variable("PATH");
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const std::size_t end = std::min(path.find(':', begin), path.size());
+      const std::string candidate = path.substr(begin, end - begin) + "/" + program;
+      if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+      begin = end + 1;
+    }
+    return program;
+  }
+
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+RunCommand declare_doctor(CLI::App& app) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  app.add_option("CMD", *words, "a program and its arguments, behind --; it is run for real");
+  app.footer("Exit codes: 0 nothing to fix, 1 something is to be fixed; 2 as everywhere.");
+  return [words](const CommonOptions& common) {
+    Doctor doctor;
+    doctor.look_at_installation();
+    doctor.look_at_settings_and_stage();
+    if (!words->empty()) {
+      const auto looked = doctor.look_at_program(*words);
+      if (!looked) return print_error(common, "doctor", looked.error());
+    }
+    nlohmann::json list = nlohmann::json::array();
+    for (const Finding& finding : doctor.findings()) {
+      list.push_back({{"verdict", verdict_name(finding.verdict)},
+                      {"what", finding.what},
+                      {"remedy", finding.remedy}});
+      if (common.json) continue;
+      std::printf("%-5s %s\n", verdict_name(finding.verdict), finding.what.c_str());
+      if (!finding.remedy.empty()) std::printf("      -> %s\n", finding.remedy.c_str());
+    }
+    if (common.json) print_json({{"healthy", doctor.is_healthy()}, {"findings", list}});
+    if (words->empty() && !common.json)
+      std::printf("      a program is examined by `mcr doctor -- CMD ARGUMENTS`\n");
+    return doctor.is_healthy() ? exit_code::success : exit_code::failure;
+  };
+}
+
+}  // namespace mcr::aggregation

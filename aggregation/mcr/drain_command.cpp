@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr drain: waits until all that was published on this node is committed.
+#include <cstdio>
+#include <memory>
+
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/launch_report.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/surroundings.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+struct DrainWords {
+  std::string stage;
+  std::string timeout = "10 min";
+};
+
+}  // namespace
+
+RunCommand declare_drain(CLI::App& app) {
+  const auto words = std::make_shared<DrainWords>();
+  app.add_option("--stage", words->stage, "directory of the stage (the setting stage=)");
+  app.add_option("--timeout", words->timeout, "how long to wait at most")->capture_default_str();
+  app.footer(
+      "Exit codes: 0 all is committed, 4 not within the time, 1 storage refuses; 2 as everywhere.");
+  return [words](const CommonOptions& common) {
+    const auto limit = restart::parse_duration(words->timeout);
+    if (!limit) return print_error(common, "drain", limit.error());
+    const auto stage = stage_path(words->stage);
+    if (!stage) return print_error(common, "drain", stage.error());
+    const auto drained = drain_stage(*stage, *limit);
+    if (!drained) return print_error(common, "drain", drained.error());
+    if (common.json)
+      print_json({{"complete", drained->complete}, {"left", to_json(drained->left)}});
+    if (drained->complete) return exit_code::success;
+    print_left("drain", drained->left);
+    bool anybody_tries = false;
+    for (const LaunchStatus& launch : drained->left) anybody_tries |= launch.has_leader;
+    return anybody_tries ? exit_code::pending : exit_code::failure;
+  };
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr gc DIR: containers of sets whose stubs the program has deleted or overwritten, and that a
+// newer whole set of the same names replaces. Shows them; removes them with --remove.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "aggregation/commit/retention.hpp"
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/print.hpp"
+#include "restart/base/file.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+struct GcWords {
+  std::string directory;
+  bool remove = false;
+};
+
+}  // namespace
+
+RunCommand declare_gc(CLI::App& app) {
+  const auto words = std::make_shared<GcWords>();
+  app.add_option("DIR", words->directory, "directory of the checkpoints")->required();
+  app.add_flag("--remove", words->remove, "remove them; without it they are only named");
+  app.footer(
+      "A set stays as long as a stub of it lies anywhere below the directory that its ranks share. "
+      "Stubs that\n"
+      "were moved elsewhere are not seen: look at the list before you say --remove.\n"
+      "Exit codes: 0 done, 1 a container could not be removed; 2 as everywhere.");
+  return [words](const CommonOptions& common) {
+    const auto containers = find_containers(words->directory);
+    if (!containers) return print_error(common, "gc", containers.error());
+    std::vector<std::string> unreadable;
+    const auto sets = stored_sets(*containers, unreadable);
+    nlohmann::json list = nlohmann::json::array();
+    std::uint64_t bytes = 0;
+    for (const StoredSet* set : superseded(sets)) {
+      for (const std::string& path : set->containers) {
+        if (words->remove && ::unlink(path.c_str()) != 0) {
+          return print_error(common, "gc", restart::system_error("cannot remove", path));
+        }
+        list.push_back(path);
+        if (!common.json) std::printf("%s\n", path.c_str());
+      }
+      bytes += set->container_bytes;
+    }
+    if (common.json) {
+      print_json({{"removed", words->remove}, {"containers", list}, {"bytes", bytes}});
+    } else if (list.empty()) {
+      std::printf("nothing to remove\n");
+    } else {
+      std::printf("%zu containers, %s%s\n", list.size(), size_text(bytes).c_str(),
+                  words->remove ? " removed" : "; remove them with --remove");
+    }
+    return exit_code::success;
+  };
+}
+
+}  // namespace mcr::aggregation

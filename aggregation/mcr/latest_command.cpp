@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr latest DIR: the newest set of which every rank is accounted for.
+#include <cstdio>
+#include <memory>
+
+#include "aggregation/commit/retention.hpp"
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/print.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+const char* wholeness_name(Wholeness wholeness) {
+  switch (wholeness) {
+    case Wholeness::whole:
+      return "whole";
+    case Wholeness::incomplete:
+      return "incomplete";
+    case Wholeness::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+nlohmann::json to_json(const StoredSet& set) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const StoredPart& part : set.parts) files.push_back(part.path);
+  return {{"set", set.prefix},
+          {"masked_name", set.name.masked_name},
+          {"launch", set.name.launch},
+          {"sequence", set.name.sequence},
+          {"rank_count", set.rank_count},
+          {"parts", set.parts.size()},
+          {"state", wholeness_name(set.wholeness)},
+          {"created_ns", set.created_ns},
+          {"containers", set.containers},
+          {"files", files}};
+}
+
+}  // namespace
+
+RunCommand declare_latest(CLI::App& app) {
+  const auto directory = std::make_shared<std::string>();
+  const auto all = std::make_shared<bool>(false);
+  app.add_option("DIR", *directory, "directory of the checkpoints")->required();
+  app.add_flag("--all", *all, "every set, oldest first, with its state");
+  app.footer(
+      "Prints the beginning of the paths of the set's containers, as `mcr unpack` and `mcr ls` "
+      "take it.\n"
+      "Exit codes: 0 found, 1 there is no whole set; 2 as everywhere.");
+  return [directory, all](const CommonOptions& common) {
+    const auto containers = find_containers(*directory);
+    if (!containers) return print_error(common, "latest", containers.error());
+    std::vector<std::string> unreadable;
+    const auto sets = stored_sets(*containers, unreadable);
+    for (const std::string& what : unreadable)
+      std::fprintf(stderr, "mcr latest: left out: %s\n", what.c_str());
+    if (*all) {
+      nlohmann::json list = nlohmann::json::array();
+      for (const StoredSet& set : sets) {
+        list.push_back(to_json(set));
+        if (!common.json)
+          std::printf("%-10s %s\n", wholeness_name(set.wholeness), set.prefix.c_str());
+      }
+      if (common.json) print_json(list);
+      return exit_code::success;
+    }
+    const StoredSet* const newest = newest_whole(sets);
+    if (newest == nullptr) {
+      return print_error(
+          common, "latest",
+          Error{Cause::system, *directory + " holds no set of which every rank is accounted for "
+                                            "(`mcr latest --all` shows what there is)"});
+    }
+    if (common.json) {
+      print_json(to_json(*newest));
+    } else {
+      std::printf("%s\n", newest->prefix.c_str());
+    }
+    return exit_code::success;
+  };
+}
+
+}  // namespace mcr::aggregation

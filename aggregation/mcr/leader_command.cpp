@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mcr leader: what the plugin starts on each node. Nobody types it but who looks for a fault.
+#include <memory>
+
+#include "aggregation/leader/leader.hpp"
+#include "aggregation/leader/lifetime.hpp"
+#include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/print.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+struct LeaderWords {
+  bool detach = false;
+  std::string stage, node, launch, adopt, settings;
+};
+
+/// The same command without --detach, should detach() have to start the program again.
+std::vector<std::string> words_of(const LeaderWords& words) {
+  std::vector<std::string> all{"leader"};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) all.insert(all.end(), {option, value});
+  };
+  add("--stage", words.stage);
+  add("--node", words.node);
+  add("--launch", words.launch);
+  add("--adopt", words.adopt);
+  add("--settings", words.settings);
+  return all;
+}
+
+Result<LeaderReport> lead_launch(const LeaderWords& words) {
+  LeaderOptions options;
+  // Older or newer plugins may name settings that are not known here; those that are known count.
+  (void)options.settings.set_all(words.settings, "plugin").has_value();
+  if (!words.adopt.empty()) {
+    options.adopts_others = false;
+    return lead(MCR_TRY(restart::LaunchDirectory::open(words.adopt)), options);
+  }
+  if (words.stage.empty() || words.node.empty() || words.launch.empty()) {
+    return Error{Cause::usage, "say --stage, --node and --launch, or --adopt DIRECTORY"};
+  }
+  return lead(MCR_TRY(restart::LaunchDirectory::create(words.stage, words.node, words.launch)),
+              options);
+}
+
+}  // namespace
+
+RunCommand declare_leader(CLI::App& app) {
+  const auto words = std::make_shared<LeaderWords>();
+  app.add_flag("--detach", words->detach, "go on in the background, apart from the job");
+  app.add_option("--stage", words->stage, "directory of the stage");
+  app.add_option("--node", words->node, "name of the node");
+  app.add_option("--launch", words->launch, "nonce of the launch");
+  app.add_option("--adopt", words->adopt, "launch directory whose leader is gone");
+  app.add_option("--settings", words->settings, "key=value;… as in HDF5_VOL_CONNECTOR");
+  app.footer(
+      "Exit codes: 0 nothing is left, or another leads; 4 parts remain in the stage; 1, 2 as "
+      "everywhere.");
+  return [words](const CommonOptions& common) {
+    if (words->detach) {
+      const auto detached = detach(words_of(*words));
+      if (!detached) return print_error(common, "leader", detached.error());
+    }
+    const auto report = lead_launch(*words);
+    if (!report) return print_error(common, "leader", report.error());
+    if (common.json)
+      print_json({{"led", report->led}, {"removed", report->removed}, {"left", report->left}});
+    return report->left > 0 ? exit_code::pending : exit_code::success;
+  };
+}
+
+}  // namespace mcr::aggregation

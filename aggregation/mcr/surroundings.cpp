@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/surroundings.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::aggregation {
+
+using restart::system_error;
+
+namespace {
+
+constexpr std::size_t environment_bytes = 8U << 20;
+volatile sig_atomic_t running_child = 0;
+
+void pass_on(int number) {
+  if (running_child > 0) ::kill(static_cast<pid_t>(running_child), number);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+/// The text after the connector's name, without what HDF5 itself or another connector reads.
+std::string settings_text(const std::string& connector) {
+  if (!connector.starts_with("mcr")) return {};
+  std::string text = connector.substr(3);
+  if (!text.empty() && text.front() != ' ') return {};  // "mcrx": another one
+  for (const char* key : {"under_vol=", "under_info="}) {
+    const std::size_t begin = text.find(key);
+    if (begin == std::string::npos) continue;
+    std::size_t end = begin;
+    int depth = 0;
+    while (end < text.size() && (depth > 0 || text[end] != ';')) {
+      depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
+      ++end;
+    }
+    text.erase(begin, std::min(end + 1, text.size()) - begin);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> original_environment() {
+  std::vector<std::string> entries;
+  const auto content = restart::read_file(AT_FDCWD, "/proc/self/environ", environment_bytes);
+  if (!content) return entries;
+  std::string_view text = as_text(*content);
+  while (!text.empty()) {
+    const std::string_view entry = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    if (!entry.empty()) entries.emplace_back(entry);
+  }
+  return entries;
+}
+
+std::string original_variable(const std::string& name) {
+  for (const std::string& entry : original_environment()) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  return {};
+}
+
+std::string plugin_directory() {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
+  if (length <= 0) return {};
+  const std::string self(buffer.data(), static_cast<std::size_t>(length));
+  const std::string relative = self.substr(0, self.rfind('/') + 1) + MCR_PLUGIN_FROM_COMMAND;
+  char* const resolved = ::realpath(relative.c_str(), nullptr);
+  std::string found = resolved != nullptr ? resolved : relative;
+  ::free(resolved);
+  return found;
+}
+
+std::string plugin_file() { return plugin_directory() + "/libmcr_vol.so"; }
+
+std::vector<std::string> captured_environment() {
+  std::vector<std::string> entries;
+  std::string path = plugin_directory();
+  std::string connector = "mcr";
+  for (std::string& entry : original_environment()) {
+    if (entry.starts_with("HDF5_PLUGIN_PATH=")) {
+      const std::string rest = entry.substr(sizeof "HDF5_PLUGIN_PATH=" - 1);
+      if (!rest.empty() && rest != path) path += ":" + rest;
+    } else if (entry.starts_with("HDF5_VOL_CONNECTOR=")) {
+      const std::string text = entry.substr(sizeof "HDF5_VOL_CONNECTOR=" - 1);
+      if (text == "mcr" || text.starts_with("mcr ")) connector = text;
+    } else {
+      entries.push_back(std::move(entry));
+    }
+  }
+  entries.push_back("HDF5_PLUGIN_PATH=" + path);
+  entries.push_back("HDF5_VOL_CONNECTOR=" + connector);
+  return entries;
+}
+
+Result<restart::Settings> effective_settings(const std::string& directory,
+                                             std::vector<std::string>& warnings) {
+  return restart::load_settings(settings_text(original_variable("HDF5_VOL_CONNECTOR")), directory,
+                                warnings, plugin_directory() + "/mcr.conf");
+}
+
+Result<std::string> stage_path(const std::string& given) {
+  if (!given.empty()) return given;
+  std::vector<std::string> warnings;
+  return std::string(MCR_TRY(effective_settings({}, warnings)).text("stage"));
+}
+
+Result<int> run_program(const std::vector<std::string>& words,
+                        const std::vector<std::string>& environment) {
+  std::vector<std::string> arguments = words;
+  std::vector<std::string> variables = environment;
+  struct sigaction forward {};
+  forward.sa_handler = pass_on;
+  sigemptyset(&forward.sa_mask);
+  struct sigaction before_term {};
+  struct sigaction before_int {};
+  ::sigaction(SIGTERM, &forward, &before_term);
+  // A terminal sends it to both; whoever sends it to us alone means the program.
+  ::sigaction(SIGINT, &forward, &before_int);
+  pid_t child = -1;
+  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), nullptr, nullptr,
+                                    pointers(arguments).data(), pointers(variables).data());
+  if (failed != 0) {
+    errno = failed;
+    return system_error("cannot start", arguments.front());
+  }
+  running_child = child;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  running_child = 0;
+  ::sigaction(SIGTERM, &before_term, nullptr);
+  ::sigaction(SIGINT, &before_int, nullptr);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace mcr::aggregation

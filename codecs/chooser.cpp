@@ -134,7 +134,7 @@ Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
 
   const Layout shaped = mesh_layout(layout);
   const std::uint64_t elements = layout.count();
-  const auto points = static_cast<std::size_t>(std::clamp<std::uint64_t>(elements / 128, 96, 4096));
+  const auto points = static_cast<std::size_t>(std::clamp<std::uint64_t>(elements / 192, 96, 2048));
   const Estimates estimates = estimate(shaped, raw, points);
   std::vector<Contender> contenders;
   for (const Candidate& candidate : candidates()) {

@@ -47,6 +47,16 @@ class Codec {
   /// of the other side.
   [[nodiscard]] virtual Elements elements() const = 0;
 
+  /// True where `parameters` leave something to the data ("auto"): the encoder then replaces them
+  /// by what fit() answers, for each frame anew, before output() sees them. They are never stored.
+  [[nodiscard]] virtual bool wants_fit(ByteSpan /*parameters*/) const { return false; }
+
+  /// Parameters that suit `raw`; elements as in encode().
+  [[nodiscard]] virtual Result<Bytes> fit(ByteSpan /*raw*/, const Layout& /*layout*/,
+                                          ByteSpan parameters, Scratch& /*scratch*/) const {
+    return Bytes(parameters.begin(), parameters.end());
+  }
+
   /// Appends the encoded bytes of `raw`, which is exactly `layout.raw_bytes()` long, to `out`.
   /// `parameters` are the ones that output() accepted. Neither span needs to be aligned.
   [[nodiscard]] virtual Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameters,

@@ -143,8 +143,8 @@ Result<std::size_t> coded_count(const Pipeline& pipeline) {
   return count;
 }
 
-Result<void> run_encode(const Pipeline& pipeline, ByteSpan raw, const Layout& layout,
-                        Scratch& scratch, Bytes& out, std::vector<std::uint64_t>& coded_bytes) {
+Result<void> run_encode(Pipeline& pipeline, ByteSpan raw, const Layout& layout, Scratch& scratch,
+                        Bytes& out, std::vector<std::uint64_t>& coded_bytes) {
   coded_bytes.clear();
   if (pipeline.steps.empty()) {
     out.insert(out.end(), raw.begin(), raw.end());
@@ -157,14 +157,17 @@ Result<void> run_encode(const Pipeline& pipeline, ByteSpan raw, const Layout& la
   ByteSpan current = raw;
   Layout at = layout;
   for (std::size_t i = 0; i < pipeline.steps.size(); ++i) {
-    const Step& step = pipeline.steps[i];
+    Step& step = pipeline.steps[i];
     const Codec& codec = *MCR_TRY(codec_of(step));
     const bool last = i + 1 == pipeline.steps.size();
+    const ByteSpan input = for_codec(codec, at.type, current, *turned);
+    if (codec.wants_fit(step.parameters)) {
+      step.parameters = MCR_TRY(codec.fit(input, at, step.parameters, scratch));
+    }
     Layout next = MCR_TRY(codec.output(at, step.parameters));
     Bytes& target = last ? out : (i % 2 == 0 ? *first : *second);
     if (!last) target.clear();
     const std::size_t begin = target.size();
-    const ByteSpan input = for_codec(codec, at.type, current, *turned);
     MCR_TRY(codec.encode(input, at, step.parameters, scratch, target));
     if (codec.changes_size()) {
       const std::uint64_t size = target.size() - begin;

@@ -44,10 +44,11 @@ struct Pipeline {
 inline std::uint64_t max_coded_bytes(std::uint64_t raw_bytes) { return raw_bytes * 2 + 4096; }
 
 /// Appends what `pipeline` makes of `raw` (exactly `layout.raw_bytes()` long, little-endian
-/// elements) to `out`, without a frame around it. `coded_bytes` receives the output size of each
+/// elements) to `out`, without a frame around it. Parameters that wait for the data are filled in,
+/// in `pipeline` itself: a decoder needs them so. `coded_bytes` receives the output size of each
 /// coder that is not the last step: the decoder needs it, and knows the others.
-Result<void> run_encode(const Pipeline& pipeline, ByteSpan raw, const Layout& layout,
-                        Scratch& scratch, Bytes& out, std::vector<std::uint64_t>& coded_bytes);
+Result<void> run_encode(Pipeline& pipeline, ByteSpan raw, const Layout& layout, Scratch& scratch,
+                        Bytes& out, std::vector<std::uint64_t>& coded_bytes);
 
 /// The inverse: fills `raw` (exactly `layout.raw_bytes()` long). Everything may come from a
 /// stranger.

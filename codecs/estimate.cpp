@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "codecs/base/float_environment.hpp"
@@ -15,6 +16,7 @@ namespace {
 constexpr double impossible = 1e9;
 constexpr std::size_t run_length = 16;  // neighbouring points share cache lines
 constexpr std::uint32_t widest_structure = 16;
+constexpr double repeat_cost = 0.04;  // of a word's bits, where words repeat: matches are long
 
 /// x log2 x for small counts, made by the compiler's series once per table: log2 alone would cost
 /// more than all the rest here.
@@ -39,8 +41,15 @@ const CountLog& count_log() {
   return table;
 }
 
-/// Bits a symbol by an order-0 code, from sampled counts. Few points see too few of the rare
-/// symbols; Miller's and Madow's correction for that, and never more than `limit`.
+/// Bits a symbol by an order-0 code, from `sum`, the total of count * log2(count) over the `seen`
+/// symbols of `total` points. Few points see too few of the rare symbols; Miller's and Madow's
+/// correction for that, and never more than `limit`.
+double entropy_from(double sum, std::size_t seen, std::size_t total, double limit) {
+  const auto n = static_cast<double>(total);
+  const double missing = seen == 0 ? 0 : static_cast<double>(seen - 1) / (2 * n * 0.693147);
+  return std::clamp(count_log()(total) / n - sum / n + missing, 0.0, limit);
+}
+
 template <typename Counts>
 double entropy_of(const Counts& counts, std::size_t total, double limit) {
   const CountLog& log = count_log();
@@ -50,10 +59,29 @@ double entropy_of(const Counts& counts, std::size_t total, double limit) {
     sum += log(count);
     seen += count != 0;
   }
-  const auto n = static_cast<double>(total);
-  const double missing = seen == 0 ? 0 : static_cast<double>(seen - 1) / (2 * n * 0.693147);
-  return std::clamp(log(total) / n - sum / n + missing, 0.0, limit);
+  return entropy_from(sum, seen, total, limit);
 }
+
+/// Counts of bytes, whose entropy is kept up to date: it costs by points and not by 256.
+class ByteCounts {
+ public:
+  void add(std::size_t byte) {
+    const std::size_t count = counts_[byte]++;
+    seen_ += count == 0;
+    if (count + 1 < CountLog::size) {
+      sum_ += log_(count + 1) - log_(count);
+    }
+  }
+  [[nodiscard]] double entropy(std::size_t total) const {
+    return entropy_from(sum_, seen_, total, 8);
+  }
+
+ private:
+  const CountLog& log_ = count_log();
+  std::array<std::uint16_t, 256> counts_{};
+  std::size_t seen_ = 0;
+  double sum_ = 0;
+};
 
 /// A point and its neighbours: index bits 0, 1, 2 stand for one step back along the fastest, second
 /// and third axis.
@@ -91,10 +119,11 @@ bool can_split(const Layout& layout) {
   });
 }
 
-template <typename Word>
-struct Points {
-  std::vector<Corner<Word>> corners;
-};
+std::size_t most_axes(const Layout& layout, bool split) {
+  std::size_t axes = 0;
+  for (const Shape& shape : layout.bricks) axes = std::max<std::size_t>(axes, shape.rank);
+  return axes - (split && axes > 1 ? 1 : 0);
+}
 
 template <typename Word>
 Word word_at(ByteSpan raw, std::uint64_t index, bool reverse) {
@@ -154,87 +183,103 @@ void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool 
 /// Bits of words coded in byte planes.
 template <typename Word>
 double plane_bits(const std::vector<Word>& words) {
-  double bits = 0;
-  for (std::size_t b = 0; b < sizeof(Word); ++b) {
-    std::array<std::uint32_t, 256> counts{};
-    for (const Word word : words) ++counts[(word >> (8 * b)) & 0xff];
-    bits += entropy_of(counts, words.size(), 8);
+  std::array<ByteCounts, sizeof(Word)> planes;
+  for (const Word word : words) {
+    for (std::size_t b = 0; b < sizeof(Word); ++b) planes[b].add((word >> (8 * b)) & 0xff);
   }
+  double bits = 0;
+  for (const ByteCounts& plane : planes) bits += plane.entropy(words.size());
   return bits;
 }
 
 /// Bits of residuals (zigzagged here) by the class coder.
 template <typename Word>
 double class_bits(const std::vector<Word>& residuals) {
-  std::array<std::uint32_t, 256> counts{};
+  ByteCounts counts;
   std::uint64_t rest = 0;
   for (const Word residual : residuals) {
     const ClassAndWidth c = classify<Word>(zigzag(residual));
-    ++counts[c.symbol];
+    counts.add(c.symbol);
     rest += c.width;
   }
-  return entropy_of(counts, residuals.size(), 8) +
+  return counts.entropy(residuals.size()) +
          static_cast<double>(rest) / static_cast<double>(residuals.size());
 }
 
+/// Counts of keys: open addressing in a table at most half full.
+class KeyCounts {
+ public:
+  struct Entry {
+    std::uint64_t key = 0;
+    std::uint32_t count = 0;
+  };
+  explicit KeyCounts(std::size_t most_keys)
+      : entries_(std::bit_ceil(2 * most_keys + 2)), mask_(entries_.size() - 1) {}
+
+  /// Answers how often the key came before.
+  std::uint32_t add(std::uint64_t key, std::uint32_t count = 1) {
+    std::size_t at = (key * 0x9e3779b97f4a7c15U) >> 32;
+    while (entries_[at & mask_].count != 0 && entries_[at & mask_].key != key) ++at;
+    Entry& entry = entries_[at & mask_];
+    entry.key = key;
+    const std::uint32_t before = entry.count;
+    entry.count += count;
+    return before;
+  }
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::size_t mask_;
+};
+
 /// Bits of words by a code of their first bits; words that are frequent as a whole have no rest.
 template <typename Word>
-double top_bits_bits(std::vector<Word> words, ElementKind kind) {
-  const unsigned exponent = kind != ElementKind::floating ? 6
-                            : sizeof(Word) == 8           ? 11
-                            : sizeof(Word) == 4           ? 8
-                                                          : 5;
-  const unsigned top =
-      std::min<unsigned>(word_bits<Word>, 1 + exponent + (sizeof(Word) == 8 ? 2 : 3));
-  const unsigned rest_bits = word_bits<Word> - top;
-  std::sort(words.begin(), words.end());
+double top_bits_bits(const std::vector<Word>& words) {
+  constexpr unsigned exponent = sizeof(Word) == 8 ? 11 : sizeof(Word) == 4 ? 8 : 5;
+  constexpr unsigned top = 1 + exponent + 2;
+  if constexpr (word_bits<Word> <= top) return impossible;
+  constexpr unsigned rest_bits = word_bits<Word> - std::min(top, word_bits<Word> - 1);
+  KeyCounts exact(words.size());
+  for (const Word word : words) exact.add(word);
+  KeyCounts keys(words.size());
   std::vector<std::uint32_t> counts;
   double rest = 0;
-  std::uint32_t others = 0;  // of the same top bits, not frequent as a whole
-  for (std::size_t i = 0; i < words.size();) {
-    std::size_t end = i;
-    while (end < words.size() && words[end] == words[i]) ++end;
-    const auto repeats = static_cast<std::uint32_t>(end - i);
-    if (repeats > 2 && repeats * 32 > words.size()) {
-      counts.push_back(repeats);
-    } else {
-      others += repeats;
-      rest += repeats * rest_bits;
+  for (const KeyCounts::Entry& entry : exact.entries()) {
+    if (entry.count > 2 && entry.count * 32 > words.size()) {
+      counts.push_back(entry.count);
+    } else if (entry.count != 0) {
+      keys.add(entry.key >> rest_bits, entry.count);
+      rest += entry.count * rest_bits;
     }
-    const bool class_ends =
-        end == words.size() || (words[end] >> rest_bits) != (words[i] >> rest_bits);
-    if (class_ends && others != 0) {
-      counts.push_back(others);
-      others = 0;
-    }
-    i = end;
   }
-  return entropy_of(counts, words.size(), word_bits<Word>) +
-         rest / static_cast<double>(words.size());
+  for (const KeyCounts::Entry& entry : keys.entries()) {
+    if (entry.count != 0) counts.push_back(entry.count);
+  }
+  return entropy_of(counts, words.size(), top) + rest / static_cast<double>(words.size());
 }
 
-/// Share of words that occurred before, among those of a quarter of the data whose content says
-/// that they are looked at: equal words are looked at alike, however far apart.
+/// Share of positions in a window of the data at which `gram` neighbouring words, or the
+/// differences between them, are the same as at an earlier position.
 template <typename Word>
-double repeated_share(ByteSpan raw, std::size_t points) {
+double repeated_share(ByteSpan raw, std::size_t points, std::size_t gram, bool differences) {
   const std::size_t count = raw.size() / sizeof(Word);
-  const std::size_t looked_at =
-      std::clamp<std::size_t>(count / 4, std::min<std::size_t>(count, 64), 65536);
-  // Keep one of so many that about `points` remain.
-  std::size_t one_of = 1;
-  while (looked_at / one_of > points) one_of *= 2;
-  std::vector<std::uint64_t> kept;
-  kept.reserve(2 * points);
-  for (std::size_t i = 0; i < looked_at; ++i) {
-    const std::uint64_t word = load<Word>(raw.data() + i * sizeof(Word));
-    const std::uint64_t hash = word * 0x9e3779b97f4a7c15U;
-    if (((hash >> 40) & (one_of - 1)) == 0) kept.push_back(word);
+  const std::size_t window = std::min(count, 4 * points);
+  if (window < gram + 2) return 0;
+  const std::byte* from = raw.data() + (count - window) / 2 * sizeof(Word);
+  KeyCounts grams(window);
+  std::size_t repeats = 0;
+  std::uint64_t hash = 0;
+  auto previous = load<Word>(from);
+  for (std::size_t i = 1; i < window; ++i) {
+    const auto word = load<Word>(from + i * sizeof(Word));
+    const std::uint64_t value = differences ? static_cast<Word>(word - previous) : word;
+    previous = word;
+    // A polynomial over the last `gram` values: shifting drops the older ones.
+    hash = (hash << (64 / gram)) + (value + 1) * 0x9e3779b97f4a7c15U;
+    if (i >= gram && grams.add(hash) != 0) ++repeats;
   }
-  if (kept.empty()) return 0;
-  const std::size_t all = kept.size();
-  std::sort(kept.begin(), kept.end());
-  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
-  return 1 - static_cast<double>(kept.size()) / static_cast<double>(all);
+  return static_cast<double>(repeats) / static_cast<double>(window - gram);
 }
 
 template <typename Word>
@@ -266,42 +311,55 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   std::vector<Word> words;
   std::vector<Word> delta;
   const auto set = [&out](Model model, bool split, double bits) {
-    const auto first_split = static_cast<std::size_t>(Model::split_planes);
-    out.bits[static_cast<std::size_t>(model) + (split ? first_split : 0)] = bits;
+    constexpr auto distance = static_cast<std::size_t>(Model::split_predicted) -
+                              static_cast<std::size_t>(Model::predicted);
+    out.bits[static_cast<std::size_t>(model) + (split ? distance : 0)] = bits;
   };
   for (const bool split : {false, true}) {
     if (split && !can_split(layout)) break;
     gather_points(layout, raw, points, split, reverse, corners);
-    words.resize(corners.size());
     delta.resize(corners.size());
-    for (std::size_t i = 0; i < corners.size(); ++i) words[i] = corners[i][0];
     for (std::size_t i = 0; i < corners.size(); ++i) {
       delta[i] = static_cast<Word>(ordered(corners[i][0]) - ordered(corners[i][1]));
     }
-    set(Model::planes, split, plane_bits(words));
     set(Model::planes_delta, split, plane_bits(delta));
-    set(Model::top_bits, split, top_bits_bits(words, layout.type.kind));
-    set(Model::class_delta, split, class_bits(delta));
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-      Corner<Word> c = corners[i];
-      for (Word& word : c) word = ordered(word);
-      delta[i] = static_cast<Word>(c[0] - c[1] - c[2] - c[4] + c[3] + c[5] + c[6] - c[7]);
+    if (!split) {  // to codes of order 0 the order does not matter
+      words.resize(corners.size());
+      for (std::size_t i = 0; i < corners.size(); ++i) words[i] = corners[i][0];
+      set(Model::planes, false, plane_bits(words));
+      if (floating) set(Model::top_bits, false, top_bits_bits(words));
     }
-    set(Model::class_lorenzo, split, class_bits(delta));
+    // The predictor is chosen for each brick; what is best for all of them bounds that from above.
+    double best = class_bits(delta);
+    const auto also = [&](const auto& residual) {
+      for (std::size_t i = 0; i < corners.size(); ++i) delta[i] = residual(corners[i]);
+      best = std::min(best, class_bits(delta));
+    };
+    if (most_axes(layout, split) >= 2) {
+      also([&ordered](const Corner<Word>& c) {
+        return static_cast<Word>(ordered(c[0]) - ordered(c[1]) - ordered(c[2]) + ordered(c[3]));
+      });
+    }
+    if (most_axes(layout, split) >= 3) {
+      also([&ordered](const Corner<Word>& c) {
+        return static_cast<Word>(ordered(c[0]) - ordered(c[1]) - ordered(c[2]) - ordered(c[4]) +
+                                 ordered(c[3]) + ordered(c[5]) + ordered(c[6]) - ordered(c[7]));
+      });
+    }
     if constexpr (sizeof(Word) >= 4) {
-      if (!floating) continue;
-      for (std::size_t i = 0; i < corners.size(); ++i) {
-        delta[i] =
-            static_cast<Word>(ordered(corners[i][0]) - ordered(float_prediction(corners[i])));
+      if (floating && most_axes(layout, split) >= 2) {
+        also([&ordered](const Corner<Word>& c) {
+          return static_cast<Word>(ordered(c[0]) - ordered(float_prediction(c)));
+        });
       }
-      set(Model::class_lorenzo_float, split, class_bits(delta));
     }
+    set(Model::predicted, split, best);
   }
 }
 
 bool all_equal(const Layout& layout, ByteSpan raw) {
   const std::size_t size = layout.type.size;
-  return std::equal(raw.begin() + static_cast<std::ptrdiff_t>(size), raw.end(), raw.begin());
+  return std::memcmp(raw.data() + size, raw.data(), raw.size() - size) == 0;
 }
 
 }  // namespace
@@ -322,11 +380,20 @@ Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points) {
   with_word(number ? layout.type.size : word_bytes, [&](auto word) {
     using Word = decltype(word);
     if (number) estimate_numbers<Word>(layout, raw, points, out);
-    out.repeated = repeated_share<Word>(raw, points);
+    // Sixteen bytes at least, or a match of Lempel-Ziv saves nothing.
+    const std::size_t gram = sizeof(Word) == 8 ? 2 : 4;
+    out.repeated = repeated_share<Word>(raw, points, gram, false);
+    if (layout.type.kind != ElementKind::floating) {
+      out.repeated_differences = repeated_share<Word>(raw, points, gram, true);
+    }
   });
-  // A repeated word costs its share of a match; most matches are short.
-  out.bits[static_cast<std::size_t>(Model::words)] =
-      raw_bits * (1 - out.repeated) + out.repeated * std::min(raw_bits, 16.0);
+  const auto lempel_ziv = [&](double repeated, double others) {
+    return others * (1 - repeated) + repeated * raw_bits * repeat_cost;
+  };
+  out.bits[static_cast<std::size_t>(Model::words)] = lempel_ziv(out.repeated, raw_bits);
+  const double order_0 = out.of(Model::planes_delta);
+  out.bits[static_cast<std::size_t>(Model::words_delta)] =
+      lempel_ziv(out.repeated_differences, std::min(order_0, raw_bits));
   return out;
 }
 

@@ -16,34 +16,30 @@ namespace mcr::codecs {
 /// Kinds of coding. `split`: the last dimension (2 to 16 wide) becomes the slowest one first.
 /// Differences are those of the order-preserving integers.
 enum class Model : std::uint8_t {
-  planes,               ///< each byte plane by its own order-0 code
-  planes_delta,         ///< the same of differences to the previous element
-  top_bits,             ///< sign, exponent and first mantissa bits together; frequent values apart
-  class_delta,          ///< differences, bit length and top bits by an order-0 code, the rest raw
-  class_lorenzo,        ///< the same of integer Lorenzo residuals in all dimensions
-  class_lorenzo_float,  ///< the same where the prediction is made in floating point
-  split_planes,
+  planes,        ///< each byte plane by its own order-0 code
+  top_bits,      ///< sign, exponent and first mantissa bits together; frequent values apart
+  planes_delta,  ///< planes of differences to the previous element
+  predicted,     ///< residuals of the best Lorenzo predictor: bit length and top bits, rest raw
   split_planes_delta,
-  split_top_bits,
-  split_class_delta,
-  split_class_lorenzo,
-  split_class_lorenzo_float,
-  words,  ///< repeated words by Lempel-Ziv, others raw
+  split_predicted,
+  words,        ///< repeated runs of words by Lempel-Ziv, others raw
+  words_delta,  ///< integers: repeated runs of differences by Lempel-Ziv, others by planes
   constant,
   count
 };
 
 struct Estimates {
   std::array<double, static_cast<std::size_t>(Model::count)>
-      bits{};           ///< an element; huge: not possible
-  double repeated = 0;  ///< share of words that were there before
+      bits{};                       ///< an element; huge: not possible
+  double repeated = 0;              ///< share of short runs of words that were there before
+  double repeated_differences = 0;  ///< the same of differences between neighbouring integers
 
   [[nodiscard]] double of(Model model) const { return bits[static_cast<std::size_t>(model)]; }
 };
 
-/// Looks at about `points` elements of `raw`, which is exactly `layout.raw_bytes()` long and not
-/// empty. Elements are numbers of 1, 2, 4 or 8 bytes in the order that the layout says; other
-/// elements only have the models planes, words and constant.
+/// Looks at about `points` elements (at most 4096) of `raw`, which is exactly `layout.raw_bytes()`
+/// long and not empty. Elements are numbers of 1, 2, 4 or 8 bytes in the order that the layout
+/// says; other elements only have the models planes, words and constant.
 Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points);
 
 }  // namespace mcr::codecs

@@ -30,6 +30,20 @@ Layout as_little_endian(const Layout& layout) {
   return turned;
 }
 
+/// Runs of a link, `raw_bytes` long together.
+Result<std::vector<LinkRun>> read_runs(Reader& in, std::uint64_t raw_bytes) {
+  std::vector<LinkRun> runs;
+  const std::uint64_t count = MCR_TRY(in.varint_at_most(in.remaining() / 2, "runs of a link"));
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t offset = MCR_TRY(in.varint());
+    runs.push_back({offset, MCR_TRY(in.varint_at_most(raw_bytes - sum, "run of a link"))});
+    sum += runs.back().bytes;
+  }
+  if (sum != raw_bytes) return damaged("link is of another size");
+  return runs;
+}
+
 struct Header {
   FrameInfo info;
   std::vector<std::uint64_t> coded_bytes;
@@ -61,7 +75,7 @@ Result<Header> read_header(ByteSpan frame) {
   if (kind == kind_link) {
     const std::uint64_t dataset =
         MCR_TRY(in.varint_at_most(std::numeric_limits<std::uint32_t>::max(), "linked dataset"));
-    info.link = Link{static_cast<std::uint32_t>(dataset), MCR_TRY(in.varint())};
+    info.link = Link{static_cast<std::uint32_t>(dataset), MCR_TRY(read_runs(in, info.raw_bytes))};
   } else {
     info.pipeline = MCR_TRY(Pipeline::read(in));
     const std::size_t coded = MCR_TRY(coded_count(info.pipeline));
@@ -96,7 +110,7 @@ void end_frame(std::size_t begin, Bytes& out) {
 }
 
 /// Payload of `raw` under `pipeline`, or what went wrong.
-Result<void> encode_payload(ByteSpan raw, const Layout& layout, const Pipeline& pipeline,
+Result<void> encode_payload(ByteSpan raw, const Layout& layout, Pipeline& pipeline,
                             Scratch& scratch, Bytes& payload, std::vector<std::uint64_t>& coded) {
   if (!must_reverse(layout, pipeline)) {
     return run_encode(pipeline, raw, layout, scratch, payload, coded);
@@ -117,9 +131,10 @@ Result<void> encode_frame(ByteSpan raw, const Layout& layout, const Pipeline& pi
   }
   const auto payload = scratch.take_vector();
   std::vector<std::uint64_t> coded;
+  Pipeline fitted = pipeline;
   bool store = pipeline.steps.empty();
   if (!store) {
-    const auto encoded = encode_payload(raw, layout, pipeline, scratch, *payload, coded);
+    const auto encoded = encode_payload(raw, layout, fitted, scratch, *payload, coded);
     if (!encoded && encoded.error().cause != Cause::usage &&
         encoded.error().cause != Cause::unsupported) {
       return encoded.error();
@@ -130,7 +145,7 @@ Result<void> encode_frame(ByteSpan raw, const Layout& layout, const Pipeline& pi
   const std::size_t begin = out.size();
   Writer writer(out);
   MCR_TRY(begin_frame(kind_plain, layout, writer));
-  (store ? stored : pipeline).write(writer);
+  (store ? stored : fitted).write(writer);
   if (!store) {
     for (const std::uint64_t size : coded) writer.varint(size);
   }
@@ -149,7 +164,11 @@ Result<void> encode_link_frame(const Layout& layout, const Link& link, std::uint
   Writer writer(out);
   MCR_TRY(begin_frame(kind_link, layout, writer));
   writer.varint(link.dataset);
-  writer.varint(link.raw_offset);
+  writer.varint(link.runs.size());
+  for (const LinkRun& run : link.runs) {
+    writer.varint(run.raw_offset);
+    writer.varint(run.bytes);
+  }
   writer.u64(raw_checksum);
   end_frame(begin, out);
   return {};
@@ -188,7 +207,12 @@ Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
           "frame refers to other data of its container, which cannot be reached from here; "
           "`mcr unpack` restores the original files"};
     }
-    MCR_TRY(linked->read(info.link->dataset, info.link->raw_offset, raw));
+    std::size_t at = 0;
+    for (const LinkRun& run : info.link->runs) {
+      const auto bytes = static_cast<std::size_t>(run.bytes);
+      MCR_TRY(linked->read(info.link->dataset, run.raw_offset, raw.subspan(at, bytes)));
+      at += bytes;
+    }
   } else {
     const ByteSpan payload = frame.subspan(header.payload_begin, header.payload_bytes);
     const bool reverse = must_reverse(info.layout, info.pipeline);

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
 
+constexpr std::byte automatic{0x10};  // chosen for each frame by its data; never stored
+
 /// Parameters: none, one predictor for all bricks, or one for each.
 Result<void> check(const Layout& in, ByteSpan parameters) {
   if (in.type.kind == ElementKind::bytes) return Error{Cause::usage, "lorenzo: takes numbers only"};
@@ -119,9 +121,18 @@ class LorenzoCodec final : public Codec {
     return {};
   }
 
-  // Text: "3,float,cube" for all bricks, or "each=" and a hexadecimal digit for each brick.
+  bool wants_fit(ByteSpan parameters) const override {
+    return parameters.size() == 1 && parameters[0] == automatic;
+  }
+  Result<Bytes> fit(ByteSpan raw, const Layout& layout, ByteSpan, Scratch&) const override {
+    if (layout.type.kind == ElementKind::bytes) return check(layout, {}).error();
+    return choose_predictors(layout, raw);
+  }
+
+  // Text: "auto", "3,float,cube" for all bricks, or "each=" and a hexadecimal digit for each brick.
   Result<Bytes> parse(std::string_view text) const override {
     if (text.empty()) return Bytes{};
+    if (text == "auto") return Bytes{automatic};
     Bytes each;
     if (text.starts_with("each=")) {
       for (const char letter : text.substr(5)) {
@@ -150,6 +161,7 @@ class LorenzoCodec final : public Codec {
   }
   std::string print(ByteSpan parameters) const override {
     if (parameters.empty()) return "";
+    if (wants_fit(parameters)) return "auto";
     if (parameters.size() > 1) {
       std::string text = "each=";
       for (const std::byte byte : parameters)
@@ -164,7 +176,7 @@ class LorenzoCodec final : public Codec {
  private:
   static Error unknown(std::string_view word) {
     return {Cause::usage, "lorenzo: '" + std::string(word) +
-                              "' is none of: 0, 1, 2, 3, integer, float, cube, each=HEX"};
+                              "' is none of: auto, 0, 1, 2, 3, integer, float, cube, each=HEX"};
   }
 };
 

@@ -18,6 +18,8 @@ Result<void> check_layout_of(const Layout& layout) {
   return {};
 }
 
+constexpr std::byte automatic{0};  // in place of a rank: to be fitted; never stored
+
 Result<Stencil> stencil_of(const Layout& layout, ByteSpan parameters) {
   MCR_TRY(check_layout_of(layout));
   if (parameters.empty()) {
@@ -50,6 +52,13 @@ class StencilCodec final : public Codec {
   bool changes_size() const override { return false; }
   Elements elements() const override { return Elements::numbers; }
 
+  bool wants_fit(ByteSpan parameters) const override {
+    return parameters.size() == 1 && parameters[0] == automatic;
+  }
+  Result<Bytes> fit(ByteSpan raw, const Layout& layout, ByteSpan, Scratch& scratch) const override {
+    return fit_stencil_parameters(raw, layout, scratch);
+  }
+
   Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameters, Scratch&,
                       Bytes& out) const override {
     const Stencil stencil = MCR_TRY(stencil_of(layout, parameters));
@@ -68,9 +77,12 @@ class StencilCodec final : public Codec {
 
   Result<Bytes> parse(std::string_view text) const override {
     if (text.empty()) return Bytes{};
-    return Error{Cause::usage, "stencil: takes no parameters; they are fitted to the data"};
+    if (text == "auto") return Bytes{automatic};
+    return Error{Cause::usage, "stencil: takes no parameters, or auto to have them fitted"};
   }
-  std::string print(ByteSpan) const override { return ""; }
+  std::string print(ByteSpan parameters) const override {
+    return wants_fit(parameters) ? "auto" : "";
+  }
 };
 
 constinit const StencilCodec codec;

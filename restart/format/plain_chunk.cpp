@@ -33,8 +33,9 @@ Result<void> encode_plain_chunk(ByteSpan raw, std::uint32_t element_bytes,
   std::fill(whole.span().begin() + static_cast<std::ptrdiff_t>(raw.size()), whole.span().end(),
             std::byte{0});
   std::vector<std::uint64_t> coded;
-  return codecs::run_encode(pipeline_of(element_bytes), whole.span(),
-                            layout_of(element_bytes, chunk_bytes), scratch, out, coded);
+  codecs::Pipeline pipeline = pipeline_of(element_bytes);
+  return codecs::run_encode(pipeline, whole.span(), layout_of(element_bytes, chunk_bytes), scratch,
+                            out, coded);
 }
 
 Result<void> decode_plain_chunk(ByteSpan stored, std::uint32_t element_bytes,

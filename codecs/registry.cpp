@@ -12,6 +12,7 @@
 #include "codecs/lorenzo/lorenzo_codec.hpp"
 #include "codecs/lz4/lz4_codec.hpp"
 #include "codecs/ordered_int/ordered_int_codec.hpp"
+#include "codecs/planes/planes_codec.hpp"
 #include "codecs/stencil/stencil_codec.hpp"
 #include "codecs/structure_split/structure_split_codec.hpp"
 #include "codecs/top_bits/top_bits_codec.hpp"
@@ -38,6 +39,7 @@ constexpr std::array table{
     CodecEntry{codec_id::lorenzo, "lorenzo", lorenzo_codec, 1, newest},
     CodecEntry{codec_id::structure_split, "structure_split", structure_split_codec, 1, newest},
     CodecEntry{codec_id::constant, "constant", constant_codec, 1, newest},
+    CodecEntry{codec_id::planes, "planes", planes_codec, 1, newest},
     CodecEntry{codec_id::top_bits, "top_bits", top_bits_codec, 1, newest},
     CodecEntry{codec_id::class_coder, "class_coder", class_coder_codec, 1, newest},
     CodecEntry{codec_id::stencil, "stencil", stencil_codec, 1, newest},

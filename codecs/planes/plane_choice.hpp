@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a plane of bytes holds repeats that a string matcher finds, judged by a sample.
+#pragma once
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/scratch.hpp"
+#include "codecs/entropy/entropy.hpp"
+
+namespace mcr::codecs {
+
+/// True where zstd at `level` is expected to make `plane` at least a fortieth smaller than the
+/// entropy coder does, whose estimate for the whole plane is `entropy_bytes`. Compresses at most 16
+/// KiB.
+Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Method method,
+                         int level, Scratch& scratch);
+
+/// Appends zstd's frame of `plane` to `out`.
+Result<void> encode_repeats(ByteSpan plane, int level, Scratch& scratch, Bytes& out);
+
+/// Fills `plane` from a zstd frame.
+Result<void> decode_repeats(ByteSpan stored, Scratch& scratch, MutableByteSpan plane);
+
+}  // namespace mcr::codecs

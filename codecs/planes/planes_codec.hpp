@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Coder of byte planes, each coded apart; see spec.md.
+#pragma once
+
+#include "codecs/codec.hpp"
+
+namespace mcr::codecs {
+
+const Codec& planes_codec();
+
+}  // namespace mcr::codecs

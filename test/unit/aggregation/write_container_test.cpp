@@ -267,7 +267,8 @@ TEST_CASE(
   REQUIRE_FALSE(again);
   CHECK(again.error().system_error == EEXIST);
   CHECK(read_whole(packed.container()) == before);
-  CHECK_FALSE(std::filesystem::exists(packed.container() + ".unfinished"));
+  const auto files = std::filesystem::directory_iterator(packed.set_.directory);
+  CHECK(std::distance(begin(files), end(files)) == 1);  // no temporary file
 
   packed.set_.directory = directory / "missing";
   CHECK_FALSE(write_container(packed.set_, {}));

@@ -121,8 +121,8 @@ std::optional<ProcessFacts> facts_of(std::uint64_t pid) {
   return facts;
 }
 
-/// The name itself, or with an ending as in mpiexec.hydra; but not mpirun-wrapper, of which each rank may
-/// have one.
+/// The name itself, or with an ending as in mpiexec.hydra; but not mpirun-wrapper, of which each
+/// rank may have one.
 bool is_launcher_name(std::string_view name) {
   for (std::string_view known :
        {"hydra_pmi_proxy", "pmi_proxy", "mpiexec", "mpirun", "orterun", "orted", "prted", "prterun",
@@ -243,8 +243,12 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   if (is_slurm_step && may_be_slurm) {
     const std::string facts = named("SLURM_CLUSTER_NAME") + "/" + job + "/" + step + "/" +
                               named("SLURM_RESTART_COUNT") + "/" + named("SLURM_JOB_START_TIME");
-    return Nonce{nonce("slurm-" + safe_name(job, 12) + "-" + safe_name(step, 8), facts),
-                 "Slurm's job, step and restart count"};
+    // Job and step again, so that a person sees them; numbers in all of Slurm.
+    std::string word = "slurm";
+    for (const std::string& number : {job, step}) {
+      if (parse<std::uint32_t>(number)) word += "-" + number;
+    }
+    return Nonce{nonce(word, facts), "Slurm's job, step and restart count"};
   }
   if (const auto process = common_launcher(source.rank, found)) {
     return Nonce{nonce("mpi", *process), "the launcher's process"};

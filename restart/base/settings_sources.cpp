@@ -6,57 +6,15 @@
 
 #include <cstdlib>
 
+#include "restart/base/configuration.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/settings.hpp"
-
-// Header-only, without exceptions and without printing: it parses a string and allocates in
-// proportion to it.
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
 
 namespace mcr::restart {
 namespace {
 
 constexpr std::size_t max_configuration_bytes = 64 * 1024;
 constexpr std::string_view variable_prefix = "MCR_";
-
-/// The value as one would write it after the connector's name; nothing where it has no such form.
-std::optional<std::string> text_of(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return *text;
-  if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
-  if (const auto flag = node.value_exact<bool>()) return *flag ? "on" : "off";
-  if (const toml::array* list = node.as_array()) {
-    std::string joined;
-    for (const toml::node& item : *list) {
-      const auto text = item.value_exact<std::string>();
-      if (!text) return std::nullopt;
-      if (!joined.empty()) joined += ";";
-      joined += *text;
-    }
-    return joined;
-  }
-  return std::nullopt;
-}
-
-Result<void> set_table(Settings& settings, const toml::table& table, const std::string& prefix,
-                       const std::string& file, int depth) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    if (const toml::table* inner = node.as_table(); inner != nullptr && depth < 2) {
-      MCR_TRY(set_table(settings, *inner, name + ".", file, depth + 1));
-      continue;
-    }
-    const auto text = text_of(node);
-    if (!text) {
-      return Error{Cause::usage, "setting " + name + " in " + file +
-                                     " must be a text, a whole number, true or false"};
-    }
-    MCR_TRY(settings.set(name, *text, file));
-  }
-  return {};
-}
 
 Result<void> load_file(Settings& settings, const std::string& path,
                        std::vector<std::string>& warnings) {
@@ -79,13 +37,12 @@ Result<void> load_file(Settings& settings, const std::string& path,
   }
   const auto content = file->read_all(max_configuration_bytes);
   if (!content) return Error{Cause::usage, content.error().message};
-  const toml::parse_result parsed = toml::parse(as_text(*content), path);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return Error{Cause::usage, path + ", line " + std::to_string(error.source().begin.line) + ": " +
-                                   std::string(error.description())};
+  const auto entries = parse_configuration(as_text(*content));
+  if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
+  for (const ConfigurationEntry& entry : *entries) {
+    MCR_TRY(settings.set(entry.key, entry.value, path));
   }
-  return set_table(settings, parsed.table(), {}, path, 0);
+  return {};
 }
 
 std::string user_configuration() {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/durable_replace.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "test/support/catch.hpp"
+#include "test/unit/restart/faults.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+
+namespace {
+
+struct Place {
+  ScratchDirectory scratch;
+  File directory = *File::open(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+
+  [[nodiscard]] int descriptor() const { return directory.descriptor(); }
+  [[nodiscard]] std::string text(const std::string& name) const {
+    const auto content = read_file(descriptor(), name, 1 << 20);
+    return content ? std::string(as_text(*content)) : "missing";
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    return *list_directory(descriptor(), ".");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a file appears whole and leaves nothing beside it") {
+  const Place place;
+  for (const Durability durability : {Durability::none, Durability::durable}) {
+    CHECK(replace_file(place.descriptor(), "a", as_bytes("one"), 0640, durability));
+    CHECK(place.text("a") == "one");
+    CHECK(replace_file(place.descriptor(), "a", as_bytes("two"), 0640, durability));
+    CHECK(place.text("a") == "two");
+    CHECK(place.names() == std::vector<std::string>{"a"});
+  }
+}
+
+TEST_CASE("where the name must be free it is taken once") {
+  const Place place;
+  CHECK(replace_file(place.descriptor(), "a", as_bytes("first"), 0600, Durability::durable,
+                     Existing::kept));
+  const auto second = replace_file(place.descriptor(), "a", as_bytes("second"), 0600,
+                                   Durability::durable, Existing::kept);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().system_error == EEXIST);
+  CHECK(place.text("a") == "first");
+  CHECK(place.names() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("without hard links the name is still taken once") {
+  const Place place;
+  SystemCalls calls = real_system_calls();
+  calls.linkat = [](int, const char*, int, const char*, int) {
+    errno = EPERM;
+    return -1;
+  };
+  const ReplacedSystemCalls replaced(calls);
+  CHECK(replace_file(place.descriptor(), "a", as_bytes("first"), 0600, Durability::none,
+                     Existing::kept));
+  CHECK_FALSE(replace_file(place.descriptor(), "a", as_bytes("second"), 0600, Durability::none,
+                           Existing::kept));
+  CHECK(place.text("a") == "first");
+}
+
+TEST_CASE("a link whose answer got lost counts as made") {
+  const Place place;
+  SystemCalls calls = real_system_calls();
+  calls.linkat = [](int a, const char* b, int c, const char* d, int flags) {
+    (void)real_system_calls().linkat(a, b, c, d, flags);
+    errno = EEXIST;
+    return -1;
+  };
+  const ReplacedSystemCalls replaced(calls);
+  CHECK(replace_file(place.descriptor(), "a", as_bytes("first"), 0600, Durability::durable,
+                     Existing::kept));
+  CHECK(place.text("a") == "first");
+  CHECK(place.names() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a pending file that is given up leaves nothing") {
+  const Place place;
+  {
+    const auto pending = PendingFile::create(place.descriptor(), "a", 0600);
+    REQUIRE(pending);
+    CHECK(place.names().size() == 1);
+    CHECK(place.names()[0].starts_with(".mcr-"));
+  }
+  CHECK(place.names().empty());
+}
+
+TEST_CASE("a name may have a directory in front") {
+  const Place place;
+  REQUIRE(::mkdirat(place.descriptor(), "d", 0700) == 0);
+  CHECK(replace_file(place.descriptor(), "d/a", as_bytes("x"), 0600, Durability::durable));
+  CHECK(place.text("d/a") == "x");
+  CHECK(*list_directory(place.descriptor(), "d") == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("an unsynced file is never given its name when sync fails") {
+  const Place place;
+  CHECK(replace_file(place.descriptor(), "a", as_bytes("old"), 0600, Durability::durable));
+  SystemCalls calls = real_system_calls();
+  calls.fsync = [](int) {
+    errno = EIO;
+    return -1;
+  };
+  const ReplacedSystemCalls replaced(calls);
+  CHECK_FALSE(replace_file(place.descriptor(), "a", as_bytes("new"), 0600, Durability::durable));
+  CHECK(place.text("a") == "old");
+}
+
+TEST_CASE("whatever call fails, the name holds the old file or the new one, whole") {
+  for (const Existing existing : {Existing::replaced, Existing::kept}) {
+    for (const Fault fault : {Fault::error, Fault::interrupted, Fault::short_transfer}) {
+      bool reached_end = false;
+      for (long at = 0; !reached_end; ++at) {
+        const Place place;
+        const bool had_old = existing == Existing::replaced;
+        if (had_old)
+          CHECK(replace_file(place.descriptor(), "a", as_bytes("the old file"), 0600,
+                             Durability::none));
+        bool said_done = false;
+        {
+          const FaultySystem system(at, fault, ENOSPC);
+          said_done = replace_file(place.descriptor(), "a", as_bytes("the new file"), 0600,
+                                   Durability::durable, existing)
+                          .has_value();
+          reached_end = system.calls() <= at;
+          INFO(system.hit());
+          if (reached_end) CHECK(said_done);
+        }
+        INFO(at);
+        const std::string now = place.text("a");
+        if (said_done) {
+          CHECK(now == "the new file");
+        } else {
+          CHECK((now == (had_old ? "the old file" : "missing") || now == "the new file"));
+        }
+      }
+    }
+  }
+}

@@ -36,9 +36,11 @@ constexpr std::uint8_t presence_begin_kind = 1;
 constexpr std::uint8_t presence_end_kind = 2;
 constexpr std::size_t max_presence_bytes = 4096;
 
-/// Races with a leader that removes the directory resolve in one more turn; more of them mean that
-/// something else is wrong.
+/// Races with somebody who looks at a lock for a moment resolve in one more turn; more of them mean
+/// that something else is wrong.
 constexpr int turns = 8;
+/// A leader that clears up holds the stage for less than a millisecond, unless it was stopped.
+constexpr int entering_turns = 500;
 
 const char* state_name(LaunchDirectory::State state) {
   switch (state) {
@@ -64,8 +66,6 @@ std::string bytes_path(const PartId& part) {
 std::string pool_path(std::uint32_t rank, unsigned slot) {
   return std::string(pool_directory) + "/" + std::to_string(rank) + "." + std::to_string(slot);
 }
-
-Error no_directory() { return Error{Cause::system, "stage directory has gone", ENOENT}; }
 
 /// This user's, and closed to everybody else.
 Result<void> check_private(const File& directory, const std::string& name) {
@@ -107,6 +107,13 @@ Result<File> open_directory(int parent, const std::string& name) {
 Result<File> make_and_open(int parent, const std::string& name) {
   MCR_TRY(make_directory(parent, name));
   return open_directory(parent, name);
+}
+
+/// The stage itself, made where it is missing.
+Result<File> open_stage(const std::string& stage) {
+  File opened = MCR_TRY(make_and_open(AT_FDCWD, stage));
+  MCR_TRY(check_private(opened, stage));
+  return opened;
 }
 
 Result<void> unlink_if_there(int directory, const std::string& name) {
@@ -168,27 +175,11 @@ Result<LaunchDirectory> LaunchDirectory::create(const std::string& stage, const 
     return Error{Cause::usage, "stage=" + stage + " is not an absolute path"};
   }
   const std::string name = safe_name(node, 80) + "." + safe_name(launch, 80);
-  for (int turn = 0; turn < turns; ++turn) {
-    const File parent = MCR_TRY(make_and_open(AT_FDCWD, stage));
-    MCR_TRY(check_private(parent, stage));
-    auto made = make_and_open(parent.descriptor(), name);
-    if (!made) {
-      if (made.error().system_error == ENOENT) continue;
-      return made.error();
-    }
-    MCR_TRY(check_private(*made, stage + "/" + name));
-    bool whole = true;
-    for (const char* part : subdirectories) {
-      const auto answer = make_directory(made->descriptor(), part);
-      if (answer) continue;
-      // Removed under our hands by its last leader: begin again.
-      if (answer.error().system_error != ENOENT) return answer.error();
-      whole = false;
-      break;
-    }
-    if (whole) return LaunchDirectory(stage + "/" + name, std::move(*made));
-  }
-  return no_directory();
+  const File parent = MCR_TRY(open_stage(stage));
+  File made = MCR_TRY(make_and_open(parent.descriptor(), name));
+  MCR_TRY(check_private(made, stage + "/" + name));
+  for (const char* part : subdirectories) MCR_TRY(make_directory(made.descriptor(), part));
+  return LaunchDirectory(stage + "/" + name, std::move(made));
 }
 
 Result<LaunchDirectory> LaunchDirectory::open(const std::string& path) {
@@ -254,7 +245,7 @@ Result<LaunchDirectory::Presence> LaunchDirectory::join(std::uint32_t rank,
     if (!is_still_named(file, descriptor(), path)) continue;
     return Presence{std::move(file), name};
   }
-  return no_directory();
+  return Error{Cause::system, "the stage " + path_ + " is being cleared up", EWOULDBLOCK};
 }
 
 Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage,
@@ -262,21 +253,17 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
                                                         const std::string& launch,
                                                         std::uint32_t rank,
                                                         std::uint32_t rank_count) {
-  for (int turn = 0; turn < turns; ++turn) {
-    LaunchDirectory directory = MCR_TRY(create(stage, node, launch));
-    auto presence = directory.join(rank, rank_count);
-    if (!presence) {
-      if (presence.error().system_error == ENOENT) continue;
-      return presence.error();
-    }
-    // See remove_if_done(), step 2: who finds the name in place here is not overlooked there.
-    if (is_still_named(directory.directory_, AT_FDCWD, directory.path_)) {
-      return Entered{std::move(directory), std::move(*presence)};
-    }
-    const std::string path = std::string(ranks_directory) + "/" + presence->name;
-    (void)system_calls().unlinkat(directory.descriptor(), path.c_str(), 0);
+  // A leader that removes a directory has the whole stage for itself, see remove_if_done().
+  const File parent = MCR_TRY(open_stage(stage));
+  bool shared = false;
+  for (int turn = 0; !shared && turn < entering_turns; ++turn) {
+    if (turn > 0) pause_briefly();
+    shared = MCR_TRY(try_lock(parent, LockKind::shared));
   }
-  return no_directory();
+  if (!shared) return Error{Cause::system, "the stage " + stage + " stays locked", EWOULDBLOCK};
+  LaunchDirectory directory = MCR_TRY(create(stage, node, launch));
+  Presence presence = MCR_TRY(directory.join(rank, rank_count));
+  return Entered{std::move(directory), std::move(presence)};
 }
 
 Result<void> LaunchDirectory::end_presence(const Presence& presence, int status) const {
@@ -573,12 +560,19 @@ Result<std::uint64_t> LaunchDirectory::shrink_pool(std::uint64_t bytes) const {
 }
 
 Result<bool> LaunchDirectory::remove_if_done() const {
+  // 1. The stage for this leader alone: nobody is between create() and join() now, and whoever
+  // wants to enter
+  //    waits until this is over. No wait here: there is a next time.
+  const std::size_t slash = path_.rfind('/');
+  const std::string name = path_.substr(slash + 1);
+  const File stage = MCR_TRY(open_directory(AT_FDCWD, path_.substr(0, slash)));
+  if (!MCR_TRY(try_lock(stage, LockKind::exclusive))) return false;
   for (const State state : {State::open, State::published, State::committed}) {
     if (!MCR_TRY(list(state)).empty()) return false;
   }
-  // 1. Who has died goes from ranks/. Who lives, or is just joining, keeps the directory.
-  for (const std::string& name : MCR_TRY(list_directory(descriptor(), ranks_directory))) {
-    const std::string path = std::string(ranks_directory) + "/" + name;
+  // 2. Who has died goes from ranks/. Who lives keeps the directory.
+  for (const std::string& presence : MCR_TRY(list_directory(descriptor(), ranks_directory))) {
+    const std::string path = std::string(ranks_directory) + "/" + presence;
     const auto file = File::open(descriptor(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (!file) {
       if (file.error().system_error == ENOENT) continue;
@@ -587,35 +581,21 @@ Result<bool> LaunchDirectory::remove_if_done() const {
     if (!MCR_TRY(try_lock(*file, LockKind::exclusive))) return false;
     MCR_TRY(unlink_if_there(descriptor(), path));
   }
-  // 2. The directory loses its name. enter() looks whether the name still leads to the directory
-  // only after
-  //    the process is to be seen in ranks/; so who enters in time is seen in the next step, and who
-  //    does not begins anew with a directory of his own.
-  const std::string gone = path_ + ".gone-" + MCR_TRY(random_word());
-  if (system_calls().renameat(AT_FDCWD, path_.c_str(), AT_FDCWD, gone.c_str()) != 0) {
-    return system_error("cannot remove", path_);
-  }
-  if (system_calls().unlinkat(descriptor(), ranks_directory, AT_REMOVEDIR) != 0) {
-    const Error error = system_error("cannot remove", path_ + "/" + ranks_directory);
-    (void)system_calls().rename_new(AT_FDCWD, gone.c_str(), AT_FDCWD, path_.c_str());
-    if (error.system_error == ENOTEMPTY || error.system_error == EEXIST) return false;
-    return error;
-  }
   // 3. Nothing can be begun without having entered, so what is left belongs to nobody.
   for (const char* place : subdirectories) {
     const auto names = list_directory(descriptor(), place);
     if (!names) continue;
-    for (const std::string& name : *names) {
-      MCR_TRY(unlink_if_there(descriptor(), std::string(place) + "/" + name));
+    for (const std::string& left : *names) {
+      MCR_TRY(unlink_if_there(descriptor(), std::string(place) + "/" + left));
     }
     (void)system_calls().unlinkat(descriptor(), place, AT_REMOVEDIR);
   }
-  for (const std::string& name : MCR_TRY(list_directory(descriptor(), "."))) {
-    (void)system_calls().unlinkat(descriptor(), name.c_str(), 0);
+  for (const std::string& left : MCR_TRY(list_directory(descriptor(), "."))) {
+    (void)system_calls().unlinkat(descriptor(), left.c_str(), 0);
   }
-  // Who still tries to join in here by its descriptor leaves by itself; an adopter finds what that
-  // leaves.
-  (void)system_calls().unlinkat(AT_FDCWD, gone.c_str(), AT_REMOVEDIR);
+  if (system_calls().unlinkat(stage.descriptor(), name.c_str(), AT_REMOVEDIR) != 0) {
+    if (errno != ENOENT) return system_error("cannot remove", path_);
+  }
   return true;
 }
 

@@ -31,6 +31,8 @@ constexpr const char* subdirectories[] = {"open",          "published",    "comm
                                           ranks_directory};
 constexpr std::string_view journal_suffix = ".journal";
 constexpr unsigned pool_slots = 8;
+/// More than a tick of the kernel's clock.
+constexpr std::uint64_t pool_clock_ns = 50'000'000;
 
 constexpr std::uint8_t presence_begin_kind = 1;
 constexpr std::uint8_t presence_end_kind = 2;
@@ -154,6 +156,17 @@ std::optional<std::uint32_t> rank_of_presence(std::string_view name) {
   const auto [end, problem] = std::from_chars(name.data(), name.data() + dot, rank);
   if (problem != std::errc() || end != name.data() + dot) return std::nullopt;
   return rank;
+}
+
+std::uint64_t nanoseconds(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+std::uint64_t changed_ns(const struct stat& status) { return nanoseconds(status.st_mtim); }
+std::uint64_t now_ns() {
+  timespec now{};
+  system_calls().clock_gettime(CLOCK_REALTIME, &now);
+  return nanoseconds(now);
 }
 
 void pause_briefly() {
@@ -309,7 +322,12 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
   NewPart made;
   made.part = MCR_TRY(PartId::random());
   const std::string path = bytes_path(made.part);
-  for (unsigned slot = 0; slot < pool_slots; ++slot) {
+  // One look instead of eight: a directory that has not changed since it held nothing for us still
+  // does.
+  struct stat pool {};
+  const bool known = system_calls().fstatat(descriptor(), pool_directory, &pool, 0) == 0;
+  const bool unchanged = known && changed_ns(pool) == pool_empty_since_ns_;
+  for (unsigned slot = 0; !unchanged && slot < pool_slots; ++slot) {
     const std::string pooled = pool_path(rank, slot);
     if (system_calls().renameat(descriptor(), pooled.c_str(), descriptor(), path.c_str()) != 0) {
       continue;
@@ -325,6 +343,8 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
     // Somebody reads it still, so it must not change: it goes when he closes it.
     MCR_TRY(unlink_if_there(descriptor(), path));
   }
+  // Only once the clock of the directory's times has moved on: it is a coarse one.
+  if (known && now_ns() > changed_ns(pool) + pool_clock_ns) pool_empty_since_ns_ = changed_ns(pool);
   made.bytes = MCR_TRY(File::open(descriptor(), path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
   const auto locked = try_lock(made.bytes, LockKind::exclusive);
   if (!locked || !*locked) {

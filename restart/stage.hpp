@@ -156,6 +156,8 @@ class LaunchDirectory {
 
   std::string path_;
   File directory_;
+  /// When the pool changed last and held nothing for this rank; for create_part, by one thread.
+  mutable std::uint64_t pool_empty_since_ns_ = 0;
 };
 
 struct LaunchDirectory::Entered {

@@ -28,7 +28,13 @@ constinit std::mutex making;
 constexpr std::size_t max_presences = 16;
 constinit std::atomic<int> presence_descriptors[max_presences]{};
 
-void forget_presences_in_child() {
+constinit std::atomic<bool> forked{false};
+constinit std::atomic<bool> is_child{false};
+
+void note_fork() { forked = true; }
+
+void become_child() {
+  is_child = true;
   for (auto& descriptor : presence_descriptors) {
     const int open = descriptor.exchange(0) - 1;
     if (open >= 0) close(open);
@@ -67,9 +73,7 @@ std::optional<std::uint32_t> number(const restart::Settings& settings, std::stri
 std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 std::uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
-Process::Process() : owner_(getpid()) {
-  pthread_atfork(nullptr, nullptr, &forget_presences_in_child);
-}
+Process::Process() { pthread_atfork(&note_fork, nullptr, &become_child); }
 
 Process& Process::get() {
   if (Process* process = made.load(std::memory_order_acquire)) return *process;
@@ -80,7 +84,8 @@ Process& Process::get() {
 
 Process* Process::if_made() { return made.load(std::memory_order_acquire); }
 
-bool Process::is_owner() const { return getpid() == owner_; }
+bool Process::is_owner() { return !is_child; }
+bool Process::has_forked() { return forked; }
 
 Result<Process::SettingsPointer> Process::settings(const std::string& connector_text,
                                                    const std::string& directory) {
@@ -99,14 +104,21 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
   return kept;
 }
 
-restart::Launcher Process::launcher(const restart::Settings& settings) const {
+restart::Launcher Process::launcher(const restart::Settings& settings) {
+  std::string key;
+  for (const char* name : {"rank", "ranks", "launch", "node"}) {
+    key += settings.text(name);
+    key += '\n';
+  }
+  const std::lock_guard lock(mutex_);
+  if (const auto known = launchers_.find(key); known != launchers_.end()) return known->second;
   restart::LauncherOverrides overrides;
   overrides.rank = number(settings, "rank");
   overrides.rank_count = number(settings, "ranks");
   overrides.launch = settings.text("launch");
   overrides.node = settings.text("node");
-  return restart::find_launcher([](const char* name) -> const char* { return std::getenv(name); },
-                                overrides);
+  return launchers_[key] = restart::find_launcher(
+             [](const char* name) -> const char* { return std::getenv(name); }, overrides);
 }
 
 Result<JobStage*> Process::job_stage(const restart::Settings& settings,

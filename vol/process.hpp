@@ -36,6 +36,10 @@ struct JobStage {
   bool waits_at_exit = false;
   std::vector<restart::PartId> published;  ///< by us, newest last
   std::uint64_t leader_checked_ns = 0;
+  // Answers of the stage that hold for a moment (recent_ns): programs create files in bursts.
+  std::uint64_t asked_ns = 0;
+  std::uint64_t room = 0;
+  std::map<std::string, bool> marked_native;
 };
 
 class Process {
@@ -46,13 +50,16 @@ class Process {
   static Process* if_made();
 
   /// False in a fork's child.
-  [[nodiscard]] bool is_owner() const;
+  [[nodiscard]] static bool is_owner();
+  /// True where a fork's child may have copies of our descriptors, and our locks with them.
+  [[nodiscard]] static bool has_forked();
 
   using SettingsPointer = std::shared_ptr<const restart::Settings>;
   /// What applies to files in `directory`. Cause::usage: an unknown key or a bad value.
   Result<SettingsPointer> settings(const std::string& connector_text, const std::string& directory);
 
-  restart::Launcher launcher(const restart::Settings& settings) const;
+  /// Who we are under these settings. Found once: with one rank the launch is a random text.
+  restart::Launcher launcher(const restart::Settings& settings);
 
   /// Enters the stage at the first call. Errors: the stage cannot be used; the same answer from
   /// then on.
@@ -76,11 +83,11 @@ class Process {
   Process();
 
   std::mutex mutex_;
-  int owner_;
   std::map<std::pair<std::string, std::string>, SettingsPointer> settings_;
   std::map<std::string, std::unique_ptr<JobStage>> stages_;
   std::map<std::string, Error> unusable_;
   std::map<std::string, std::uint64_t> sequences_;
+  std::map<std::string, restart::Launcher> launchers_;
 };
 
 /// CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds.

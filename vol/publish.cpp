@@ -7,7 +7,9 @@
 //  before,
 //     the path still shows that; adoption and `mcr recover` put the stub there.
 //  3. stub in place of what lay there: done. The old file or stub died only now.
-//  4. locks given back: the leader may drain.
+//  4. locks given back, by closing the file or, where a fork's child may hold it too, before that:
+//  the
+//     leader may drain.
 #include "vol/publish.hpp"
 
 #include <fcntl.h>
@@ -152,7 +154,7 @@ Result<void> publish(StagedPart& part) {
                       "; `mcr recover` puts the new one there");
     }
   }
-  restart::unlock(part.bytes);  // 4
+  if (Process::has_forked()) restart::unlock(part.bytes);  // 4
   return {};
 }
 

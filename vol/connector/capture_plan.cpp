@@ -32,6 +32,12 @@ bool is_below(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
+bool is_marked_native(JobStage& job, const std::string& shape) {
+  const auto [known, unknown] = job.marked_native.try_emplace(shape, false);
+  if (unknown) known->second = job.directory.is_marked_native(shape);
+  return known->second;
+}
+
 }  // namespace
 
 Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool exclusive,
@@ -69,12 +75,19 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
     return native;
   }
   plan.stage = *stage;
-  const auto& directory = plan.stage->directory;
-  if (directory.is_marked_native(restart::pattern_of(plan.masked_names.front())) ||
-      directory.is_marked_native(std::string(restart::every_shape))) {
+  JobStage& job = *plan.stage;
+  constexpr std::uint64_t recent_ns = 20'000'000;
+  const std::uint64_t now = monotonic_ns();
+  if (job.asked_ns == 0 || now - job.asked_ns > recent_ns) {
+    job.asked_ns = now;
+    job.room = stage_room(job, settings);
+    job.marked_native.clear();
+  }
+  if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
+      is_marked_native(job, std::string(restart::every_shape))) {
     return native;
   }
-  plan.room = stage_room(*plan.stage, settings);
+  plan.room = job.room;
   if (plan.room == 0) {
     restart::log_warning_once(
         "full", "the stage " + stage_path + " is full, so files are written natively");

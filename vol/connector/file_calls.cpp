@@ -134,6 +134,10 @@ herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t tra
     list = Id();
     return status;
   };
+  if (arguments->op_type == H5VL_FILE_FLUSH) {
+    const ProgramFlush flush;
+    return native();
+  }
   if (arguments->op_type == H5VL_FILE_IS_ACCESSIBLE) {
     auto& asked = arguments->args.is_accessible;
     // A stranger's failed open (HDF5 asks every connector on its path): only stubs are ours.

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 
 #include "restart/base/file.hpp"
 
@@ -39,12 +41,64 @@ std::string path_of(const restart::File& directory) {
                                                                       : std::string();
 }
 
+// What resolve_path found out about directories before. Asking the kernel anew costs four calls,
+// and an empty file costs native HDF5 ten.
+struct KnownDirectory {
+  std::string path;
+  dev_t device;
+  ino_t inode;
+};
+struct KnownDirectories {
+  std::mutex mutex;
+  std::map<std::string, KnownDirectory> by_name;
+};
+KnownDirectories& known_directories() {
+  static KnownDirectories& directories = *new KnownDirectories;  // never destroyed
+  return directories;
+}
+
+bool leads_to(const std::string& path, const KnownDirectory& known, struct stat& status) {
+  return stat(path.c_str(), &status) == 0 && status.st_dev == known.device &&
+         status.st_ino == known.inode;
+}
+
+// A name is trusted where it and the path found for it still lead to the same directory as then.
+std::optional<std::string> known_path(const std::string& name, struct stat& status) {
+  const std::lock_guard lock(known_directories().mutex);
+  const auto found = known_directories().by_name.find(name);
+  if (found == known_directories().by_name.end()) return std::nullopt;
+  const KnownDirectory& known = found->second;
+  const bool same =
+      leads_to(name, known, status) && (name == known.path || leads_to(known.path, known, status));
+  if (same) return known.path;
+  known_directories().by_name.erase(found);
+  return std::nullopt;
+}
+
+Result<std::string> path_of_directory(const std::string& name, struct stat& status) {
+  if (auto known = known_path(name, status)) return std::move(*known);
+  const auto directory = MCR_TRY(restart::File::open(AT_FDCWD, name, O_PATH | O_DIRECTORY));
+  status = MCR_TRY(directory.status());
+  std::string path = path_of(directory);
+  const std::lock_guard lock(known_directories().mutex);
+  if (known_directories().by_name.size() > 64) known_directories().by_name.clear();
+  if (!path.empty()) known_directories().by_name[name] = {path, status.st_dev, status.st_ino};
+  return path;
+}
+
 }  // namespace
 
 Result<ResolvedPath> resolve_path(const std::string& name) {
   std::string at = name;
+  ResolvedPath resolved;
+  struct stat status {};
   std::array<char, PATH_MAX> target;
   for (int links = 0;; ++links) {
+    if (lstat(at.c_str(), &status) != 0) break;
+    if (!S_ISLNK(status.st_mode)) {
+      resolved.status = status;
+      break;
+    }
     const ssize_t length = readlink(at.c_str(), target.data(), target.size());
     if (length <= 0) break;
     if (links == max_links) {
@@ -54,20 +108,13 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
     const std::string link(target.data(), static_cast<std::size_t>(length));
     at = link.front() == '/' ? link : directory_of(at) + "/" + link;
   }
-  ResolvedPath resolved;
-  const auto directory =
-      MCR_TRY(restart::File::open(AT_FDCWD, directory_of(at), O_PATH | O_DIRECTORY));
-  resolved.directory_status = MCR_TRY(directory.status());
-  resolved.directory = path_of(directory);
+  resolved.directory = MCR_TRY(path_of_directory(directory_of(at), resolved.directory_status));
   const std::string last = last_component(at);
-  if (resolved.directory.empty() || last.empty()) {
+  if (resolved.directory.empty() || last.empty() || last == "." || last == "..") {
     errno = EISDIR;
     return restart::system_error("cannot resolve", name);
   }
   resolved.path = (resolved.directory == "/" ? "" : resolved.directory) + "/" + last;
-  struct stat status {};
-  if (fstatat(directory.descriptor(), last.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
-    resolved.status = status;
   return resolved;
 }
 

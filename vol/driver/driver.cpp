@@ -41,6 +41,7 @@ struct DriverInfo {
 };
 
 constinit thread_local bool system_refused = false;
+constinit thread_local int program_flushes = 0;
 
 // All open DriverFiles, to know ours by the descriptor's address that native HDF5 gives.
 struct OpenFiles {
@@ -161,7 +162,7 @@ herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size,
 }
 
 herr_t flush(H5FD_t* file, hid_t, hbool_t closing) {
-  if (closing) return 0;  // close follows
+  if (closing || program_flushes == 0) return 0;
   return status_of("mcr_flush", ours(file).backend->flush());
 }
 
@@ -255,6 +256,9 @@ bool has_default_driver(hid_t access_list) {
 bool has_our_driver(hid_t access_list) {
   return driver_id >= 0 && hdf5.H5Pget_driver(access_list) == driver_id;
 }
+
+ProgramFlush::ProgramFlush() { ++program_flushes; }
+ProgramFlush::~ProgramFlush() { --program_flushes; }
 
 bool refused_by_system() { return system_refused; }
 void forget_refusal() { system_refused = false; }

@@ -26,8 +26,16 @@ bool has_our_driver(hid_t access_list);
 bool refused_by_system();
 void forget_refusal();
 
-/// True where the backend of the open file behind `native_file` (an object of the native connector)
-/// may be asked: calls `act` on it. False where the file has another driver.
+/// While it lives, a flush of the driver is the program's own (H5Fflush). HDF5 flushes files at
+/// other times too, when they are created for one, and those are not worth a publish.
+class ProgramFlush {
+ public:
+  ProgramFlush();
+  ~ProgramFlush();
+  ProgramFlush(const ProgramFlush&) = delete;
+  ProgramFlush& operator=(const ProgramFlush&) = delete;
+};
+
 enum class FileWish { native, durable };
 /// Makes the file native from now on, or its close wait for durability; nothing where it has
 /// another driver.

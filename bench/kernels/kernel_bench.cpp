@@ -107,7 +107,7 @@ std::vector<Variable> read_set(const std::string& directory) {
   return variables;
 }
 
-Figure measure(Pipeline pipeline, const Unit& unit, int repeats, Scratch& scratch) {
+Figure measure(const Pipeline& asked, const Unit& unit, int repeats, Scratch& scratch) {
   Figure figure{unit.raw.size(), 1e9, 1e9};
   Bytes back(unit.raw.size());
   for (int repeat = 0; repeat < repeats; ++repeat) {

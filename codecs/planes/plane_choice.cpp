@@ -9,6 +9,7 @@ namespace mcr::codecs {
 namespace {
 
 constexpr std::size_t sample_bytes = 16384;
+constexpr int quick_level = -5;
 
 Error no_memory() { return {Cause::system, "planes: no memory for zstd's context"}; }
 
@@ -35,7 +36,10 @@ Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Met
   const std::size_t taken = std::min(plane.size(), sample_bytes);
   const ByteSpan sample = plane.subspan((plane.size() - taken) / 2, taken);
   const auto space = scratch.take<std::byte>(ZSTD_compressBound(taken));
-  const std::size_t matched = MCR_TRY(compress(sample, level, scratch, space.span()));
+  // Of what looks like noise, only long repeats can pay: the fastest search finds those.
+  const bool noise = entropy_bytes + entropy_bytes / 32 > plane.size();
+  const std::size_t matched =
+      MCR_TRY(compress(sample, noise ? quick_level : level, scratch, space.span()));
   const entropy::Symbols symbols(reinterpret_cast<const std::uint8_t*>(sample.data()), taken);
   // The sample may be less varied than the plane: the entropy coder is judged by the better of
   // both.

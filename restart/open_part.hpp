@@ -10,9 +10,18 @@
 
 namespace mcr::restart {
 
-/// The part that the stub at `stub_path` names. The stage is looked at only where it belongs to this
-/// user; the absolute container directory only where design.md section 5 allows it (or below `allow`).
-/// An error names the part, what was looked for and where, and the remedy.
+/// The part that the stub at `stub_path` names: from the stage, where it belongs to this user and
+/// still has the part; else from a container, which must list the part's id under the stub's launch
+/// and sequence.
+///
+/// Containers are looked for where the stub says, seen from its own directory (so that a tree can
+/// be moved as a whole); and then where they were written, by the absolute path, but only if that
+/// directory and the container belong to the stub's owner, or lie below a directory of `allow` (the
+/// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a
+/// path.
+///
+/// An error names the part, what was looked for and where, and the remedy: Cause::damaged where a
+/// container of the set is there but cannot be read, else Cause::system with ENOENT.
 Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
                                               const std::string& allow);
 

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/open_part.hpp"
+#include "vol/connector/info_string.hpp"
 #include "vol/driver/native_backend.hpp"
 #include "vol/driver/spill.hpp"
 #include "vol/driver/stage_backend.hpp"
@@ -52,8 +55,9 @@ std::uint64_t ContainerBackend::size() const {
 
 Result<void> ContainerBackend::read(std::uint64_t offset, MutableByteSpan out) {
   if (written_) return written_->read(offset, out);
-  const std::uint64_t end = std::min<std::uint64_t>(source_->size(), offset + out.size());
+  const std::uint64_t end = std::min<std::uint64_t>(size_, offset + out.size());
   const auto there = static_cast<std::size_t>(end > offset ? end - offset : 0);
+  if (source_ == nullptr) return Error{Cause::system, path_ + " could not be opened again", EIO};
   if (there > 0) MCR_TRY(source_->read_at(offset, out.first(there)));
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(there), out.end(), std::byte{0});
   for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -66,7 +70,7 @@ Result<void> ContainerBackend::read(std::uint64_t offset, MutableByteSpan out) {
 
 Result<void> ContainerBackend::write(std::uint64_t offset, ByteSpan data) {
   if (!written_) {
-    const bool small = data.size() <= max_pending_bytes && offset + data.size() <= source_->size();
+    const bool small = data.size() <= max_pending_bytes && offset + data.size() <= size_;
     const bool same_place =
         pending_.empty() || (pending_offset_ == offset && pending_.size() == data.size());
     if (small && same_place) {
@@ -86,7 +90,7 @@ Result<void> ContainerBackend::write(std::uint64_t offset, ByteSpan data) {
 
 Result<void> ContainerBackend::truncate(std::uint64_t size) {
   if (!written_) {
-    if (size == source_->size()) return {};
+    if (size == size_) return {};
     MCR_TRY(begin_writing());
   }
   return written_->truncate(size);
@@ -104,6 +108,7 @@ Result<void> ContainerBackend::unlock() {
 
 Result<bool> ContainerBackend::pending_differs() {
   if (pending_.empty()) return false;
+  if (source_ == nullptr) return false;
   Bytes present(pending_.size());
   MCR_TRY(source_->read_at(pending_offset_, present));
   return present != pending_;
@@ -132,11 +137,15 @@ Result<void> ContainerBackend::begin_writing() {
   // it.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (second < 0) return restart::system_error("cannot duplicate the descriptor of", path_);
-  auto file = StagedFile::reopen(stub_, path_, restart::File(second, path_), *source_);
+  // Our own look at the part would keep us from taking it back.
+  source_.reset();
+  auto file = StagedFile::reopen(stub_, path_, restart::File(second, path_));
   if (file) {
     written_ = std::make_unique<StageBackend>(std::move(*file), true, ignore_disabled_locks_);
   } else {
     restart::log_warning_once("amend", path_ + " is written natively: " + file.error().message);
+    const auto settings = MCR_TRY(Process::get().settings(environment_info().settings, {}));
+    source_ = MCR_TRY(restart::open_part(stub_, path_, std::string(settings->text("allow"))));
     written_ = MCR_TRY(native_copy(*source_, path_, at_path_, ignore_disabled_locks_));
   }
   if (pending_.empty()) return {};

@@ -24,6 +24,7 @@ class ContainerBackend : public Backend {
         path_(std::move(path)),
         at_path_(std::move(at_path)),
         identity_(identity),
+        size_(source_->size()),
         ignore_disabled_locks_(ignore_disabled_locks) {}
 
   [[nodiscard]] std::uint64_t size() const override;
@@ -52,6 +53,7 @@ class ContainerBackend : public Backend {
   std::string path_;
   restart::File at_path_;
   FileIdentity identity_;
+  std::uint64_t size_;
   bool ignore_disabled_locks_;
   // One small write that may yet be taken back: the superblock's mark.
   std::uint64_t pending_offset_ = 0;

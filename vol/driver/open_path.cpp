@@ -29,15 +29,46 @@ bool is_stub(const restart::File& file, const struct stat& status) {
   return got && restart::looks_like_stub(ByteSpan(head).first(*got));
 }
 
+// A part that was flushed and not closed: its writer still writes, or died. What is there is what
+// native HDF5 would have left at the path; whether a living writer's file may be read is for HDF5's
+// lock to say.
+class FlushedPart : public restart::PartSource {
+ public:
+  FlushedPart(restart::File bytes, std::uint64_t size) : bytes_(std::move(bytes)), size_(size) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  Result<void> read_at(std::uint64_t offset, MutableByteSpan out) override {
+    return bytes_.read_at(offset, out);
+  }
+
+ private:
+  restart::File bytes_;
+  std::uint64_t size_;
+};
+
+Result<std::unique_ptr<restart::PartSource>> open_flushed(const restart::Stub& stub) {
+  const auto directory = MCR_TRY(restart::LaunchDirectory::open(stub.launch_directory));
+  const auto journal = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part));
+  if (!journal.publish || journal.publish->native)
+    return Error{Cause::system, "it was never flushed", ENOENT};
+  auto bytes = MCR_TRY(restart::File::open(directory.descriptor(), "parts/" + stub.part.text(),
+                                           O_RDONLY | O_NOFOLLOW));
+  return std::unique_ptr<restart::PartSource>(
+      std::make_unique<FlushedPart>(std::move(bytes), journal.publish->size));
+}
+
 Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::File file,
                                            FileIdentity identity) {
   auto stub = MCR_TRY(read_stub_file(file));
   const ResolvedPath place = MCR_TRY(resolve_path(request.name));
   const auto settings =
       MCR_TRY(Process::get().settings(environment_info().settings, place.directory));
-  auto source = MCR_TRY(restart::open_part(stub, place.path, std::string(settings->text("allow"))));
+  auto source = restart::open_part(stub, place.path, std::string(settings->text("allow")));
+  if (!source) {
+    if (auto flushed = open_flushed(stub)) source = std::move(flushed);
+  }
+  if (!source) return source.error();
   return std::unique_ptr<Backend>(
-      std::make_unique<ContainerBackend>(std::move(source), std::move(stub), place.path,
+      std::make_unique<ContainerBackend>(std::move(*source), std::move(stub), place.path,
                                          std::move(file), identity, request.ignore_disabled_locks));
 }
 

@@ -41,12 +41,11 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   /// leave nothing behind at the path but, where nothing lay there, an empty file (as native HDF5
   /// would have made).
   static Result<std::shared_ptr<StagedFile>> create(const CapturePlan& plan);
-  /// A published part that is written again: taken back from the leader, or copied from `source`
-  /// into a new part of the same generation that replaces it at publish. `at_path` leads to the
-  /// stub.
+  /// A published part that is written again: taken back from the leader, or copied into a new part
+  /// of the same generation that replaces it at publish. `at_path` leads to the stub. Who calls
+  /// holds no PartSource of the part: its lock would stand in the way.
   static Result<std::shared_ptr<StagedFile>> reopen(const restart::Stub& stub,
-                                                    const std::string& path, restart::File at_path,
-                                                    restart::PartSource& source);
+                                                    const std::string& path, restart::File at_path);
   /// The part whose path leads to this file, null where this process writes none there.
   static std::shared_ptr<StagedFile> find(FileIdentity identity);
 
@@ -71,6 +70,8 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
 
  private:
   explicit StagedFile(StagedPart part) : part_(std::move(part)) {}
+  static Result<bool> withdraw(const restart::Stub& stub, StagedPart& part);
+  static Result<void> amend(const restart::Stub& stub, const ResolvedPath& place, StagedPart& part);
   static std::shared_ptr<StagedFile> in_table(StagedPart part);
   void leave_table();
   Result<void> copy_to(const restart::File& target);

@@ -62,8 +62,8 @@ Result<void> check_layout(const Layout& layout);
 Result<void> encode_frame(ByteSpan raw, const Layout& layout, const Pipeline& pipeline,
                           Scratch& scratch, Bytes& out);
 
-/// Appends a frame that says: the same bytes as those that `link` names. `raw_checksum` is the checksum of
-/// the bytes. Some forty bytes for one run, whatever the layout's size.
+/// Appends a frame that says: the same bytes as those that `link` names. `raw_checksum` is the
+/// checksum of the bytes. Some forty bytes for one run, whatever the layout's size.
 Result<void> encode_link_frame(const Layout& layout, const Link& link, std::uint64_t raw_checksum,
                                Bytes& out);
 

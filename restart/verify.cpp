@@ -7,12 +7,15 @@
 #include <set>
 
 #include "codecs/base/checksum.hpp"
+#include "codecs/frame.hpp"
+#include "restart/linked_frames.hpp"
 #include "restart/part_image.hpp"
 
 namespace mcr::restart {
 namespace {
 
 constexpr std::size_t block_bytes = 1U << 20;
+constexpr std::uint32_t max_link_bytes = 1U << 16;  // of a link frame, usually some forty
 
 struct FrameToCheck {
   std::uint32_t dataset = 0;
@@ -32,6 +35,7 @@ class Verifier {
       if (options_.whole_parts) total_ += part.entry.size;
     }
     options_.parallel_for(frames.size(), [&](std::size_t i) { check_frame(frames[i]); });
+    check_links();
     // Every part has a reader of its own file's tables; only frames are shared.
     for (const PartRecord& part : *parts_) check_part(part);
     report_.frames = frames.size();
@@ -62,6 +66,11 @@ class Verifier {
   void check_frame(const FrameToCheck& frame) {
     const DatasetEntry& dataset = (*datasets_)[frame.dataset];
     Scratch scratch;
+    if (is_link(dataset, frame.place)) {
+      const std::lock_guard lock(mutex_);
+      links_.push_back(frame);
+      return;
+    }
     const auto raw = scratch.take<std::byte>(frame.place.raw_bytes);
     const auto decoded = container_.decode(dataset, frame.place, scratch, raw.span());
     if (!decoded) {
@@ -69,6 +78,39 @@ class Verifier {
       report_.damage.push_back(decoded.error().message + " (variable " + dataset.name + ")");
     }
     advance(frame.place.raw_bytes);
+  }
+
+  /// Link frames are small; what they name is checked where it lies, and then that they name it.
+  bool is_link(const DatasetEntry& dataset, const FramePlace& place) const {
+    if (dataset.kind != DatasetKind::variable || dataset.storage != DatasetStorage::frames ||
+        place.stored_bytes > max_link_bytes) {
+      return false;
+    }
+    Bytes stored;
+    if (!container_.stored_frame(place, stored)) return false;
+    const auto info = codecs::read_frame_info(stored);
+    return info && info->link;
+  }
+
+  /// In the order of frames, so that each solid frame is decoded once for a variable.
+  void check_links() {
+    std::sort(links_.begin(), links_.end(), [](const FrameToCheck& a, const FrameToCheck& b) {
+      return a.place.file_offset < b.place.file_offset;
+    });
+    KeptFrame kept;
+    LinkedFrames linked(container_, kept);
+    Scratch scratch;
+    Bytes stored;
+    for (const FrameToCheck& frame : links_) {
+      const auto raw = scratch.take<std::byte>(frame.place.raw_bytes);
+      auto checked = container_.stored_frame(frame.place, stored);
+      if (checked) checked = codecs::decode_frame(stored, scratch, raw.span(), &linked);
+      if (!checked) {
+        report_.damage.push_back(container_.name() + ": " + checked.error().message +
+                                 " (variable " + (*datasets_)[frame.dataset].name + ")");
+      }
+      advance(frame.place.raw_bytes);
+    }
   }
 
   void check_part(const PartRecord& part) {
@@ -114,6 +156,7 @@ class Verifier {
   const std::vector<DatasetEntry>* datasets_ = nullptr;
   VerifyReport report_;
   std::set<std::uint32_t> ranks_;
+  std::vector<FrameToCheck> links_;  // guarded by mutex_ while frames are checked
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> done_{0};
   std::mutex mutex_;

@@ -143,6 +143,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
   explicit Hdf5ContainerWriter(std::string path) : path_(std::move(path)) {}
 
   Result<void> open() {
+    uuid_ = MCR_TRY(restart::PartId::random()).bytes;
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const OwnedId creation(H5Pcreate(H5P_FILE_CREATE));
     const OwnedId access(H5Pcreate(H5P_FILE_ACCESS));
@@ -254,7 +255,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     block.index_bytes = bytes.bytes.size();
     block.directory_bytes = bytes.directory_bytes;
     block.directory_checksum = bytes.directory_checksum;
-    block.uuid = MCR_TRY(restart::PartId::random()).bytes;
+    block.uuid = uuid_;
     errno = 0;
     const bool variables_closed = variables_.close();
     if (!variables_closed || !file_.close()) return hdf5_error(path_ + " cannot be closed");
@@ -269,8 +270,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return {numbers.begin(), numbers.end()};
   }
 
-  static Result<void> set_filters(hid_t properties, const DatasetPlan& plan,
-                                  const Encoding& encoding) {
+  Result<void> set_filters(hid_t properties, const DatasetPlan& plan,
+                           const Encoding& encoding) const {
     if (encoding.storage == DatasetStorage::deflate) {
       if (plan.type_bytes > 1 && H5Pset_shuffle(properties) < 0)
         return hdf5_error("shuffle filter");
@@ -280,10 +281,11 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     codecs::FilterParameters parameters;
     parameters.chunk_bytes = static_cast<std::uint32_t>(plan.chunk_bytes());
     parameters.element_bytes = static_cast<std::uint32_t>(plan.type_bytes);
+    if (plan.linked) parameters.set_container(uuid_);
     const auto values = parameters.values();
     constexpr std::size_t without_container = 3;
-    if (H5Pset_filter(properties, codecs::filter_id, H5Z_FLAG_MANDATORY, without_container,
-                      values.data()) < 0) {
+    if (H5Pset_filter(properties, codecs::filter_id, H5Z_FLAG_MANDATORY,
+                      plan.linked ? values.size() : without_container, values.data()) < 0) {
       return hdf5_error("filter for frames");
     }
     return {};
@@ -383,6 +385,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
   }
 
   std::string path_;
+  std::array<std::uint8_t, 16> uuid_{};
   OwnedId make_groups_;
   OwnedId file_;
   OwnedId variables_;  // ids below a file end before it: HDF5 closes a file strongly

@@ -18,6 +18,7 @@
 
 #include "aggregation/commit/container_writer.hpp"
 #include "aggregation/merge/common_attributes.hpp"
+#include "aggregation/merge/solid_choice.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/chooser.hpp"
 #include "restart/base/durable_replace.hpp"
@@ -100,6 +101,10 @@ class Committer {
     if (is_aware(options_.scheme)) {
       variables_ = MCR_TRY(find_variables(layouts_, options_.match));
       datasets = plan_variables(variables_, layouts_, types_, block);
+      if (options_.scheme == Scheme::aware) {
+        Scratch scratch;
+        reasons_ = MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_, scratch));
+      }
     } else {
       datasets = plan_whole_parts(part_bytes_, opaque_type_, block);
     }
@@ -143,6 +148,11 @@ class Committer {
       }
       return {};
     }
+    if (dataset.kind == restart::DatasetKind::batch) {
+      encoding.solid = codecs::solid_options(options_.profile);
+      return {};
+    }
+    if (dataset.linked) return {};
     // The first frame, one in the middle and the last: what a variable's ranks have in common.
     const std::uint32_t count = dataset.frame_count();
     std::vector<std::uint32_t> sampled{0};
@@ -232,15 +242,21 @@ class Committer {
   void fill_report(const std::vector<std::uint64_t>& stored_bytes) {
     for (std::size_t i = 0; i < plan_.datasets.size(); ++i) {
       const DatasetPlan& dataset = plan_.datasets[i];
-      const bool plain = encodings_[i].storage == restart::DatasetStorage::deflate;
-      report_.variables.push_back(
-          {dataset.name, types_[dataset.type].kind, dataset.raw_bytes(), stored_bytes[i],
-           dataset.frame_count(), dataset.pieces.size(),
-           plain ? "shuffle, deflate (HDF5's own)" : encodings_[i].pipeline.print(), reasons_[i]});
+      report_.variables.push_back({dataset.name, types_[dataset.type].kind, dataset.raw_bytes(),
+                                   stored_bytes[i], dataset.frame_count(), dataset.pieces.size(),
+                                   storage_text(i), reasons_[i]});
       report_.frame_bytes += stored_bytes[i];
       if (dataset.kind == restart::DatasetKind::skeletons)
         report_.skeleton_bytes = dataset.raw_bytes();
     }
+  }
+
+  [[nodiscard]] std::string storage_text(std::size_t i) const {
+    if (encodings_[i].storage == restart::DatasetStorage::deflate) {
+      return "shuffle, deflate (HDF5's own)";
+    }
+    if (plan_.datasets[i].kind == restart::DatasetKind::batch) return "solid";
+    return plan_.datasets[i].linked ? "linked" : encodings_[i].pipeline.print();
   }
 
   const SetToCommit& set_;

@@ -35,8 +35,8 @@ Shape brick_of(const std::vector<std::uint64_t>& extents, std::size_t first, std
 
 Shape flat(std::uint64_t count) { return Shape::flat(static_cast<std::uint32_t>(count)); }
 
-/// Bricks of elements [begin, end) of a piece of shape `extents`: whole rows as they are, cut ones
-/// flat.
+}  // namespace
+
 void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begin,
                    std::uint64_t end, std::vector<Shape>& bricks) {
   std::size_t axis = 0;
@@ -60,8 +60,6 @@ void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begi
   }
   bricks.push_back(flat(end - begin));
 }
-
-}  // namespace
 
 std::uint64_t DatasetPlan::raw_bytes() const {
   return pieces.empty() ? 0 : pieces.back().position + pieces.back().bytes;
@@ -87,7 +85,8 @@ DatasetPlan::Frame DatasetPlan::frame(std::uint32_t number) const {
   const std::uint64_t outer = number / chunks_on_axis();
   const std::uint64_t begin = number % chunks_on_axis() * chunk[axis];
   const std::uint64_t rows = std::min(chunk[axis], extents[axis] - begin);
-  return {(outer * extents[axis] + begin) * row_bytes(), rows * row_bytes()};
+  const std::uint64_t bytes = used.empty() ? rows * row_bytes() : used[number];
+  return {(outer * extents[axis] + begin) * row_bytes(), bytes};
 }
 
 std::vector<std::uint64_t> DatasetPlan::chunk_offset(std::uint32_t number) const {
@@ -195,6 +194,8 @@ MergePlan finish_plan(std::vector<DatasetPlan> datasets,
   plan.datasets = std::move(datasets);
   std::vector<std::vector<Placed>> of_part(part_bytes.size());
   for (std::uint32_t i = 0; i < plan.datasets.size(); ++i) {
+    if (plan.datasets[i].kind == restart::DatasetKind::batch) plan.batches = i;
+    if (plan.datasets[i].linked) continue;  // the batches have the same pieces
     for (const Piece& piece : plan.datasets[i].pieces) of_part[piece.part].push_back({&piece, i});
   }
   DatasetPlan skeletons;

@@ -11,6 +11,7 @@
 
 #include "aggregation/merge/part_inventory.hpp"
 #include "codecs/layout.hpp"
+#include "codecs/solid/solid_frame.hpp"
 #include "restart/format/index.hpp"
 
 namespace mcr::aggregation {
@@ -55,6 +56,23 @@ struct DatasetPlan {
   std::vector<std::uint32_t> parts;
   std::vector<std::uint64_t> offsets;
 
+  /// Its bytes lie in solid frames; its own frames are links to them (merge/solid_plan).
+  bool linked = false;
+
+  /// Of the dataset of batches only: bytes used of each frame (rows of one length, so that the
+  /// positions of pieces have gaps), and what lies in it.
+  struct SolidFrame {
+    struct Source {
+      std::uint32_t dataset = 0;
+      std::uint64_t position = 0;  ///< in that dataset
+    };
+    std::vector<codecs::Section> sections;
+    std::vector<std::uint32_t> datasets;  ///< of the sections
+    std::vector<Source> sources;          ///< of its pieces, in their order
+  };
+  std::vector<std::uint64_t> used;
+  std::vector<SolidFrame> solid;
+
   /// The variable of find_variables() that this is; -1: none.
   std::int64_t variable = -1;
 
@@ -90,10 +108,19 @@ struct MergePlan {
   std::vector<PartMap> parts;
   Bytes base_skeleton;  ///< what parts with a skeleton.base are stored as the difference to
 
+  [[nodiscard]] bool has_batches() const { return batches != no_batches; }
+  static constexpr std::uint32_t no_batches = 0xffffffff;
+  std::uint32_t batches = no_batches;  ///< number of the dataset of solid frames
+
   [[nodiscard]] bool has_skeletons() const {
     return !datasets.empty() && datasets.back().kind == restart::DatasetKind::skeletons;
   }
 };
+
+/// Bricks of elements [begin, end) of a piece of shape `extents`: whole rows as they are, cut ones
+/// flat.
+void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begin,
+                   std::uint64_t end, std::vector<codecs::Shape>& bricks);
 
 /// Adds the dataset of skeletons (whatever of the parts, `part_bytes` long each, no piece holds)
 /// and maps every part's bytes to frames. Pieces must not overlap in their part. `bytes_type` is

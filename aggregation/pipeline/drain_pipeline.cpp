@@ -52,7 +52,9 @@ class Drain {
  public:
   Drain(const MergePlan& plan, const PartFiles& files, const std::vector<Encoding>& encodings,
         const DrainOptions& options, const std::function<Result<void>(const EncodedFrame&)>& write)
-      : plan_(plan), files_(files), encodings_(encodings), options_(options), write_(write) {}
+      : plan_(plan), files_(files), encodings_(encodings), options_(options), write_(write) {
+    if (plan.has_batches()) places_.add(plan.datasets[plan.batches]);
+  }
 
   Result<DrainTimes> run() {
     times_.blocks_allowed = allowed_blocks();
@@ -131,8 +133,8 @@ class Drain {
     const Encoding& encoding = encodings_[block->dataset];
     {
       const Stopwatch stopwatch(worker.encode);
-      keep(
-          encode_block(dataset, block->frame, encoding, block->raw, worker.scratch, block->stored));
+      keep(encode_block(plan_, {block->dataset, block->number}, places_, encoding, block->raw,
+                        worker.scratch, block->stored));
     }
     if (options_.verify && !failed_) {
       const Stopwatch stopwatch(worker.verify);
@@ -163,6 +165,7 @@ class Drain {
   const std::vector<Encoding>& encodings_;
   const DrainOptions& options_;
   const std::function<Result<void>(const EncodedFrame&)>& write_;
+  BatchPlaces places_;
 
   std::vector<std::unique_ptr<Block>> blocks_;
   oneapi::tbb::concurrent_bounded_queue<Block*> free_;

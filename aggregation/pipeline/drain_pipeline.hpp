@@ -20,7 +20,8 @@ namespace mcr::aggregation {
 /// How a dataset's frames are to be encoded.
 struct Encoding {
   restart::DatasetStorage storage = restart::DatasetStorage::frames;
-  codecs::Pipeline pipeline;  ///< of frames
+  codecs::Pipeline pipeline;   ///< of frames
+  codecs::SolidOptions solid;  ///< of solid frames
 };
 
 struct DrainOptions {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "codecs/base/checksum.hpp"
 #include "codecs/frame.hpp"
 #include "restart/format/plain_chunk.hpp"
 
@@ -15,19 +16,33 @@ bool is_plain(const Encoding& encoding) {
 
 }  // namespace
 
-Result<void> encode_block(const DatasetPlan& dataset, const DatasetPlan::Frame& frame,
-                          const Encoding& encoding, ByteSpan raw, Scratch& scratch, Bytes& stored) {
+Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
+                          const BatchPlaces& places, const Encoding& encoding, ByteSpan raw,
+                          Scratch& scratch, Bytes& stored) {
   stored.clear();
+  const DatasetPlan& dataset = plan.datasets[number.dataset];
+  const DatasetPlan::Frame frame = dataset.frame(number.frame);
   if (is_plain(encoding)) {
     return restart::encode_plain_chunk(raw, static_cast<std::uint32_t>(dataset.type_bytes),
                                        static_cast<std::uint32_t>(dataset.chunk_bytes()), scratch,
                                        stored);
+  }
+  if (dataset.kind == restart::DatasetKind::batch) {
+    return codecs::encode_solid_frame(raw, dataset.solid[number.frame].sections, encoding.solid,
+                                      scratch, stored);
+  }
+  if (dataset.linked) {
+    const std::uint64_t row = plan.datasets[plan.batches].chunk_bytes();
+    return codecs::encode_link_frame(dataset.layout_of(frame),
+                                     {plan.batches, places.runs_of(number.dataset, frame, row)},
+                                     checksum(raw), stored);
   }
   return codecs::encode_frame(raw, dataset.layout_of(frame), encoding.pipeline, scratch, stored);
 }
 
 Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, ByteSpan stored,
                           ByteSpan raw, Scratch& scratch) {
+  if (dataset.linked) return {};
   const auto decoded = scratch.take<std::byte>(raw.size());
   const auto result =
       is_plain(encoding)

@@ -26,6 +26,19 @@ struct FilterParameters {
   std::array<std::uint32_t, 4>
       container{};  ///< UUID of the container; zeros where nothing is linked
 
+  void set_container(const std::array<std::uint8_t, 16>& uuid) {
+    for (std::size_t i = 0; i < 16; ++i) {
+      container[i / 4] |= std::uint32_t{uuid[i]} << (i % 4 * 8);
+    }
+  }
+  [[nodiscard]] std::array<std::uint8_t, 16> container_uuid() const {
+    std::array<std::uint8_t, 16> uuid{};
+    for (std::size_t i = 0; i < 16; ++i) {
+      uuid[i] = static_cast<std::uint8_t>(container[i / 4] >> (i % 4 * 8));
+    }
+    return uuid;
+  }
+
   /// In the order of cd_values: version, chunk bytes, element bytes, container.
   [[nodiscard]] std::array<unsigned, value_count> values() const {
     return {current_version, chunk_bytes,  element_bytes, container[0],

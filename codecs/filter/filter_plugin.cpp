@@ -4,17 +4,19 @@
 // The plugin binds to no HDF5 function: whichever libhdf5 loads it can use it, and several may at
 // once. Hence memory goes to and fro by malloc and free, not by H5allocate_memory: HDF5's own
 // allocator is malloc in every build but those configured with its memory checker, which no
-// distribution is. A chunk that refers to other data of its container cannot be decoded from the
-// chunk alone.
+// distribution is. A chunk that refers to solid frames of its container is decoded by
+// restart/filter, which finds the container among the process's open descriptors.
 #include <H5PLextern.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "codecs/filter/filter_id.hpp"
+#include "codecs/filter/linked_chunk.hpp"
 #include "codecs/frame.hpp"
 
 namespace mcr::codecs {
@@ -77,7 +79,12 @@ Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chun
   Memory memory(raw_bytes == size ? std::malloc(size) : std::calloc(size, 1));
   if (memory == nullptr) return Error{Cause::system, "no memory for a chunk"};
   const BorrowedScratch scratch;
-  MCR_TRY(decode_frame(chunk.bytes(), *scratch, bytes_of(memory, raw_bytes)));
+  const MutableByteSpan raw = bytes_of(memory, raw_bytes);
+  if (info.link) {
+    MCR_TRY(decode_linked_chunk(parameters.container_uuid(), chunk.bytes(), *scratch, raw));
+  } else {
+    MCR_TRY(decode_frame(chunk.bytes(), *scratch, raw));
+  }
   chunk.replace(std::move(memory), size);
   return size;
 }
@@ -103,6 +110,13 @@ Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chun
   return frame.size();
 }
 
+/// HDF5 knows of a filter only that it failed, and no function of HDF5 is bound here that could put
+/// more on its error stack: the first reason goes to standard error, where HDF5's own message goes.
+void explain(const Error& error) {
+  static constinit std::atomic<bool> said{false};
+  if (!said.exchange(true)) std::fprintf(stderr, "mcr filter: %s\n", error.message.c_str());
+}
+
 /// HDF5's interface: 0 is failure, and the buffer is then as it was.
 std::size_t filter(unsigned flags, std::size_t value_count, const unsigned values[],
                    std::size_t used_bytes, std::size_t* buffer_bytes, void** buffer) {
@@ -112,7 +126,9 @@ std::size_t filter(unsigned flags, std::size_t value_count, const unsigned value
     Chunk chunk{buffer, buffer_bytes, used_bytes};
     const bool decode = (flags & H5Z_FLAG_REVERSE) != 0;
     const auto size = decode ? decode_chunk(*parameters, chunk) : encode_chunk(*parameters, chunk);
-    return size ? *size : 0;
+    if (size) return *size;
+    explain(size.error());
+    return 0;
   } catch (...) {  // no memory: nothing of ours throws, and nothing may pass HDF5's C functions
     return 0;
   }

@@ -386,6 +386,8 @@ class Encoder {
           computed += source.kind == PredictionSource::Kind::formula;
         }
       }
+      row.is_related = references + computed != 0;
+      row.needs = entry.needs;
       if (references != 0) row.coding += ", " + std::to_string(references) + " references";
       if (computed != 0) {
         std::vector<std::string> names;

@@ -49,6 +49,8 @@ struct SectionReport {
   std::string coding;  ///< "words: p = ((0.666667 * (1 / v)) * e), 2 references a brick"
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
+  bool is_related = false;           ///< formulas or references were used
+  std::vector<std::uint32_t> needs;  ///< sections that must be decoded before it
 };
 
 /// Appends one solid frame with `raw`, the sections' bytes one behind the other, to `out`.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which variables are coded together: those that on one trial frame are computed from others, or
+// repeat others, for less than they cost alone; and what these need. All others keep plain frames.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/plan.hpp"
+#include "aggregation/pipeline/fetch.hpp"
+#include "codecs/profiles.hpp"
+
+namespace mcr::aggregation {
+
+/// Sets `linked` of the datasets that gain and, where there are any, appends the dataset of
+/// batches. Answers by dataset why it is linked (empty: it is not). Reads one trial frame from
+/// `files`.
+Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
+                                              const PartFiles& files,
+                                              const codecs::ProfileOptions& profile,
+                                              std::uint32_t bytes_type, Scratch& scratch);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/merge/solid_plan.hpp"
+
+#include <algorithm>
+
+namespace mcr::aggregation {
+namespace {
+
+/// A frame of more small bricks takes them as flat: naming shapes would cost more than it gains.
+constexpr std::size_t max_section_bricks = 8192;
+
+/// Part of a piece, in elements of the codecs' type.
+struct Cut {
+  const Piece* piece;
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+std::uint64_t rows_of(const DatasetPlan& dataset, const Piece& piece) {
+  const auto& shape = dataset.shapes[piece.shape];
+  const std::uint64_t elements = piece.bytes / dataset.element.size;
+  if (shape.size() < 2) return elements;
+  return shape.front();
+}
+
+/// Slab `number` of `count` of a piece: whole rows of its slowest axis.
+Cut slab(const DatasetPlan& dataset, const Piece& piece, std::uint64_t number,
+         std::uint64_t count) {
+  const std::uint64_t elements = piece.bytes / dataset.element.size;
+  const std::uint64_t rows = rows_of(dataset, piece);
+  const std::uint64_t row = rows == 0 ? 1 : elements / rows;
+  const std::uint64_t begin = rows * number / count * row;
+  const std::uint64_t end = number + 1 == count ? elements : rows * (number + 1) / count * row;
+  return {&piece, begin, end};
+}
+
+class BatchPlanner {
+ public:
+  BatchPlanner(const std::vector<DatasetPlan>& datasets, std::uint64_t frame_bytes)
+      : datasets_(datasets), frame_bytes_(frame_bytes) {}
+
+  DatasetPlan run(std::uint32_t bytes_type) {
+    batches_.name = "batches";
+    batches_.kind = restart::DatasetKind::batch;
+    batches_.type = bytes_type;
+    batches_.shapes = {{}};
+    std::vector<std::uint64_t> part_bytes;
+    for (std::uint32_t d = 0; d < datasets_.size(); ++d) {
+      if (!datasets_[d].linked) continue;
+      for (const Piece& piece : datasets_[d].pieces) {
+        if (piece.part >= part_bytes.size()) part_bytes.resize(piece.part + 1U);
+        part_bytes[piece.part] += piece.bytes;
+      }
+    }
+    for (std::uint32_t first = 0; first < part_bytes.size();) {
+      std::uint64_t bytes = part_bytes[first];
+      std::uint32_t last = first + 1;
+      while (last < part_bytes.size() && bytes + part_bytes[last] <= frame_bytes_) {
+        bytes += part_bytes[last++];
+      }
+      const std::uint64_t slabs =
+          std::max<std::uint64_t>(1, (bytes + frame_bytes_ - 1) / frame_bytes_);
+      for (std::uint64_t s = 0; s < slabs; ++s) add_frame(first, last, s, slabs);
+      first = last;
+    }
+    pad();
+    return std::move(batches_);
+  }
+
+ private:
+  void add_frame(std::uint32_t first, std::uint32_t last, std::uint64_t number,
+                 std::uint64_t slabs) {
+    DatasetPlan::SolidFrame frame;
+    std::uint64_t used = 0;
+    for (std::uint32_t d = 0; d < datasets_.size(); ++d) {
+      const DatasetPlan& dataset = datasets_[d];
+      if (!dataset.linked) continue;
+      codecs::Section section{dataset.name, {dataset.element, {}}};
+      const std::uint64_t begin = used;
+      for (const Piece& piece : dataset.pieces) {
+        if (piece.part < first || piece.part >= last) continue;
+        const Cut cut = slab(dataset, piece, number, slabs);
+        if (cut.begin == cut.end) continue;
+        const std::uint64_t size = dataset.element.size;
+        append_bricks(dataset.shapes[piece.shape], cut.begin, cut.end, section.layout.bricks);
+        Placed placed{{piece.part, 0, piece.part_offset + cut.begin * size,
+                       (cut.end - cut.begin) * size, used},
+                      batches_.used.size()};
+        used += placed.piece.bytes;
+        placed_.push_back(placed);
+        frame.sources.push_back({d, piece.position + cut.begin * size});
+      }
+      if (section.layout.bricks.empty()) continue;
+      if (section.layout.bricks.size() > max_section_bricks) {
+        section.layout.bricks = {
+            codecs::Shape::flat(static_cast<std::uint32_t>((used - begin) / dataset.element.size))};
+      }
+      frame.sections.push_back(std::move(section));
+      frame.datasets.push_back(d);
+    }
+    if (used == 0) return;
+    batches_.used.push_back(used);
+    batches_.solid.push_back(std::move(frame));
+  }
+
+  /// Frames become rows of one length; pieces get their positions.
+  void pad() {
+    const std::uint64_t row =
+        batches_.used.empty() ? 1 : *std::max_element(batches_.used.begin(), batches_.used.end());
+    for (Placed& placed : placed_) {
+      placed.piece.position += placed.frame * row;
+      batches_.pieces.push_back(placed.piece);
+    }
+    batches_.extents = {batches_.used.size(), row};
+    batches_.chunk = {1, row};
+    batches_.axis = 1;
+  }
+
+  struct Placed {
+    Piece piece;  ///< position within its frame, until pad()
+    std::size_t frame;
+  };
+
+  const std::vector<DatasetPlan>& datasets_;
+  std::uint64_t frame_bytes_;
+  DatasetPlan batches_;
+  std::vector<Placed> placed_;
+};
+
+}  // namespace
+
+DatasetPlan plan_batches(const std::vector<DatasetPlan>& datasets, std::uint32_t bytes_type,
+                         std::uint64_t frame_bytes) {
+  return BatchPlanner(datasets, frame_bytes).run(bytes_type);
+}
+
+void BatchPlaces::add(const DatasetPlan& batches) {
+  std::size_t at = 0;
+  for (const DatasetPlan::SolidFrame& frame : batches.solid) {
+    for (const DatasetPlan::SolidFrame::Source& source : frame.sources) {
+      const Piece& piece = batches.pieces[at++];
+      if (source.dataset >= places_.size()) places_.resize(source.dataset + 1U);
+      places_[source.dataset].push_back({source.position, piece.bytes, piece.position});
+    }
+  }
+  for (auto& places : places_) {
+    std::sort(places.begin(), places.end(),
+              [](const Place& a, const Place& b) { return a.position < b.position; });
+  }
+}
+
+std::vector<codecs::LinkRun> BatchPlaces::runs_of(std::uint32_t dataset,
+                                                  const DatasetPlan::Frame& frame,
+                                                  std::uint64_t row) const {
+  std::vector<codecs::LinkRun> runs;
+  const auto& places = places_[dataset];
+  auto place =
+      std::upper_bound(places.begin(), places.end(), frame.begin,
+                       [](std::uint64_t at, const Place& p) { return at < p.position + p.bytes; });
+  std::uint64_t done = frame.begin;
+  const std::uint64_t end = frame.begin + frame.bytes;
+  for (; done < end; ++place) {
+    const std::uint64_t inside = done - place->position;
+    const std::uint64_t bytes = std::min(place->bytes - inside, end - done);
+    const std::uint64_t offset = place->in_batches + inside;
+    const bool goes_on =
+        !runs.empty() && runs.back().raw_offset + runs.back().bytes == offset && offset % row != 0;
+    if (goes_on) {
+      runs.back().bytes += bytes;
+    } else {
+      runs.push_back({offset, bytes});
+    }
+    done += bytes;
+  }
+  return runs;
+}
+
+}  // namespace mcr::aggregation

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr ls CONTAINER|STUB|DIR…: sets, ranks, sizes; with -v every variable, with its pipeline.
+// mcr ls CONTAINER|STUB|DIR…: sets, ranks, sizes; with -v every variable, with its pipeline, and of
+// linked ones what they are computed from.
 #include <fcntl.h>
 
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "codecs/frame.hpp"
+#include "codecs/solid/solid_frame.hpp"
 #include "restart/container_reader.hpp"
 
 namespace mcr::aggregation {
@@ -24,6 +28,8 @@ struct ListedVariable {
   std::uint64_t stored_bytes = 0;
   std::uint32_t frames = 0;
   std::string pipeline;  ///< of the first frame
+  bool is_data = true;   ///< no skeletons, no batches
+  bool is_linked = false;
 };
 
 struct Listed {
@@ -35,31 +41,85 @@ struct Listed {
   std::uint64_t stored_bytes = 0;  ///< of the file
 };
 
+/// Where a variable's data lies, for linked ones.
+struct LinkedAt {
+  std::size_t variable = 0;  ///< in Listed::variables
+  codecs::Link link;
+};
+
 Result<std::string> pipeline_of(restart::ContainerReader& container,
-                                const restart::DatasetEntry& dataset) {
+                                const restart::DatasetEntry& dataset,
+                                std::optional<codecs::Link>& link) {
   if (dataset.storage == restart::DatasetStorage::deflate) return std::string("shuffle, deflate");
   if (dataset.frame_count == 0) return std::string();
   const restart::FramePlace place = MCR_TRY(container.frame_place(dataset, 0));
   Bytes stored;
   MCR_TRY(container.stored_frame(place, stored));
-  const codecs::FrameInfo info = MCR_TRY(codecs::read_frame_info(stored));
-  return info.link ? std::string("linked") : info.pipeline.print();
+  codecs::FrameInfo info = MCR_TRY(codecs::read_frame_info(stored));
+  link = std::move(info.link);
+  if (info.solid) return std::string("solid");
+  return link ? std::string("linked") : info.pipeline.print();
 }
 
-Result<Listed> list(const std::string& name) {
+/// Says of linked variables how the solid frame that their first bytes lie in codes them.
+Result<void> explain_links(restart::ContainerReader& container, const std::vector<LinkedAt>& links,
+                           Listed& listed) {
+  std::map<std::uint64_t, std::vector<const LinkedAt*>> by_frame;
+  std::optional<restart::DatasetEntry> batches;
+  for (const LinkedAt& at : links) {
+    if (at.link.runs.empty()) continue;
+    if (!batches) batches = MCR_TRY(container.dataset(at.link.dataset));
+    by_frame[at.link.runs[0].raw_offset / batches->chunk_bytes].push_back(&at);
+  }
+  for (const auto& [frame, in_frame] : by_frame) {
+    const auto place = MCR_TRY(container.frame_place(*batches, static_cast<std::uint32_t>(frame)));
+    Bytes stored;
+    MCR_TRY(container.stored_frame(place, stored));
+    const auto sections = MCR_TRY(codecs::describe_solid_frame(stored, {}));
+    const auto section_of = [&](const LinkedAt& at) {
+      std::uint64_t begin = 0;
+      std::size_t n = 0;
+      const std::uint64_t inside = at.link.runs[0].raw_offset % batches->chunk_bytes;
+      while (n + 1 < sections.size() && begin + sections[n].raw_bytes <= inside) {
+        begin += sections[n++].raw_bytes;
+      }
+      return n;
+    };
+    std::vector<std::string> names(sections.size());
+    for (const LinkedAt* at : in_frame) {
+      if (!sections.empty()) names[section_of(*at)] = listed.variables[at->variable].name;
+    }
+    const auto named = MCR_TRY(codecs::describe_solid_frame(stored, names));
+    for (const LinkedAt* at : in_frame) {
+      if (!named.empty()) {
+        listed.variables[at->variable].pipeline += ": " + named[section_of(*at)].coding;
+      }
+    }
+  }
+  return {};
+}
+
+Result<Listed> list(const std::string& name, bool verbose) {
   const auto container = MCR_TRY(restart::ContainerReader::open(AT_FDCWD, name));
   Listed listed{name, container->set(), *MCR_TRY(container->parts()), {}, 0, 0};
   const restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDONLY));
   listed.stored_bytes = MCR_TRY(file.size());
   for (const restart::PartRecord& part : listed.parts) listed.raw_bytes += part.entry.size;
+  std::vector<LinkedAt> links;
   for (const restart::DatasetEntry& dataset : *MCR_TRY(container->datasets())) {
-    ListedVariable variable{dataset.name, dataset.raw_bytes, 0, dataset.frame_count, {}};
+    ListedVariable variable{dataset.name, dataset.raw_bytes, 0, dataset.frame_count, {}, true,
+                            false};
     for (std::uint32_t i = 0; i < dataset.frame_count; ++i) {
       variable.stored_bytes += MCR_TRY(container->frame_place(dataset, i)).stored_bytes;
     }
-    variable.pipeline = MCR_TRY(pipeline_of(*container, dataset));
+    variable.is_data = dataset.kind == restart::DatasetKind::variable;
+    std::optional<codecs::Link> link;
+    variable.pipeline = MCR_TRY(pipeline_of(*container, dataset, link));
+    variable.is_linked = link.has_value();
+    if (link) links.push_back({listed.variables.size(), std::move(*link)});
     listed.variables.push_back(std::move(variable));
   }
+  if (verbose) MCR_TRY(explain_links(*container, links, listed));
   return listed;
 }
 
@@ -85,9 +145,9 @@ void print_listed(const Listed& listed, bool verbose) {
       listed.name.c_str(), set.masked_name.c_str(), set.launch.c_str(),
       static_cast<unsigned long long>(set.sequence), ranks_text(listed.parts).c_str(),
       set.rank_count, set.passed_ranks.empty() ? "" : " (others passed)",
-      static_cast<std::size_t>(std::count_if(
-          listed.variables.begin(), listed.variables.end(),
-          [](const ListedVariable& variable) { return variable.name != "skeletons"; })),
+      static_cast<std::size_t>(
+          std::count_if(listed.variables.begin(), listed.variables.end(),
+                        [](const ListedVariable& variable) { return variable.is_data; })),
       size_text(listed.raw_bytes).c_str(), size_text(listed.stored_bytes).c_str(),
       ratio_text(listed.raw_bytes, listed.stored_bytes).c_str(), set.scheme.c_str(),
       set.profile.c_str());
@@ -96,7 +156,7 @@ void print_listed(const Listed& listed, bool verbose) {
               {false, true, true, true, true, false});
   for (const ListedVariable& variable : listed.variables) {
     table.add({variable.name, size_text(variable.raw_bytes), size_text(variable.stored_bytes),
-               ratio_text(variable.raw_bytes, variable.stored_bytes),
+               variable.is_linked ? "" : ratio_text(variable.raw_bytes, variable.stored_bytes),
                std::to_string(variable.frames), variable.pipeline});
   }
   table.print();
@@ -116,6 +176,7 @@ nlohmann::json to_json(const Listed& listed) {
                          {"raw_bytes", variable.raw_bytes},
                          {"stored_bytes", variable.stored_bytes},
                          {"frames", variable.frames},
+                         {"linked", variable.is_linked},
                          {"pipeline", variable.pipeline}});
   }
   return {{"container", listed.name},
@@ -146,7 +207,7 @@ RunCommand declare_ls(CLI::App& app) {
       const auto names = find_containers(argument);
       if (!names) return print_error(common, "ls", names.error());
       for (const std::string& name : *names) {
-        const auto listed = list(name);
+        const auto listed = list(name, command->verbose || common.json);
         if (!listed) {
           code = print_error({}, "ls", listed.error());
           json.push_back({{"container", name}, {"error", listed.error().message}});

@@ -14,6 +14,7 @@
 #include "codecs/solid/section_words.hpp"
 #include "codecs/solid/solid_bytes.hpp"
 #include "codecs/solid/solid_frame.hpp"
+#include "codecs/solid/solid_report.hpp"
 
 namespace mcr::codecs {
 namespace {
@@ -240,6 +241,11 @@ Result<SolidInfo> read_solid_info(ByteSpan bytes) {
   info.raw_bytes = frame.raw_bytes;
   info.frame_bytes = frame.frame_bytes;
   return info;
+}
+
+Result<std::vector<SectionReport>> describe_solid_frame(ByteSpan bytes,
+                                                        const std::vector<std::string>& names) {
+  return solid::describe(MCR_TRY(read_frame(bytes, true)).directory, names);
 }
 
 Result<void> decode_solid_frame(ByteSpan bytes, Scratch& scratch, MutableByteSpan raw) {

@@ -14,6 +14,7 @@
 #include "codecs/solid/section_words.hpp"
 #include "codecs/solid/solid_bytes.hpp"
 #include "codecs/solid/solid_frame.hpp"
+#include "codecs/solid/solid_report.hpp"
 
 namespace mcr::codecs {
 namespace {
@@ -76,7 +77,11 @@ class Encoder {
       }
     }
     write(out);
-    if (report != nullptr) describe(*report);
+    if (report != nullptr) {
+      std::vector<std::string> names;
+      for (const Section& section : sections_) names.push_back(section.name);
+      *report = solid::describe(directory_, names);
+    }
     return {};
   }
 
@@ -364,39 +369,6 @@ class Encoder {
     writer.bytes(joined_);
     for (const Bytes& payload : payloads_) writer.bytes(payload);
     writer.u64(checksum(std::span(out).subspan(begin)));
-  }
-
-  void describe(std::vector<SectionReport>& report) const {
-    report.clear();
-    for (std::size_t n = 0; n < sections_.size(); ++n) {
-      const SectionEntry& entry = directory_.sections[n];
-      SectionReport& row = report.emplace_back();
-      row.name = sections_[n].name;
-      row.raw_bytes = entry.layout.raw_bytes();
-      row.stored_bytes = payloads_[n].size();
-      if (entry.kind == SectionKind::plain) row.coding = entry.pipeline.print();
-      if (entry.kind == SectionKind::joined) row.coding = "joined";
-      if (entry.kind != SectionKind::words) continue;
-      row.coding = "words";
-      std::size_t references = 0;
-      std::size_t computed = 0;
-      for (const auto& brick : entry.bricks) {
-        for (const PredictionSource& source : brick) {
-          references += source.kind == PredictionSource::Kind::reference;
-          computed += source.kind == PredictionSource::Kind::formula;
-        }
-      }
-      row.is_related = references + computed != 0;
-      row.needs = entry.needs;
-      if (references != 0) row.coding += ", " + std::to_string(references) + " references";
-      if (computed != 0) {
-        std::vector<std::string> names;
-        for (const std::uint32_t input : entry.formulas[0].inputs) {
-          names.push_back(sections_[entry.needs[input]].name);
-        }
-        row.coding += ", " + entry.formulas[0].formula.print(names);
-      }
-    }
   }
 
   static constexpr std::uint32_t own_need = 0xffffffff;

@@ -69,6 +69,10 @@ struct SolidInfo {
 };
 Result<SolidInfo> read_solid_info(ByteSpan frame);
 
+/// How its sections are coded; `names` by section, as far as they are known.
+Result<std::vector<SectionReport>> describe_solid_frame(ByteSpan frame,
+                                                        const std::vector<std::string>& names);
+
 /// Decodes a whole solid frame into `raw` (exactly its raw_bytes long). Everything may come from a
 /// stranger; all checksums are checked.
 Result<void> decode_solid_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw);

@@ -6,6 +6,7 @@
 #include "codecs/chooser.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -22,7 +23,7 @@ constexpr std::size_t smallest_trial = 16 << 10;
 constexpr std::size_t largest_trial = 256 << 10;
 constexpr std::size_t most_trials = 4;
 constexpr double close = 1.06;  // estimates within so much of the best are tried
-constexpr std::size_t box_bytes = 16 << 10;
+constexpr std::size_t box_bytes = 32 << 10;
 
 /// A candidate with what is known of it.
 struct Contender {
@@ -58,11 +59,25 @@ bool belongs(const Candidate& candidate, const ProfileOptions& options, const El
   }
 }
 
+/// What a profile pays for speed: so much more size for half the time.
+double halving_worth(Profile profile) {
+  switch (profile) {
+    case Profile::fast:
+      return 0.008;
+    case Profile::balanced:
+      return 0.004;
+    default:
+      return 0;
+  }
+}
+
 /// Less is better: bits of an element, or nanoseconds to encode and write it.
 double price(const Contender& contender, const ProfileOptions& options, const ElementType& type) {
-  if (options.bandwidth <= 0) return contender.bits;
-  const double encode = type.size * 1e3 / static_cast<double>(contender.candidate->encode_mb_s);
-  return encode + contender.bits / 8 * 1e9 / options.bandwidth;
+  const auto speed = static_cast<double>(contender.candidate->encode_mb_s);
+  if (options.bandwidth <= 0) {
+    return contender.bits * (1 + halving_worth(options.profile) * std::log2(2000 / speed));
+  }
+  return type.size * 1e3 / speed + contender.bits / 8 * 1e9 / options.bandwidth;
 }
 
 /// Bytes that `pipeline` makes of `sample`; no value where it does not take it.
@@ -101,7 +116,8 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
                       static_cast<double>(contenders.front().candidate->encode_mb_s);
   const auto bytes = std::min(static_cast<std::size_t>(time / cost), largest_trial);
   if (bytes < smallest_trial) return 0;
-  const Sample sample = take_sample(layout, raw, bytes / box_bytes, box_bytes);
+  const Sample sample = take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
+                                    std::min(bytes, box_bytes));
   const auto elements = static_cast<double>(sample.layout.count());
   contenders.resize(count);
   for (Contender& contender : contenders) {
@@ -134,7 +150,7 @@ Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
 
   const Layout shaped = mesh_layout(layout);
   const std::uint64_t elements = layout.count();
-  const auto points = static_cast<std::size_t>(std::clamp<std::uint64_t>(elements / 192, 96, 2048));
+  const auto points = static_cast<std::size_t>(std::clamp<std::uint64_t>(elements / 128, 96, 4096));
   const Estimates estimates = estimate(shaped, raw, points);
   std::vector<Contender> contenders;
   for (const Candidate& candidate : candidates()) {

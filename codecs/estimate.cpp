@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "codecs/base/cpu.hpp"
 #include "codecs/base/float_environment.hpp"
 #include "codecs/base/words.hpp"
 #include "codecs/class_coder/class_symbols.hpp"
@@ -16,10 +17,11 @@ namespace {
 constexpr double impossible = 1e9;
 constexpr std::size_t run_length = 16;  // neighbouring points share cache lines
 constexpr std::uint32_t widest_structure = 16;
-constexpr double repeat_cost = 0.04;  // of a word's bits, where words repeat: matches are long
-
-/// x log2 x for small counts, made by the compiler's series once per table: log2 alone would cost
-/// more than all the rest here.
+constexpr double fitted_share = 0.99;   // of Lorenzo's bits: enough to have it tried
+constexpr double frequent_bits = 3;     // a very frequent word: so much times the share of others
+constexpr double match_bits = 22;       // a match of zstd: offset, length and what precedes it
+constexpr double near_bits = 8;         // what nearly equal numbers cost above that, on average
+constexpr double literal_share = 0.97;  // what zstd makes of words that do not repeat
 class CountLog {
  public:
   static constexpr std::size_t size = 4097;
@@ -74,6 +76,14 @@ class ByteCounts {
   }
   [[nodiscard]] double entropy(std::size_t total) const {
     return entropy_from(sum_, seen_, total, 8);
+  }
+  /// The same where all 256 symbols may occur. Of bytes without any order, few points see much less
+  /// than 8 bits; `noise` is what they are expected to see, and what looks like that is taken for
+  /// it.
+  [[nodiscard]] double plane_entropy(std::size_t total, double noise) const {
+    const double seen_bits = (count_log()(total) - sum_) / static_cast<double>(total);
+    const double share = std::min(1.0, seen_bits / noise);
+    return std::max(entropy(total), std::min(8.0, seen_bits + (8 - noise) * std::pow(share, 6)));
   }
 
  private:
@@ -180,6 +190,20 @@ void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool 
   }
 }
 
+/// The entropy that `total` points of evenly distributed bytes show: counts are Poisson
+/// distributed.
+double noise_entropy(std::size_t total) {
+  const double mean = static_cast<double>(total) / 256;
+  double probability = std::exp(-mean);
+  double sum = 0;
+  for (std::size_t count = 1; count < 16 + 4 * static_cast<std::size_t>(mean); ++count) {
+    probability *= mean / static_cast<double>(count);
+    sum += 256 * probability * count_log()(count);
+  }
+  const CountLog& log = count_log();
+  return (log(total) - sum) / static_cast<double>(total);
+}
+
 /// Bits of words coded in byte planes.
 template <typename Word>
 double plane_bits(const std::vector<Word>& words) {
@@ -188,7 +212,8 @@ double plane_bits(const std::vector<Word>& words) {
     for (std::size_t b = 0; b < sizeof(Word); ++b) planes[b].add((word >> (8 * b)) & 0xff);
   }
   double bits = 0;
-  for (const ByteCounts& plane : planes) bits += plane.entropy(words.size());
+  const double noise = noise_entropy(words.size());
+  for (const ByteCounts& plane : planes) bits += plane.plane_entropy(words.size(), noise);
   return bits;
 }
 
@@ -234,8 +259,9 @@ class KeyCounts {
 };
 
 /// Bits of words by a code of their first bits; words that are frequent as a whole have no rest.
+/// `frequent` receives their share.
 template <typename Word>
-double top_bits_bits(const std::vector<Word>& words) {
+double top_bits_bits(const std::vector<Word>& words, double& frequent) {
   constexpr unsigned exponent = sizeof(Word) == 8 ? 11 : sizeof(Word) == 4 ? 8 : 5;
   constexpr unsigned top = 1 + exponent + 2;
   if constexpr (word_bits<Word> <= top) return impossible;
@@ -248,6 +274,7 @@ double top_bits_bits(const std::vector<Word>& words) {
   for (const KeyCounts::Entry& entry : exact.entries()) {
     if (entry.count > 2 && entry.count * 32 > words.size()) {
       counts.push_back(entry.count);
+      frequent += static_cast<double>(entry.count) / static_cast<double>(words.size());
     } else if (entry.count != 0) {
       keys.add(entry.key >> rest_bits, entry.count);
       rest += entry.count * rest_bits;
@@ -259,27 +286,124 @@ double top_bits_bits(const std::vector<Word>& words) {
   return entropy_of(counts, words.size(), top) + rest / static_cast<double>(words.size());
 }
 
-/// Share of positions in a window of the data at which `gram` neighbouring words, or the
-/// differences between them, are the same as at an earlier position.
+/// A number without its last bits: a string matcher gains from what is nearly the same, too.
 template <typename Word>
-double repeated_share(ByteSpan raw, std::size_t points, std::size_t gram, bool differences) {
-  const std::size_t count = raw.size() / sizeof(Word);
-  const std::size_t window = std::min(count, 4 * points);
-  if (window < gram + 2) return 0;
-  const std::byte* from = raw.data() + (count - window) / 2 * sizeof(Word);
-  KeyCounts grams(window);
-  std::size_t repeats = 0;
-  std::uint64_t hash = 0;
-  auto previous = load<Word>(from);
-  for (std::size_t i = 1; i < window; ++i) {
-    const auto word = load<Word>(from + i * sizeof(Word));
-    const std::uint64_t value = differences ? static_cast<Word>(word - previous) : word;
-    previous = word;
-    // A polynomial over the last `gram` values: shifting drops the older ones.
-    hash = (hash << (64 / gram)) + (value + 1) * 0x9e3779b97f4a7c15U;
-    if (i >= gram && grams.add(hash) != 0) ++repeats;
+MCR_INLINE_LOOP Word upper_bits(Word word) {
+  return static_cast<Word>(word >> (word_bits<Word> / 4));
+}
+
+/// True for one of some words, by nothing but its bits.
+template <typename Word>
+MCR_INLINE_LOOP bool content_says(Word word, std::uint32_t mask) {
+  auto folded = static_cast<std::uint32_t>(word);
+  if constexpr (sizeof(Word) == 8) folded ^= static_cast<std::uint32_t>(word >> 32) * 0x85ebca6bU;
+  return ((folded * 0x9e3779b1U) & mask) == mask;  // never a zero
+}
+/// First block of sixteen words from `i` on that has such a word; `count` where there is none.
+template <typename Word>
+MCR_INLINE_LOOP std::size_t next_block_loop(const std::byte* words, std::size_t i,
+                                            std::size_t count, std::uint32_t mask) {
+  for (; i + 16 <= count; i += 16) {
+    std::uint32_t any = 0;
+    for (std::size_t k = 0; k < 16; ++k) {
+      any |= content_says(upper_bits(load<Word>(words + (i + k) * sizeof(Word))), mask) ? 1U : 0U;
+    }
+    if (any != 0) return i;
   }
-  return static_cast<double>(repeats) / static_cast<double>(window - gram);
+  return count;
+}
+#if MCR_HAVE_AVX2
+template <typename Word>
+MCR_AVX2_TARGET std::size_t next_block_avx2(const std::byte* words, std::size_t i,
+                                            std::size_t count, std::uint32_t mask) {
+  return next_block_loop<Word>(words, i, count, mask);
+}
+#endif
+template <typename Word>
+std::size_t next_block(const std::byte* words, std::size_t i, std::size_t count,
+                       std::uint32_t mask) {
+#if MCR_HAVE_AVX2
+  if (cpu::has_avx2()) return next_block_avx2<Word>(words, i, count, mask);
+#endif
+  return next_block_loop<Word>(words, i, count, mask);
+}
+
+/// Share of words that occurred before, at least nearly, however far away, not counting the very
+/// frequent ones. Which words are looked at is up to their content, so that equal ones are looked
+/// at alike.
+template <typename Word>
+double share_seen_before(ByteSpan raw, std::size_t points) {
+  constexpr std::uint32_t frequent = 32;
+  const std::size_t count = std::min<std::size_t>(raw.size() / sizeof(Word), 24576);
+  std::uint32_t one_of = 16;
+  while (count / one_of > points) one_of *= 2;
+  const std::uint32_t mask = (one_of - 1) << 20;
+  std::vector<std::uint64_t> kept;
+  kept.reserve(2 * points);
+  for (std::size_t i = 0; (i = next_block<Word>(raw.data(), i, count, mask)) < count; i += 16) {
+    for (std::size_t k = 0; k < 16; ++k) {
+      const auto word = upper_bits(load<Word>(raw.data() + (i + k) * sizeof(Word)));
+      if (content_says(word, mask)) kept.push_back(word);
+    }
+  }
+  KeyCounts counts(kept.size());
+  for (const std::uint64_t word : kept) counts.add(word);
+  std::size_t distinct = 0;
+  std::size_t all = 0;
+  for (const KeyCounts::Entry& entry : counts.entries()) {
+    if (entry.count == 0 || entry.count > frequent) continue;
+    ++distinct;
+    all += entry.count;
+  }
+  return all == 0 ? 0 : 1 - static_cast<double>(distinct) / static_cast<double>(all);
+}
+
+/// How much of a window a string matcher would find again.
+struct Repeats {
+  double share = 0;  ///< of words that were there before
+  double starts =
+      0;  ///< of words at which a match begins: those that do not go on with the last one
+};
+
+/// Looks at a window from the middle of the data, word by word, or at the differences between
+/// neighbouring words.
+template <typename Word>
+Repeats repeats_in(ByteSpan raw, bool differences) {
+  const std::size_t count = raw.size() / sizeof(Word);
+  const std::size_t window =
+      std::clamp<std::size_t>(count / 8, std::min<std::size_t>(count, 256), 4096);
+  if (window < 2) return {};
+  struct Seen {
+    std::uint32_t tag;
+    std::uint32_t place;  // 0: nothing was seen
+  };
+  const std::size_t mask = std::bit_ceil(2 * window) - 1;
+  std::vector<Seen> table(mask + 1);
+  const std::byte* from = raw.data() + (count - window) / 2 * sizeof(Word);
+  std::uint32_t last_place = 0;
+  std::size_t share = 0;
+  std::size_t starts = 0;
+  auto previous = load<Word>(from);
+  for (std::uint32_t i = 1; i < window; ++i) {
+    const auto word = load<Word>(from + i * sizeof(Word));
+    std::uint64_t value = differences ? static_cast<Word>(word - previous) : word;
+    // Small words say little alone: a match of Lempel-Ziv is four bytes at least.
+    if constexpr (sizeof(Word) < 4) value = value << 16 | previous;
+    previous = word;
+    const std::uint64_t hash = (value + 1) * 0x9e3779b97f4a7c15U;
+    const auto tag = static_cast<std::uint32_t>(hash);
+    std::size_t at = hash >> 40;
+    while (table[at & mask].place != 0 && table[at & mask].tag != tag) ++at;
+    Seen& seen = table[at & mask];
+    if (seen.place != 0) {
+      ++share;
+      if (last_place == 0 || seen.place != last_place + 1) ++starts;
+    }
+    last_place = seen.place;
+    seen = {tag, i};
+  }
+  const auto n = static_cast<double>(window - 1);
+  return {static_cast<double>(share) / n, static_cast<double>(starts) / n};
 }
 
 template <typename Word>
@@ -310,6 +434,7 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   std::vector<Corner<Word>> corners;
   std::vector<Word> words;
   std::vector<Word> delta;
+  std::vector<Word> best_delta;
   const auto set = [&out](Model model, bool split, double bits) {
     constexpr auto distance = static_cast<std::size_t>(Model::split_predicted) -
                               static_cast<std::size_t>(Model::predicted);
@@ -322,18 +447,21 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
     for (std::size_t i = 0; i < corners.size(); ++i) {
       delta[i] = static_cast<Word>(ordered(corners[i][0]) - ordered(corners[i][1]));
     }
-    set(Model::planes_delta, split, plane_bits(delta));
     if (!split) {  // to codes of order 0 the order does not matter
       words.resize(corners.size());
       for (std::size_t i = 0; i < corners.size(); ++i) words[i] = corners[i][0];
       set(Model::planes, false, plane_bits(words));
-      if (floating) set(Model::top_bits, false, top_bits_bits(words));
+      if (floating) set(Model::top_bits, false, top_bits_bits(words, out.frequent));
     }
     // The predictor is chosen for each brick; what is best for all of them bounds that from above.
     double best = class_bits(delta);
+    best_delta = delta;
     const auto also = [&](const auto& residual) {
       for (std::size_t i = 0; i < corners.size(); ++i) delta[i] = residual(corners[i]);
-      best = std::min(best, class_bits(delta));
+      const double bits = class_bits(delta);
+      if (bits >= best) return;
+      best = bits;
+      best_delta.swap(delta);
     };
     if (most_axes(layout, split) >= 2) {
       also([&ordered](const Corner<Word>& c) {
@@ -354,6 +482,9 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
       }
     }
     set(Model::predicted, split, best);
+    for (Word& word : best_delta) word = zigzag(word);
+    set(Model::planes_predicted, split, plane_bits(best_delta));
+    set(Model::fitted, split, best * fitted_share);
   }
 }
 
@@ -367,7 +498,6 @@ bool all_equal(const Layout& layout, ByteSpan raw) {
 Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points) {
   Estimates out;
   out.bits.fill(impossible);
-  const double raw_bits = 8.0 * layout.type.size;
   if (all_equal(layout, raw)) {
     out.bits[static_cast<std::size_t>(Model::constant)] = 0;
     return out;
@@ -380,20 +510,29 @@ Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points) {
   with_word(number ? layout.type.size : word_bytes, [&](auto word) {
     using Word = decltype(word);
     if (number) estimate_numbers<Word>(layout, raw, points, out);
-    // Sixteen bytes at least, or a match of Lempel-Ziv saves nothing.
-    const std::size_t gram = sizeof(Word) == 8 ? 2 : 4;
-    out.repeated = repeated_share<Word>(raw, points, gram, false);
-    if (layout.type.kind != ElementKind::floating) {
-      out.repeated_differences = repeated_share<Word>(raw, points, gram, true);
+    const double words_in_element = layout.type.size / static_cast<double>(sizeof(Word));
+    double cost = 0;
+    if (layout.type.kind == ElementKind::floating) {
+      const double seen = (1 - out.frequent) * share_seen_before<Word>(raw, points);
+      out.repeated = out.frequent + seen;
+      cost = out.frequent * frequent_bits * (1 - out.frequent) +
+             seen * std::min<double>(match_bits + near_bits, word_bits<Word>);
+    } else {
+      const Repeats repeats = repeats_in<Word>(raw, false);
+      out.repeated = repeats.share;
+      cost = repeats.starts * match_bits;
+    }
+    cost += (1 - out.repeated) * word_bits<Word> * literal_share;
+    out.bits[static_cast<std::size_t>(Model::words)] = words_in_element * cost;
+    if (layout.type.kind == ElementKind::signed_integer ||
+        layout.type.kind == ElementKind::unsigned_integer) {
+      const Repeats differences = repeats_in<Word>(raw, true);
+      const double others = std::min(out.of(Model::planes_predicted), 8.0 * layout.type.size);
+      out.bits[static_cast<std::size_t>(Model::words_delta)] =
+          (1 - differences.share) * (others + 2) +
+          std::min(differences.starts * match_bits, differences.share * others);
     }
   });
-  const auto lempel_ziv = [&](double repeated, double others) {
-    return others * (1 - repeated) + repeated * raw_bits * repeat_cost;
-  };
-  out.bits[static_cast<std::size_t>(Model::words)] = lempel_ziv(out.repeated, raw_bits);
-  const double order_0 = out.of(Model::planes_delta);
-  out.bits[static_cast<std::size_t>(Model::words_delta)] =
-      lempel_ziv(out.repeated_differences, std::min(order_0, raw_bits));
   return out;
 }
 

@@ -16,12 +16,14 @@ namespace mcr::codecs {
 /// Kinds of coding. `split`: the last dimension (2 to 16 wide) becomes the slowest one first.
 /// Differences are those of the order-preserving integers.
 enum class Model : std::uint8_t {
-  planes,        ///< each byte plane by its own order-0 code
-  top_bits,      ///< sign, exponent and first mantissa bits together; frequent values apart
-  planes_delta,  ///< planes of differences to the previous element
-  predicted,     ///< residuals of the best Lorenzo predictor: bit length and top bits, rest raw
-  split_planes_delta,
+  planes,            ///< each byte plane by its own order-0 code
+  top_bits,          ///< sign, exponent and first mantissa bits together; frequent values apart
+  predicted,         ///< residuals of the best Lorenzo predictor: bit length and top bits, rest raw
+  planes_predicted,  ///< these residuals in planes
+  fitted,            ///< residuals of a fitted stencil: not estimated, a little below `predicted`
   split_predicted,
+  split_planes_predicted,
+  split_fitted,
   words,        ///< repeated runs of words by Lempel-Ziv, others raw
   words_delta,  ///< integers: repeated runs of differences by Lempel-Ziv, others by planes
   constant,
@@ -30,9 +32,9 @@ enum class Model : std::uint8_t {
 
 struct Estimates {
   std::array<double, static_cast<std::size_t>(Model::count)>
-      bits{};                       ///< an element; huge: not possible
-  double repeated = 0;              ///< share of short runs of words that were there before
-  double repeated_differences = 0;  ///< the same of differences between neighbouring integers
+      bits{};           ///< an element; huge: not possible
+  double repeated = 0;  ///< share of words that were there before
+  double frequent = 0;  ///< share of numbers that are among the few very frequent ones
 
   [[nodiscard]] double of(Model model) const { return bits[static_cast<std::size_t>(model)]; }
 };

@@ -11,9 +11,8 @@
 
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
-#include "restart/open_part.hpp"
-#include "vol/connector/info_string.hpp"
 #include "vol/driver/native_backend.hpp"
+#include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
 #include "vol/driver/stage_backend.hpp"
 
@@ -49,9 +48,7 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
 
 }  // namespace
 
-std::uint64_t ContainerBackend::size() const {
-  return written_ ? written_->size() : source_->size();
-}
+std::uint64_t ContainerBackend::size() const { return written_ ? written_->size() : size_; }
 
 Result<void> ContainerBackend::read(std::uint64_t offset, MutableByteSpan out) {
   if (written_) return written_->read(offset, out);
@@ -144,8 +141,7 @@ Result<void> ContainerBackend::begin_writing() {
     written_ = std::make_unique<StageBackend>(std::move(*file), true, ignore_disabled_locks_);
   } else {
     restart::log_warning_once("amend", path_ + " is written natively: " + file.error().message);
-    const auto settings = MCR_TRY(Process::get().settings(environment_info().settings, {}));
-    source_ = MCR_TRY(restart::open_part(stub_, path_, std::string(settings->text("allow"))));
+    source_ = MCR_TRY(open_source(stub_, path_));
     written_ = MCR_TRY(native_copy(*source_, path_, at_path_, ignore_disabled_locks_));
   }
   if (pending_.empty()) return {};

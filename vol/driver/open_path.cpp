@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -60,15 +61,9 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
                                            FileIdentity identity) {
   auto stub = MCR_TRY(read_stub_file(file));
   const ResolvedPath place = MCR_TRY(resolve_path(request.name));
-  const auto settings =
-      MCR_TRY(Process::get().settings(environment_info().settings, place.directory));
-  auto source = restart::open_part(stub, place.path, std::string(settings->text("allow")));
-  if (!source) {
-    if (auto flushed = open_flushed(stub)) source = std::move(flushed);
-  }
-  if (!source) return source.error();
+  auto source = MCR_TRY(open_source(stub, place.path));
   return std::unique_ptr<Backend>(
-      std::make_unique<ContainerBackend>(std::move(*source), std::move(stub), place.path,
+      std::make_unique<ContainerBackend>(std::move(source), std::move(stub), place.path,
                                          std::move(file), identity, request.ignore_disabled_locks));
 }
 
@@ -119,6 +114,16 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
     return native;
   }
   return open_native(request);
+}
+
+Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub,
+                                                         const std::string& path) {
+  const std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  const auto settings = MCR_TRY(Process::get().settings(environment_info().settings, directory));
+  auto source = restart::open_part(stub, path, std::string(settings->text("allow")));
+  if (source) return source;
+  if (auto flushed = open_flushed(stub)) return flushed;
+  return source;
 }
 
 bool is_stub_path(const char* name) {

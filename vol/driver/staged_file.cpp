@@ -12,8 +12,8 @@
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/masked_name.hpp"
-#include "restart/open_part.hpp"
 #include "vol/connector/info_string.hpp"
+#include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
 #include "vol/leader_start.hpp"
 #include "vol/publish.hpp"
@@ -141,8 +141,7 @@ Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& pl
                                StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   const restart::Launcher& launcher = part.stage->launcher;
-  const auto source =
-      MCR_TRY(restart::open_part(stub, place.path, std::string(part.settings->text("allow"))));
+  const auto source = MCR_TRY(open_source(stub, place.path));
   auto made = MCR_TRY(directory.create_part(launcher.rank));
   Unfinished unfinished(directory, made.part);
   part.bytes = std::move(made.bytes);

@@ -18,11 +18,19 @@
 namespace mcr::codecs {
 namespace {
 
-constexpr double trial_share = 0.04;  // of the time to encode
-constexpr std::size_t smallest_trial = 16 << 10;
+/// How far trials go.
+struct Effort {
+  double share;             ///< of the time to encode
+  double close;             ///< estimates within so much of the best are tried
+  std::size_t most;         ///< candidates
+  std::size_t least_bytes;  ///< of a sample: below that estimates are better
+};
+Effort effort_of(Profile profile) {
+  if (profile == Profile::max) return {0.3, 1.12, 6, 8 << 10};
+  return {0.025, 1.06, 4, 16 << 10};
+}
+
 constexpr std::size_t largest_trial = 256 << 10;
-constexpr std::size_t most_trials = 4;
-constexpr double close = 1.06;  // estimates within so much of the best are tried
 constexpr std::size_t box_bytes = 32 << 10;
 
 /// A candidate with what is known of it.
@@ -101,9 +109,10 @@ void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
 /// Answers how many bytes were tried; 0 where that would have cost too much.
 std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& options,
                     const Layout& layout, ByteSpan raw, Scratch& scratch) {
-  const double limit = price(contenders.front(), options, layout.type) * close;
+  const Effort effort = effort_of(options.profile);
+  const double limit = price(contenders.front(), options, layout.type) * effort.close;
   std::size_t count = 1;
-  while (count < contenders.size() && count < most_trials &&
+  while (count < contenders.size() && count < effort.most &&
          price(contenders[count], options, layout.type) <= limit) {
     ++count;
   }
@@ -112,10 +121,10 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   for (std::size_t i = 0; i < count; ++i) {
     cost += 1 / static_cast<double>(contenders[i].candidate->encode_mb_s);
   }
-  const double time = trial_share * static_cast<double>(raw.size()) /
+  const double time = effort.share * static_cast<double>(raw.size()) /
                       static_cast<double>(contenders.front().candidate->encode_mb_s);
   const auto bytes = std::min(static_cast<std::size_t>(time / cost), largest_trial);
-  if (bytes < smallest_trial) return 0;
+  if (bytes < effort.least_bytes) return 0;
   const Sample sample = take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
                                     std::min(bytes, box_bytes));
   const auto elements = static_cast<double>(sample.layout.count());

@@ -12,6 +12,7 @@
 //
 // Sizes are those of the frames, headers and checksums included, and do not depend on the machine.
 #include <time.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -228,6 +229,8 @@ int main(int argc, char** argv) {
   if (options.profiles.empty() && options.pipelines.empty()) {
     options.profiles = {Profile::fast, Profile::balanced, Profile::max};
   }
+  // Of the sizes in --csv, zstd's share depends on its version.
+  if (options.csv) std::printf("# zstd %s\n", ZSTD_versionString());
   for (const auto& [name, directory] : sets) {
     const auto files = files_in(directory);
     if (!files) fail(files.error().message);

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What other compressors make of the same rank files, for the table in docs/compression.md.
+
+    peers.py NAME=DIRECTORY...
+
+General compressors (gzip, zstd, xz) take the files of a set one behind the other, as "concatenate and
+compress" does; those for numbers (blosc2, pcodec, OpenZL, where Python has them) take each variable's data
+over all ranks. One thread, CPU time, the best of three runs; slow ones run once."""
+
+import glob
+import gzip
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import h5py
+    import numpy
+except ImportError:
+    h5py = None
+
+
+def cpu(call):
+    begin = time.process_time()
+    result = call()
+    return result, time.process_time() - begin
+
+
+def child_cpu(command, data):
+    before = os.times()
+    result = subprocess.run(command, input=data, capture_output=True, check=True).stdout
+    after = os.times()
+    return result, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def best(call, repeats):
+    result, seconds = call()
+    for _ in range(repeats - 1):
+        result, again = call()
+        seconds = min(seconds, again)
+    return result, seconds
+
+
+def general_peers():
+    """name -> (encode, decode, repeats), each a function of bytes that answers (bytes, CPU seconds)."""
+    peers = {
+        "gzip -6": (lambda d: cpu(lambda: gzip.compress(d, 6)), lambda d: cpu(lambda: gzip.decompress(d)), 3),
+        "xz -9": (lambda d: cpu(lambda: lzma.compress(d, preset=9)), lambda d: cpu(lambda: lzma.decompress(d)), 1),
+    }
+    if shutil.which("zstd"):
+        for name, options, repeats in [("zstd -3", ["-3"], 3), ("zstd -19 long", ["-19", "--long=27"], 1)]:
+            peers[name] = (
+                lambda d, o=options: child_cpu(["zstd", "-q", "-c", "--single-thread", *o], d),
+                lambda d: child_cpu(["zstd", "-q", "-d", "-c", "--long=27"], d), repeats)
+    return peers
+
+
+def number_peers():
+    """name -> (encode, decode, repeats) of numpy arrays."""
+    peers = {}
+    try:
+        import blosc2
+        blosc2.set_nthreads(1)
+        for name, level, shuffle in [("blosc2 shuffle zstd1", 1, blosc2.Filter.SHUFFLE),
+                                     ("blosc2 bitshuffle zstd5", 5, blosc2.Filter.BITSHUFFLE)]:
+            peers[name] = (
+                lambda a, l=level, s=shuffle: cpu(lambda: blosc2.compress2(
+                    a, typesize=a.dtype.itemsize, clevel=l, filters=[s], codec=blosc2.Codec.ZSTD, nthreads=1)),
+                lambda b, a: cpu(lambda: blosc2.decompress2(b)), 3)
+    except ImportError:
+        pass
+    try:
+        from pcodec import ChunkConfig, standalone
+        for level in (8, 12):
+            peers[f"pcodec {level}"] = (
+                lambda a, l=level: cpu(lambda: standalone.simple_compress(a, ChunkConfig(compression_level=l))),
+                lambda b, a: cpu(lambda: standalone.simple_decompress(b)), 1 if level == 12 else 3)
+    except ImportError:
+        pass
+    return peers
+
+
+def variables(files):
+    """Data of each variable over all files: numbers of four digits and more in names do not count."""
+    found = {}
+
+    def take(name, item):
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf":
+            key = (re.sub(r"\d{4,}", "{n}", name), item.dtype.str)
+            found.setdefault(key, []).append(numpy.ascontiguousarray(item[...]).ravel())
+
+    for path in files:
+        with h5py.File(path, "r") as file:
+            file.visititems(take)
+    return [numpy.concatenate(pieces).astype(pieces[0].dtype.newbyteorder("="))
+            for pieces in found.values()]
+
+
+def line(set_name, peer, raw, stored, encode, decode):
+    print(f"{set_name:16} {peer:24} {raw:11} {stored:11} {raw / max(stored, 1):8.3f}  "
+          f"encode {raw / 1e6 / max(encode, 1e-9):7.0f}  decode {raw / 1e6 / max(decode, 1e-9):7.0f} MB/s", flush=True)
+
+
+def main():
+    for word in sys.argv[1:]:
+        name, directory = word.split("=", 1)
+        files = sorted(f for f in glob.glob(os.path.join(directory, "*")) if os.path.isfile(f))
+        data = b"".join(open(f, "rb").read() for f in files)
+        for peer, (encode, decode, repeats) in general_peers().items():
+            stored, encode_s = best(lambda: encode(data), repeats)
+            back, decode_s = best(lambda: decode(stored), repeats)
+            assert back == data, peer
+            line(name, peer, len(data), len(stored), encode_s, decode_s)
+        arrays = variables(files) if h5py else []
+        for peer, (encode, decode, repeats) in number_peers().items():
+            raw = stored = 0
+            encode_s = decode_s = 0.0
+            for array in arrays:
+                if array.size == 0:
+                    continue
+                try:
+                    coded, seconds = best(lambda: encode(array), repeats)
+                    encode_s += seconds
+                    _, seconds = best(lambda: decode(coded, array), repeats)
+                    decode_s += seconds
+                except (TypeError, ValueError):
+                    coded = array.tobytes()
+                raw += array.nbytes
+                stored += len(coded)
+            line(name, peer, raw, stored, encode_s, decode_s)
+        if shutil.which("h5repack"):
+            with tempfile.TemporaryDirectory() as folder:
+                stored = 0
+                before = os.times()
+                for f in files:
+                    target = os.path.join(folder, "packed.h5")
+                    subprocess.run(["h5repack", "-f", "SHUF", "-f", "GZIP=6", f, target], check=True,
+                                   capture_output=True)
+                    stored += os.path.getsize(target)
+                after = os.times()
+                line(name, "h5repack shuffle+gzip 6", len(data), stored,
+                     after.children_user - before.children_user, 1e9)
+
+
+if __name__ == "__main__":
+    main()

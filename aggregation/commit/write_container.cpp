@@ -18,6 +18,7 @@
 
 #include "aggregation/commit/container_writer.hpp"
 #include "aggregation/merge/common_attributes.hpp"
+#include "aggregation/merge/layout_reuse.hpp"
 #include "aggregation/merge/solid_choice.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/chooser.hpp"
@@ -40,6 +41,10 @@ class Seconds {
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
+
+/// Walked parts that others are compared with: a program's ranks rarely have more layouts than
+/// this.
+constexpr std::size_t max_references = 4;
 
 class Committer {
  public:
@@ -80,15 +85,27 @@ class Committer {
     opaque_type_ = MCR_TRY(types_.opaque_bytes());
     layouts_.resize(set_.parts.size());
     if (!is_aware(options_.scheme)) return {};
+    std::vector<ReferencePart> references;
     for (std::size_t i = 0; i < set_.parts.size(); ++i) {
       const PartToCommit& part = set_.parts[i];
-      auto layout = read_part_layout("/proc/self/fd/" + std::to_string(part.bytes->descriptor()),
-                                     part.size, types_);
-      if (layout) {
-        layouts_[i] = std::move(*layout);
-      } else {
-        report_.unreadable.push_back(part.path + ": " + layout.error().message);
+      const auto known = std::find_if(
+          references.begin(), references.end(),
+          [&](ReferencePart& reference) { return reference.fits(*part.bytes, part.size); });
+      if (known != references.end()) {
+        layouts_[i] = known->layout();
+        ++report_.parts_not_walked;
+        continue;
       }
+      const auto walked = read_part_layout(
+          "/proc/self/fd/" + std::to_string(part.bytes->descriptor()), part.size, types_);
+      if (!walked) {
+        report_.unreadable.push_back(part.path + ": " + walked.error().message);
+        continue;
+      }
+      layouts_[i] = walked->layout;
+      if (references.size() == max_references || i + 1 == set_.parts.size()) continue;
+      auto reference = ReferencePart::make(*part.bytes, part.size, *walked);
+      if (reference) references.push_back(std::move(*reference));
     }
     return {};
   }

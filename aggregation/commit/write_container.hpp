@@ -62,6 +62,7 @@ struct CommitReport {
   std::vector<VariableReport> variables;  ///< skeletons last
   std::vector<std::uint64_t> checksums;   ///< of the parts, XXH3-64
   std::vector<std::string> unreadable;    ///< why a part went in as a whole
+  std::size_t parts_not_walked = 0;       ///< their metadata equals that of one that was
   double inventory_seconds = 0;
   double plan_seconds = 0;
   double choose_seconds = 0;  ///< checksums of the parts included

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
-#include "aggregation/commit/write_container.hpp"
+#include "aggregation/commit/commit_options.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/surroundings.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -16,36 +18,36 @@ namespace {
 struct PackOptions {
   std::vector<std::string> files;
   std::string output;
-  std::string scheme = "auto";
-  std::string block = "64 KiB";
-  std::string profile = "balanced";
+  /// Settings that the command line gives: key, value; "" where it does not.
+  std::map<std::string, std::string> settings;
   std::vector<std::string> codecs;
-  std::string match;
-  std::string min_size = "100 B";
-  std::string memory = "256 MiB";
-  unsigned threads = 0;
+  std::vector<std::string> others;
   bool no_verify = false;
   bool force = false;
   bool verbose = false;
 };
 
-Result<MergeOptions> merge_options_of(const PackOptions& pack) {
-  MergeOptions options;
-  options.scheme = MCR_TRY(parse_scheme(pack.scheme));
-  options.block_bytes = MCR_TRY(parse_bytes(pack.block));
-  options.profile.profile = MCR_TRY(codecs::parse_profile(pack.profile));
-  for (const std::string& codec : pack.codecs) {
-    const std::size_t equals = codec.find('=');
-    if (equals == std::string::npos) {
-      return Error{Cause::usage, "--codec " + codec + ": say NAME=PIPELINE, as in double=zstd(3)"};
-    }
-    MCR_TRY(options.profile.set_pipeline(codec.substr(0, equals), codec.substr(equals + 1)));
+/// `text` is "KEY=VALUE".
+Result<void> set_pair(restart::Settings& settings, const std::string& prefix,
+                      const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return Error{Cause::usage, text + ": say NAME=VALUE"};
+  return settings.set(prefix + text.substr(0, equals), text.substr(equals + 1), "command line");
+}
+
+/// The same settings as the leader's for files in `directory`; the command line is stronger.
+Result<MergeOptions> merge_options_of(const PackOptions& pack, const std::string& directory) {
+  std::vector<std::string> warnings;
+  restart::Settings settings = MCR_TRY(effective_settings(directory, warnings));
+  for (const std::string& warning : warnings)
+    std::fprintf(stderr, "mcr pack: %s\n", warning.c_str());
+  for (const auto& [key, value] : pack.settings) {
+    if (!value.empty()) MCR_TRY(settings.set(key, value, "command line"));
   }
-  options.match.match = pack.match;
-  options.match.min_size = MCR_TRY(parse_bytes(pack.min_size));
-  options.drain.memory_bytes = MCR_TRY(parse_bytes(pack.memory));
-  options.drain.threads = pack.threads == 0 ? usable_threads() : pack.threads;
-  options.drain.verify = !pack.no_verify;
+  for (const std::string& codec : pack.codecs) MCR_TRY(set_pair(settings, "codec.", codec));
+  for (const std::string& other : pack.others) MCR_TRY(set_pair(settings, "", other));
+  if (pack.no_verify) MCR_TRY(settings.set("verify", "off", "command line"));
+  MergeOptions options = MCR_TRY(merge_options(settings, false));
   options.replace = pack.force;
   return options;
 }
@@ -74,8 +76,8 @@ Output output_of(const PackOptions& pack) {
 }
 
 Result<CommitReport> pack(const PackOptions& options) {
-  const MergeOptions merge = MCR_TRY(merge_options_of(options));
   const Output output = output_of(options);
+  const MergeOptions merge = MCR_TRY(merge_options_of(options, output.directory));
   const std::string common = common_directory(options.files);
   SetToCommit set;
   set.directory = output.directory;
@@ -120,6 +122,7 @@ nlohmann::json to_json(const CommitReport& report) {
           {"frame_bytes", report.frame_bytes},
           {"skeleton_bytes", report.skeleton_bytes},
           {"not_read_as_hdf5", report.unreadable},
+          {"parts_not_walked", report.parts_not_walked},
           {"variables", variables},
           {"seconds",
            {{"inventory", report.inventory_seconds},
@@ -160,18 +163,22 @@ RunCommand declare_pack(CLI::App& app) {
   const auto options = std::make_shared<PackOptions>();
   app.add_option("FILE", options->files, "rank files, in the order of ranks")->required();
   app.add_option("-o,--output", options->output, "container (packed.h5 beside the files)");
-  app.add_option("--profile", options->profile, "fast, balanced, max, none, paper, portable")
-      ->capture_default_str();
+  const auto setting = [&](const char* option, const char* key, const char* help) {
+    app.add_option(option, options->settings[key], help);
+  };
+  setting("--profile", "profile", "fast, balanced, max, none, paper, portable");
+  setting("--scheme", "scheme", "auto, aware, aware-block, agnostic, agnostic-block");
+  setting("--block", "block", "block of the -block schemes");
+  setting("--match", "match", "regular expression: what its groups match may differ in names");
+  setting("--min-size", "min_size", "smaller datasets are not merged");
+  setting("--memory", "leader_memory", "for blocks in flight");
+  setting("-j,--threads", "leader_threads", "auto: all cores that this process may use");
+  // One word each time: what follows is a file.
   app.add_option("--codec", options->codecs,
-                 "NAME=PIPELINE for a variable or a type; may be repeated");
-  app.add_option("--scheme", options->scheme, "auto, aware, aware-block, agnostic, agnostic-block")
-      ->capture_default_str();
-  app.add_option("--block", options->block, "block of the -block schemes")->capture_default_str();
-  app.add_option("--match", options->match, "regular expression: what its groups match may differ");
-  app.add_option("--min-size", options->min_size, "smaller datasets are not merged")
-      ->capture_default_str();
-  app.add_option("--memory", options->memory, "for blocks in flight")->capture_default_str();
-  app.add_option("-j,--threads", options->threads, "0: all cores that this process may use");
+                 "NAME=PIPELINE for a variable or a type; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--set", options->others, "KEY=VALUE, any setting; may be repeated")
+      ->allow_extra_args(false);
   app.add_flag("--no-verify", options->no_verify, "do not decode and compare each frame");
   app.add_flag("-f,--force", options->force, "replace the container");
   app.add_flag("-v,--verbose", options->verbose, "what was chosen for each variable, and why");

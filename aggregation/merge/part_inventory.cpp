@@ -33,18 +33,26 @@ Result<OwnedId> open_file(const std::string& path) {
   return file;
 }
 
+Result<std::uint64_t> user_block_bytes(hid_t file) {
+  const OwnedId properties(H5Fget_create_plist(file));
+  hsize_t bytes = 0;
+  if (H5Pget_userblock(properties.get(), &bytes) < 0) return hdf5_error("no user block's size");
+  return bytes;
+}
+
 struct FoundObject {
   std::string path;
   H5O_type_t type;
   hsize_t attributes;
+  haddr_t address;  ///< of its header, as the file says it
 };
 
-herr_t note_object(hid_t, const char* name, const H5O_info2_t* info, void* found) {
-  if (info->type != H5O_TYPE_GROUP && info->type != H5O_TYPE_DATASET) return 0;
-  if (info->type == H5O_TYPE_GROUP && info->num_attrs == 0) return 0;
+herr_t note_object(hid_t object, const char* name, const H5O_info2_t* info, void* found) {
+  haddr_t address = HADDR_UNDEF;
+  H5VLnative_token_to_addr(object, info->token, &address);
   const std::string_view path(name);
   static_cast<std::vector<FoundObject>*>(found)->push_back(
-      {path == "." ? "" : std::string(path), info->type, info->num_attrs});
+      {path == "." ? "" : std::string(path), info->type, info->num_attrs, address});
   return 0;
 }
 
@@ -167,9 +175,9 @@ bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
   }
 }
 
-/// Takes out the datasets whose extents leave the part or lie over one another: a damaged file may
-/// say so.
-void drop_impossible(std::vector<DatasetInfo>& datasets, std::uint64_t size) {
+/// Takes out the datasets whose extents leave the part or lie over one another: a damaged file may say
+/// so. True where there were any.
+bool drop_impossible(std::vector<DatasetInfo>& datasets, std::uint64_t size) {
   struct Place {
     Extent extent;
     std::size_t dataset;
@@ -196,13 +204,14 @@ void drop_impossible(std::vector<DatasetInfo>& datasets, std::uint64_t size) {
     if (kept != i) datasets[kept] = std::move(datasets[i]);
     ++kept;
   }
+  const bool any = kept != datasets.size();
   datasets.resize(kept);
+  return any;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const PartLayout>> read_part_layout(const std::string& path,
-                                                           std::uint64_t size, Datatypes& types) {
+Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size, Datatypes& types) {
   OwnedId file = MCR_TRY(open_file(path));
   std::vector<FoundObject> objects;
   if (H5Ovisit3(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note_object, &objects,
@@ -210,13 +219,23 @@ Result<std::shared_ptr<const PartLayout>> read_part_layout(const std::string& pa
     return hdf5_error(path + " cannot be walked");
   }
   const std::uint32_t opaque = MCR_TRY(types.opaque_bytes());
-  auto layout = std::make_shared<PartLayout>();
+  WalkedPart walked;
+  walked.base_address = MCR_TRY(user_block_bytes(file.get()));
+  walked.layout = std::make_shared<PartLayout>();
+  PartLayout& layout = *walked.layout;
   for (FoundObject& found : objects) {
+    if (found.address != HADDR_UNDEF) {
+      walked.objects.push_back(
+          {found.address + walked.base_address, ObjectHeader::none, ObjectHeader::none});
+    }
+    const bool is_group = found.type == H5O_TYPE_GROUP && found.attributes != 0;
+    if (!is_group && found.type != H5O_TYPE_DATASET) continue;
     const OwnedId object(
         H5Oopen(file.get(), found.path.empty() ? "/" : found.path.c_str(), H5P_DEFAULT));
     if (!object.is_valid()) continue;
-    if (found.type == H5O_TYPE_GROUP) {
-      layout->groups.push_back({std::move(found.path), read_attributes(object.get(), types)});
+    if (is_group) {
+      if (found.address != HADDR_UNDEF) walked.objects.back().group = layout.groups.size();
+      layout.groups.push_back({std::move(found.path), read_attributes(object.get(), types)});
       continue;
     }
     const OwnedId type_id(H5Dget_type(object.get()));
@@ -228,10 +247,12 @@ Result<std::shared_ptr<const PartLayout>> read_part_layout(const std::string& pa
     if (!find_raw_data(object.get(), types, info)) continue;
     if (info.form == RawForm::opaque) info.type = opaque;
     if (found.attributes != 0) info.attributes = read_attributes(object.get(), types);
-    layout->datasets.push_back(std::move(info));
+    if (found.address != HADDR_UNDEF) walked.objects.back().dataset = layout.datasets.size();
+    layout.datasets.push_back(std::move(info));
   }
-  drop_impossible(layout->datasets, size);
-  return std::shared_ptr<const PartLayout>(std::move(layout));
+  // The numbers of datasets no longer hold then; nothing of a damaged part is taken for another's.
+  if (drop_impossible(layout.datasets, size)) walked.objects.clear();
+  return walked;
 }
 
 }  // namespace mcr::aggregation

@@ -63,10 +63,24 @@ struct PartLayout {
   std::vector<GroupInfo> groups;      ///< those with attributes
 };
 
+/// Where an object's header lies in the file, and what of the layout it belongs to.
+struct ObjectHeader {
+  static constexpr std::size_t none = SIZE_MAX;
+
+  std::uint64_t address = 0;
+  std::size_t dataset = none;  ///< number in the layout's datasets
+  std::size_t group = none;    ///< number in the layout's groups
+};
+
+struct WalkedPart {
+  std::shared_ptr<PartLayout> layout;
+  std::vector<ObjectHeader> objects;  ///< all, also those that the layout does not name
+  std::uint64_t base_address = 0;     ///< of the file's own addresses: its user block's size
+};
+
 /// Walks the HDF5 file at `path`, `size` bytes long. HDF5 is called; one thread at a time. A file
 /// that HDF5 cannot open, or not to the end, gives an error; the caller then takes the whole part
 /// as skeleton.
-Result<std::shared_ptr<const PartLayout>> read_part_layout(const std::string& path,
-                                                           std::uint64_t size, Datatypes& types);
+Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size, Datatypes& types);
 
 }  // namespace mcr::aggregation

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/format/index.hpp"
+
+#include <algorithm>
+
+#include "codecs/base/checksum.hpp"
+#include "test/support/catch.hpp"
+
+namespace mcr::restart {
+namespace {
+
+Index sample_index(std::size_t datasets, std::size_t fragments) {
+  Index index;
+  index.set.masked_name = "/scratch/run/rank{rank}.h5";
+  index.set.launch = "launch";
+  index.set.sequence = 7;
+  index.set.rank_count = 4;
+  index.set.passed_ranks = {2, 3};
+  index.set.scheme = "aware";
+  index.set.profile = "balanced";
+  index.set.writer = "mcr test";
+  index.set.created_ns = 1'700'000'000'000'000'000;
+  for (std::uint32_t i = 0; i < datasets; ++i) {
+    DatasetEntry entry;
+    entry.name = "group/variable" + std::to_string(i);
+    entry.chunk_bytes = 4096;
+    entry.element_bytes = 8;
+    entry.raw_bytes = 6000;
+    entry.first_frame = index.frames.size();
+    entry.frame_count = 2;
+    index.datasets.push_back(entry);
+    index.frames.push_back({1000 + i * 5000ULL, 300, 4096, i});
+    index.frames.push_back({2000 + i * 5000ULL, 200, 1904, i + 1});
+  }
+  index.datasets.push_back({"skeletons", DatasetKind::skeletons, DatasetStorage::frames, 1,
+                            1U << 20, 100'000, index.frames.size(), 1});
+  index.frames.push_back({512, 90, 100'000, 5});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PartEntry part;
+    part.part.bytes[0] = static_cast<std::uint8_t>(rank);
+    part.rank = rank;
+    part.path = "rank" + std::to_string(rank) + ".h5";
+    part.checksum = 12345 + rank;
+    part.mode = 0640;
+    part.skeleton = {rank * 1000, 0, rank == 0 ? SkeletonPlace::no_base : 0};
+    for (std::uint32_t i = 0; i < fragments; ++i) {
+      part.map.push_back({17, MapEntry::skeleton, 0, 0, part.skeleton.bytes});
+      part.skeleton.bytes += 17;
+      const auto dataset = static_cast<std::uint32_t>(i % datasets);
+      part.map.push_back({100 + i, dataset, i % 2, i * 3, 0});
+    }
+    for (const MapEntry& entry : part.map) part.size += entry.length;
+    index.parts.push_back(part);
+  }
+  return index;
+}
+
+ByteSpan at(ByteSpan index, const TablePlace& place) {
+  return index.subspan(static_cast<std::size_t>(place.offset),
+                       static_cast<std::size_t>(place.bytes));
+}
+
+TEST_CASE("an index is read back as it was written, piece by piece") {
+  const Index index = sample_index(150, 1200);  // several pages of each table
+  const IndexBytes written = write_index(index);
+  const ByteSpan bytes(written.bytes);
+  REQUIRE(checksum(bytes.first(written.directory_bytes)) == written.directory_checksum);
+  const auto directory = read_index_directory(bytes.first(written.directory_bytes), bytes.size());
+  REQUIRE(directory);
+  CHECK(directory->set.masked_name == index.set.masked_name);
+  CHECK(directory->set.passed_ranks == index.set.passed_ranks);
+  CHECK(directory->set.created_ns == index.set.created_ns);
+  CHECK(directory->skeleton_dataset == 150);
+
+  const ByteSpan datasets = at(bytes, directory->datasets);
+  for (std::size_t i = 0; i < index.datasets.size(); ++i) {
+    const std::uint64_t page = i / dataset_pages.records_per_page;
+    const auto records = dataset_pages.open(
+        datasets.subspan(dataset_pages.page_offset(page),
+                         dataset_pages.page_bytes(directory->datasets.count, page)),
+        page);
+    REQUIRE(records);
+    const auto record = read_dataset_record(
+        records->subspan(i % dataset_pages.records_per_page * DatasetEntry::record_bytes,
+                         DatasetEntry::record_bytes),
+        *directory);
+    REQUIRE(record);
+    DatasetEntry entry = record->entry;
+    const auto name = read_dataset_name(
+        at(bytes, directory->names).subspan(record->name_offset, record->name_bytes), *record);
+    REQUIRE(name);
+    entry.name = *name;
+    REQUIRE(entry == index.datasets[i]);
+  }
+
+  const auto parts = read_part_table(at(bytes, directory->parts), directory->parts, bytes.size());
+  REQUIRE(parts);
+  REQUIRE(parts->size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const PartRecord& part = (*parts)[i];
+    CHECK(part.entry.path == index.parts[i].path);
+    CHECK(part.entry.skeleton == index.parts[i].skeleton);
+    const auto pages = read_page_table(at(bytes, part.page_table), part, bytes.size());
+    REQUIRE(pages);
+    REQUIRE(pages->size() == 5);
+    std::vector<MapEntry> map;
+    for (std::size_t page = 0; page < pages->size(); ++page) {
+      const std::uint64_t end =
+          page + 1 < pages->size() ? (*pages)[page + 1].first_part_offset : part.entry.size;
+      const auto entries = read_map_page(at(bytes, (*pages)[page].place), (*pages)[page],
+                                         end - (*pages)[page].first_part_offset,
+                                         part.entry.skeleton.bytes, index.datasets.size());
+      REQUIRE(entries);
+      map.insert(map.end(), entries->begin(), entries->end());
+    }
+    CHECK(map == index.parts[i].map);
+  }
+}
+
+TEST_CASE("a user block is read back, and every changed byte of it is noticed") {
+  UserBlock block;
+  block.uuid[3] = 9;
+  block.index_offset = 4096;
+  block.index_bytes = 1000;
+  block.directory_bytes = 100;
+  block.directory_checksum = 77;
+  const Bytes written = write_user_block(block);
+  REQUIRE(written.size() == UserBlock::bytes);
+  const auto read = read_user_block(written);
+  REQUIRE(read);
+  CHECK(read->index_offset == 4096);
+  CHECK(read->directory_checksum == 77);
+  for (std::size_t place = 0; place < 76; ++place) {
+    Bytes bad = written;
+    bad[place] ^= std::byte{0x10};
+    CHECK_FALSE(read_user_block(bad));
+  }
+  for (std::size_t length = 0; length < 76; ++length) {
+    CHECK_FALSE(read_user_block(ByteSpan(written).first(length)));
+  }
+}
+
+TEST_CASE("a newer container is unsupported and not damaged") {
+  Bytes written = write_user_block({});
+  written[16] = std::byte{2};  // version, with a checksum that fits
+  const std::uint64_t sum = checksum(ByteSpan(written).first(68));
+  Bytes stored;
+  Writer(stored).u64(sum);
+  std::copy(stored.begin(), stored.end(), written.begin() + 68);
+  const auto read = read_user_block(written);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().cause == Cause::unsupported);
+  CHECK(read.error().message.find("version 2") != std::string::npos);
+}
+
+TEST_CASE("a record page is not taken for another page or table") {
+  const IndexBytes written = write_index(sample_index(150, 1));
+  const auto directory = read_index_directory(
+      ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());
+  REQUIRE(directory);
+  const ByteSpan datasets = at(written.bytes, directory->datasets);
+  const ByteSpan first = datasets.first(dataset_pages.page_bytes(directory->datasets.count, 0));
+  CHECK(dataset_pages.open(first, 0));
+  CHECK_FALSE(dataset_pages.open(first, 1));
+  CHECK_FALSE(frame_pages.open(first, 0));
+  CHECK_FALSE(dataset_pages.open(first.first(first.size() - 1), 0));
+  CHECK_FALSE(dataset_pages.open({}, 0));
+}
+
+TEST_CASE("a map page must cover its run of the part exactly") {
+  Bytes bytes;
+  Writer out(bytes);
+  out.varint(0);
+  out.varint(200 * 4 + 1);
+  out.varint(400 * 4);
+  out.varint(10);
+  out.varint(6);
+  out.varint(0);
+  out.varint(400 * 4 + 1);
+  MapPage page;
+  page.place = {0, bytes.size(), 3, checksum(bytes)};
+  const auto entries = read_map_page(bytes, page, 1000, 600, 6);
+  REQUIRE(entries);  // the example of docs/format.md
+  CHECK((*entries)[1] == MapEntry{400, 5, 3, 0, 0});
+  CHECK((*entries)[2].skeleton_position == 200);
+  CHECK_FALSE(read_map_page(bytes, page, 999, 600, 6));
+  CHECK_FALSE(read_map_page(bytes, page, 1001, 600, 6));
+  CHECK_FALSE(read_map_page(bytes, page, 1000, 599, 6));
+  CHECK_FALSE(read_map_page(bytes, page, 1000, 600, 5));
+  page.place.count = 2;
+  CHECK_FALSE(read_map_page(bytes, page, 1000, 600, 6));
+}
+
+TEST_CASE("a skeleton's base must be another part without one") {
+  for (const std::uint32_t base : {1U, 2U, 7U}) {
+    Index index = sample_index(3, 3);
+    index.parts[1].skeleton.base = base;
+    const IndexBytes written = write_index(index);
+    const auto directory = read_index_directory(
+        ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());
+    REQUIRE(directory);
+    CHECK_FALSE(read_part_table(at(written.bytes, directory->parts), directory->parts,
+                                written.bytes.size()));
+  }
+}
+
+}  // namespace
+}  // namespace mcr::restart

@@ -326,7 +326,8 @@ void Decisions::look_for_siblings() {
     if (part.state != State::published || part.lookup_sent || !may_be_lone(part)) continue;
     const std::uint64_t due =
         part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms);
-    if (now_ms_ >= due || !anybody_may_write()) {
+    // Also when all known ranks have ended: others, here or elsewhere, may be about to begin.
+    if (now_ms_ >= due) {
       part.lookup_sent = true;
       out_.emplace_back(LookForSiblings{id});
     } else {

@@ -184,6 +184,17 @@ TEST_CASE(
   CHECK(node.of<DrainGroup>().empty());
 }
 
+TEST_CASE(
+    "a rank that ends before the others have begun is not taken for the only writer at once") {
+  Node node(4, 2);
+  const auto early = node.facts(0, {"/d/a.{rank}.h5"});
+  node.publish(early);
+  node.tell(RankEnded{"p1"});
+  CHECK(only<LookForSiblings>(node.tell(RankEnded{"p0"})).empty());
+  CHECK(only<LookForSiblings>(node.wait(999)).empty());
+  CHECK(only<LookForSiblings>(node.wait(1)).size() == 1);
+}
+
 TEST_CASE("a file that looked lone and gets a sibling late does not count") {
   Node node(2);
   for (std::uint64_t n = 0; n < 3; ++n) {

@@ -29,8 +29,8 @@ def python_with(name):
 class StubWatch:
     """Collects the stubs that appear below a directory while a program runs that removes its files in the end."""
 
-    def __init__(self, directory):
-        self.directory, self.seen, self.over = str(directory), set(), threading.Event()
+    def __init__(self, directory, pause=0.001):
+        self.directory, self.pause, self.seen, self.over = str(directory), pause, set(), threading.Event()
         self.thread = threading.Thread(target=self.watch, daemon=True)
 
     def __enter__(self):
@@ -42,7 +42,7 @@ class StubWatch:
         self.thread.join()
 
     def watch(self):
-        while not self.over.wait(0.001):
+        while not self.over.wait(self.pause):
             for folder, folders, names in os.walk(self.directory):
                 folders[:] = [f for f in folders if f != "mcr"]
                 for name in names:

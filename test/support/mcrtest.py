@@ -342,6 +342,7 @@ def main():
     if options.case is not None:
         sys.stdout.reconfigure(line_buffering=True)
         sys.exit(_run_here(_cases[options.case]))
+    runner.end_all_on_signals()
     failed = 0
     for entry in _cases.values():
         if options.words and not any(w in entry["name"] for w in options.words):

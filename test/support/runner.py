@@ -33,6 +33,26 @@ def memory_directory():
     return shm if shm.is_dir() and os.access(shm, os.W_OK) else Path(tempfile.gettempdir())
 
 
+_running = set()  # tokens
+
+
+def end_all():
+    """For whoever is interrupted: nothing that a case started stays."""
+    for token in list(_running):
+        stage = memory_directory() / f"mcr-test-{token}"
+        processes.end(lambda: processes.of_token("MCR_TEST_CASE", token) + processes.of_stage(stage))
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def end_all_on_signals():
+    def interrupted(number, _):
+        end_all()
+        os._exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, interrupted)
+
+
 def run_case(command, deadline, build, keep=False):
     token = uuid.uuid4().hex[:12]
     work = Path(build) / "test-work" / token
@@ -47,6 +67,7 @@ def run_case(command, deadline, build, keep=False):
                 if p.pid != os.getpid()]
 
     begun = time.monotonic()
+    _running.add(token)
     with tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                  env=environment, start_new_session=True)
@@ -55,9 +76,6 @@ def run_case(command, deadline, build, keep=False):
             child.wait(deadline)
         except subprocess.TimeoutExpired:
             late = True
-        except KeyboardInterrupt:
-            processes.end(mine)
-            raise
         seconds = time.monotonic() - begun
         running = [repr(p) for p in mine()] if late else []
         processes.end(mine)
@@ -66,6 +84,7 @@ def run_case(command, deadline, build, keep=False):
         except ProcessLookupError:
             pass
         child.wait()
+        _running.discard(token)
         output.seek(0)
         text = output.read()
     if late:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/solid_choice.hpp"
 
+#include <algorithm>
+
 #include "aggregation/merge/solid_plan.hpp"
 #include "codecs/chooser.hpp"
 #include "codecs/frame.hpp"
@@ -40,14 +42,15 @@ void mark(const std::vector<codecs::SectionReport>& report, std::size_t number,
 Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
                                               const PartFiles& files,
                                               const codecs::ProfileOptions& profile,
-                                              std::uint32_t bytes_type, Scratch& scratch) {
+                                              std::uint32_t bytes_type, std::uint64_t frame_bytes,
+                                              Scratch& scratch) {
   std::vector<std::string> reasons(datasets.size());
   if (profile.profile != codecs::Profile::balanced && profile.profile != codecs::Profile::max) {
     return reasons;
   }
   for (DatasetPlan& dataset : datasets) dataset.linked = may_link(dataset, profile);
   MergePlan trial;
-  trial.datasets.push_back(plan_batches(datasets, bytes_type, trial_bytes));
+  trial.datasets.push_back(plan_batches(datasets, bytes_type, std::min(trial_bytes, frame_bytes)));
   for (DatasetPlan& dataset : datasets) dataset.linked = false;
   const DatasetPlan& batches = trial.datasets.front();
   if (batches.used.empty()) return reasons;
@@ -85,7 +88,7 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
     datasets[solid.datasets[n]].linked = true;
     reasons[solid.datasets[n]] = report[n].coding;
   }
-  datasets.push_back(plan_batches(datasets, bytes_type, codecs::solid_frame_bytes));
+  datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
   reasons.emplace_back();
   return reasons;
 }

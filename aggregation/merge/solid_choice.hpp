@@ -18,6 +18,7 @@ namespace mcr::aggregation {
 Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
                                               const PartFiles& files,
                                               const codecs::ProfileOptions& profile,
-                                              std::uint32_t bytes_type, Scratch& scratch);
+                                              std::uint32_t bytes_type, std::uint64_t frame_bytes,
+                                              Scratch& scratch);
 
 }  // namespace mcr::aggregation

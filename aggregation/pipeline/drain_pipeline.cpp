@@ -183,6 +183,12 @@ class Drain {
 
 }  // namespace
 
+std::uint64_t solid_frame_target(const DrainOptions& options) {
+  constexpr std::uint64_t least = 2U << 20;
+  const std::uint64_t threads = std::max(options.threads, 1U);
+  return std::clamp(options.memory_bytes / (threads * 10), least, codecs::solid_frame_bytes);
+}
+
 Result<DrainTimes> drain(const MergePlan& plan, const PartFiles& files,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const std::function<Result<void>(const EncodedFrame&)>& write) {

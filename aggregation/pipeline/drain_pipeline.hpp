@@ -30,6 +30,10 @@ struct DrainOptions {
   bool verify = true;
 };
 
+/// Raw bytes of a solid frame: as large as codecs like them, unless the blocks in flight of so many
+/// threads would not fit the memory then.
+std::uint64_t solid_frame_target(const DrainOptions& options);
+
 /// What the write stage gets, in order of datasets and frames.
 struct EncodedFrame {
   std::uint32_t dataset = 0;

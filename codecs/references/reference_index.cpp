@@ -75,10 +75,10 @@ std::uint32_t ReferenceIndex<T>::add(std::span<const T> words, const Box& box, s
       bricks_.empty() ? 0 : bricks_.back().first + bricks_.back().words.size();
   const auto number = static_cast<std::uint32_t>(bricks_.size());
   bricks_.push_back({first, words, box});
+  hits_.clear();
   if (first + words.size() >= std::numeric_limits<std::uint32_t>::max()) return number;
 
   // Words that repeat their neighbour say nothing about where a brick comes from.
-  hits_.clear();
   T before = 0;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const T key = static_cast<T>(words[i] >> dropped_bits_);

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t tried_rows = 512;
 constexpr std::size_t varied_rows = 64;  // taken for being different from their neighbours
 constexpr std::size_t other_rows = 32;   // and just so
+constexpr std::size_t max_group = 64;    // sections of one layout that are compared
 constexpr double least_gain = 4;         // bits a word; less is not worth an order
 
 using Found = std::vector<std::optional<FoundFormula>>;
@@ -122,6 +123,7 @@ SectionOrder find_order(const std::vector<Section>& sections,
       group.push_back(other);
     }
     if (group.size() < 2) continue;
+    group.resize(std::min(group.size(), max_group));
     const auto count = static_cast<std::size_t>(layout.count());
     if (layout.type.size == 8) {
       search_group<std::uint64_t>(group, count, memory, scratch, offers);

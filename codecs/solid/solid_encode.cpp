@@ -29,6 +29,7 @@ using solid::SectionWords;
 
 constexpr std::size_t references_tried = 6;
 constexpr std::size_t places_tried = 64;
+constexpr std::uint32_t tiny_bricks_tried = 16;
 
 bool takes_words(const Layout& layout) {
   return layout.type.kind != ElementKind::bytes && (layout.type.size == 4 || layout.type.size == 8);
@@ -191,12 +192,19 @@ class Encoder {
                   scratch_, formula_words);
       computed = formula_words.data();
     }
+    // Looking at each brick costs more than coding a tiny one: the first ones speak for the others.
+    const bool many_tiny = own.words.size() / 64 < entry.layout.bricks.size();
     std::vector<std::vector<Source>> chosen;
     std::vector<Reference> found;
     for (std::uint32_t brick = 0; brick < entry.layout.bricks.size(); ++brick) {
       const std::span<const T> words = own.brick(brick);
+      if (many_tiny && brick >= tiny_bricks_tried) {
+        chosen.push_back(chosen.back());
+        estimated_bits += estimated_bits / brick;
+        continue;
+      }
       const Box box = box_of(entry.layout.bricks[brick]);
-      const std::size_t limit = options_.references ? references_tried : 0;
+      const std::size_t limit = options_.references && !many_tiny ? references_tried : 0;
       const std::uint32_t number = history.index.add(words, box, limit, found);
       history.places.push_back({n, brick});
       chosen.push_back(choose_sources(numbers, words, box, number, found, history,
@@ -204,7 +212,15 @@ class Encoder {
                                       estimated_bits));
     }
     const auto raw_bits = static_cast<std::uint64_t>(own.words.size()) * sizeof(T) * 8;
-    if (estimated_bits * 10 >= raw_bits * 9) {
+    bool related = false;
+    for (const auto& sources : chosen) {
+      for (const Source& source : sources) {
+        related |= source.kind != PredictionSource::Kind::neighbours;
+      }
+    }
+    // Neighbours alone are what pipelines do better, but where next to nothing is left.
+    if (static_cast<double>(estimated_bits) * (related ? 1.1 : 32) >=
+        static_cast<double>(raw_bits)) {
       entry.needs.clear();
       entry.formulas.clear();
       return code_alone(n);

@@ -2,18 +2,108 @@
 #include "codecs/class_coder/class_coder_codec.hpp"
 
 #include "codecs/base/byte_order.hpp"
+#include "codecs/base/parameter_text.hpp"
 #include "codecs/class_coder/class_coder.hpp"
-#include "codecs/entropy/method_parameter.hpp"
+#include "codecs/class_coder/symbol_contexts.hpp"
+#include "codecs/entropy/entropy.hpp"
 
 namespace mcr::codecs {
 namespace {
 
-constexpr const char* name = "class_coder";
+constexpr unsigned smallest_flag = 1;
+constexpr unsigned contexts_flag = 2;
+
+// Byte form: nothing, or one byte of flags.
+struct Parameters {
+  entropy::Method method = entropy::Method::huffman;
+  bool contexts = false;
+};
+
+Result<Parameters> read_parameters(ByteSpan bytes) {
+  if (bytes.empty()) return Parameters{};
+  const auto flags = std::to_integer<unsigned>(bytes[0]);
+  if (bytes.size() > 1 || flags > (smallest_flag | contexts_flag)) {
+    return Error{Cause::usage, "class_coder: parameters out of range"};
+  }
+  return Parameters{
+      (flags & smallest_flag) != 0 ? entropy::Method::smallest : entropy::Method::huffman,
+      (flags & contexts_flag) != 0};
+}
+
+std::vector<SymbolRows> rows_of(const Layout& layout) {
+  std::vector<SymbolRows> rows;
+  for (const Shape& brick : layout.bricks) {
+    const auto count = static_cast<std::size_t>(brick.count());
+    rows.push_back({count, brick.rank > 1 ? brick.extent[brick.rank - 1U] : 0});
+  }
+  return rows;
+}
+
+void encode_block(entropy::Symbols symbols, entropy::Method method, Scratch& scratch, Bytes& out) {
+  const auto block = scratch.take<std::byte>(entropy::block_bound(symbols.size()));
+  const std::size_t length = entropy::encode_block(symbols, method, block.span());
+  Writer writer(out);
+  writer.varint(length);
+  writer.bytes(block.span().first(length));
+}
+
+Result<void> decode_block(Reader& in, entropy::MutableSymbols symbols) {
+  const ByteSpan block = MCR_TRY(in.bytes(MCR_TRY(in.varint())));
+  if (!entropy::decode_block(block, symbols)) {
+    return Error{Cause::damaged, "class_coder: damaged block"};
+  }
+  return {};
+}
+
+void encode_groups(entropy::Symbols symbols, const Layout& layout, entropy::Method method,
+                   Scratch& scratch, Bytes& out) {
+  const GroupTable table = choose_groups(entropy::count_symbols(symbols));
+  const auto grouped = scratch.take<std::uint8_t>(symbols.size());
+  const auto sizes = split_by_context(table, rows_of(layout), symbols, grouped.data());
+  Writer writer(out);
+  writer.u8(static_cast<std::uint8_t>(table.groups));
+  for (std::size_t group = 1; group < table.groups; ++group) writer.u8(table.first[group]);
+  std::size_t begin = 0;
+  for (std::size_t group = 0; group < table.groups; ++group) {
+    writer.varint(sizes[group]);
+    encode_block(grouped.span().subspan(begin, sizes[group]), method, scratch, out);
+    begin += sizes[group];
+  }
+}
+
+Result<void> decode_groups(Reader& in, const Layout& layout, Scratch& scratch,
+                           entropy::MutableSymbols symbols) {
+  GroupTable table;
+  table.groups = MCR_TRY(in.u8());
+  if (table.groups < 1 || table.groups > most_groups) {
+    return Error{Cause::damaged, "class_coder: number of groups"};
+  }
+  for (std::size_t group = 1; group < table.groups; ++group) {
+    table.first[group] = MCR_TRY(in.u8());
+    if (table.first[group] < table.first[group - 1]) {
+      return Error{Cause::damaged, "class_coder: order of groups"};
+    }
+  }
+  const auto grouped = scratch.take<std::uint8_t>(symbols.size());
+  std::array<std::size_t, most_groups> sizes{};
+  std::size_t begin = 0;
+  for (std::size_t group = 0; group < table.groups; ++group) {
+    sizes[group] = static_cast<std::size_t>(
+        MCR_TRY(in.varint_at_most(symbols.size() - begin, "class_coder: size of a group")));
+    MCR_TRY(decode_block(in, grouped.span().subspan(begin, sizes[group])));
+    begin += sizes[group];
+  }
+  if (begin != symbols.size() ||
+      !join_by_context(table, sizes, rows_of(layout), grouped.span(), symbols.data())) {
+    return Error{Cause::damaged, "class_coder: sizes of groups"};
+  }
+  return {};
+}
 
 class ClassCoderCodec final : public Codec {
  public:
   Result<Layout> output(const Layout& in, ByteSpan parameters) const override {
-    MCR_TRY(entropy::read_method(parameters, name));
+    MCR_TRY(read_parameters(parameters));
     if (!is_word_size(in.type.size)) {
       return Error{Cause::usage, "class_coder: takes elements of 1, 2, 4 or 8 bytes"};
     }
@@ -22,44 +112,64 @@ class ClassCoderCodec final : public Codec {
   bool changes_size() const override { return true; }
   Elements elements() const override { return Elements::numbers; }
 
-  Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameters, Scratch& scratch,
-                      Bytes& out) const override {
-    const entropy::Method method = MCR_TRY(entropy::read_method(parameters, name));
+  Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameter_bytes,
+                      Scratch& scratch, Bytes& out) const override {
+    const Parameters parameters = MCR_TRY(read_parameters(parameter_bytes));
     const std::size_t size = layout.type.size;
     const std::size_t count = raw.size() / size;
     const auto symbols = scratch.take<std::uint8_t>(count);
     const auto rest = scratch.take<std::byte>(class_rest_bound(size, count));
-    const auto block = scratch.take<std::byte>(entropy::block_bound(count));
     const std::size_t rest_bytes =
         class_encode(size, raw.data(), count, symbols.data(), rest.data());
-    const std::size_t block_bytes = entropy::encode_block(symbols.span(), method, block.span());
-    Writer writer(out);
-    writer.varint(block_bytes);
-    writer.bytes(block.span().first(block_bytes));
-    writer.bytes(rest.span().first(rest_bytes));
+    if (parameters.contexts) {
+      encode_groups(symbols.span(), layout, parameters.method, scratch, out);
+    } else {
+      encode_block(symbols.span(), parameters.method, scratch, out);
+    }
+    Writer(out).bytes(rest.span().first(rest_bytes));
     return {};
   }
 
-  Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan, Scratch& scratch,
-                      MutableByteSpan raw) const override {
-    Reader in(stored);
-    const ByteSpan block = MCR_TRY(in.bytes(MCR_TRY(in.varint())));
-    const ByteSpan rest = MCR_TRY(in.bytes(in.remaining()));
+  Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameter_bytes,
+                      Scratch& scratch, MutableByteSpan raw) const override {
+    const Parameters parameters = MCR_TRY(read_parameters(parameter_bytes));
     const std::size_t size = layout.type.size;
     const std::size_t count = raw.size() / size;
     const auto symbols = scratch.take<std::uint8_t>(count);
-    if (!entropy::decode_block(block, symbols.span()) ||
-        !class_decode(size, symbols.data(), count, rest, raw.data())) {
-      return Error{Cause::damaged, "class_coder: damaged payload"};
+    Reader in(stored);
+    if (parameters.contexts) {
+      MCR_TRY(decode_groups(in, layout, scratch, symbols.span()));
+    } else {
+      MCR_TRY(decode_block(in, symbols.span()));
+    }
+    const ByteSpan rest = MCR_TRY(in.bytes(in.remaining()));
+    if (!class_decode(size, symbols.data(), count, rest, raw.data())) {
+      return Error{Cause::damaged, "class_coder: damaged rest bits"};
     }
     return {};
   }
 
   Result<Bytes> parse(std::string_view text) const override {
-    return entropy::parse_method(text, name);
+    unsigned flags = 0;
+    while (!text.empty()) {
+      const std::string_view word = next_word(text);
+      if (word == "smallest") {
+        flags |= smallest_flag;
+      } else if (word == "contexts") {
+        flags |= contexts_flag;
+      } else if (word != "huffman") {
+        return Error{Cause::usage, "class_coder: '" + std::string(word) +
+                                       "' is none of: huffman, smallest, contexts"};
+      }
+    }
+    return flags == 0 ? Bytes{} : Bytes{static_cast<std::byte>(flags)};
   }
-  std::string print(ByteSpan parameters) const override {
-    return entropy::print_method(parameters);
+  std::string print(ByteSpan bytes) const override {
+    const auto parameters = read_parameters(bytes);
+    if (!parameters) return "?";
+    std::string text = parameters->method == entropy::Method::smallest ? "smallest" : "";
+    if (parameters->contexts) text += text.empty() ? "contexts" : ",contexts";
+    return text;
   }
 };
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The floating-point predictions and residuals: one order of operations, for encoder, decoder and
-// estimator.
+// estimator. Every result has a variable of its own, so that it is rounded to its type also where a
+// compiler evaluates float expressions in double.
 #pragma once
 
 #include <bit>
+#include <cfloat>
 
 #include "codecs/base/cpu.hpp"
 #include "codecs/base/integers.hpp"
 #include "codecs/base/words.hpp"
+
+#if FLT_EVAL_METHOD == 2
+#error "x87 arithmetic rounds twice: compile with -mfpmath=sse"
+#endif
 
 namespace mcr::codecs {
 
@@ -43,14 +49,18 @@ MCR_INLINE_LOOP FloatOf<Word> floating_number(Word residual, FloatOf<Word> predi
 /// Two dimensions: what the row above adds to the left neighbour.
 template <typename Float>
 MCR_INLINE_LOOP Float predict_2d(Float left, Float up, Float up_left) {
-  return left + (up - up_left);
+  const Float row_step = up - up_left;
+  return left + row_step;
 }
 
 /// Three dimensions: `back_step` is back - back_left, `back_up_step` is back_up - back_up_left.
 template <typename Float>
 MCR_INLINE_LOOP Float predict_3d(Float left, Float up, Float up_left, Float back_step,
                                  Float back_up_step) {
-  return left + ((up - up_left) + (back_step - back_up_step));
+  const Float row_step = up - up_left;
+  const Float plane_step = back_step - back_up_step;
+  const Float step = row_step + plane_step;
+  return left + step;
 }
 
 }  // namespace mcr::codecs

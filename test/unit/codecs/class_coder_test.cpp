@@ -96,6 +96,64 @@ TEST_CASE("class coder gives the same bytes with and without AVX2") {
   }
 }
 
+/// Residuals whose size drifts along rows and columns.
+Bytes drifting(const Layout& layout, unsigned seed) {
+  std::mt19937_64 random(seed);
+  const auto count = static_cast<std::size_t>(layout.count());
+  Bytes raw(count * 8);
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned width = 20 + static_cast<unsigned>(i / 5000 % 7) * 4;
+    store(raw.data() + 8 * i, random() >> (64 - width));
+  }
+  return raw;
+}
+
+TEST_CASE("contexts come back in every shape, and make drifting residuals smaller") {
+  Scratch scratch;
+  const ElementType type{ElementKind::unsigned_integer, 8, false};
+  for (const auto& bricks : sample::odd_shapes()) {
+    const Layout layout{type, bricks};
+    const Bytes raw = drifting(layout, 4);
+    check_both_variants(class_coder_codec(), bytes_of({2}), layout, raw);
+    check_both_variants(class_coder_codec(), bytes_of({3}), layout, raw);
+  }
+  const Layout layout{type, {{2, {300, 200}}, Shape::flat(40000)}};
+  const Bytes raw = drifting(layout, 5);
+  check_both_variants(class_coder_codec(), bytes_of({3}), layout, raw);
+  Bytes plain;
+  Bytes grouped;
+  REQUIRE(class_coder_codec().encode(raw, layout, bytes_of({1}), scratch, plain));
+  REQUIRE(class_coder_codec().encode(raw, layout, bytes_of({3}), scratch, grouped));
+  REQUIRE(grouped.size() + 10000 < plain.size());
+}
+
+TEST_CASE("damaged contexts are an error or other numbers, and stay inside") {
+  Scratch scratch;
+  std::mt19937_64 random(6);
+  const Layout layout{{ElementKind::unsigned_integer, 8, false}, {{2, {90, 100}}, Shape::flat(77)}};
+  const Bytes raw = drifting(layout, 7);
+  Bytes stored;
+  REQUIRE(class_coder_codec().encode(raw, layout, bytes_of({2}), scratch, stored));
+  Bytes back(raw.size());
+  for (int round = 0; round < 500; ++round) {
+    Bytes damaged = stored;
+    const std::size_t reach = round % 2 == 0 ? 60 : damaged.size();
+    for (int k = 0; k <= round % 3; ++k)
+      damaged[random() % reach] = static_cast<std::byte>(random());
+    if (round % 7 == 0) damaged.resize(random() % damaged.size());
+    damaged.shrink_to_fit();
+    const auto decoded = class_coder_codec().decode(damaged, layout, bytes_of({2}), scratch, back);
+    if (!decoded) REQUIRE(decoded.error().cause == Cause::damaged);
+  }
+}
+
+TEST_CASE("the class coder prints what it parses") {
+  for (const char* text : {"", "smallest", "contexts", "smallest,contexts"}) {
+    REQUIRE(class_coder_codec().print(*class_coder_codec().parse(text)) == text);
+  }
+  REQUIRE_FALSE(class_coder_codec().parse("context"));
+}
+
 TEST_CASE("top bits give the same bytes with and without AVX2, escapes and exact values included") {
   std::mt19937_64 random(9);
   for (const std::uint32_t size : {2U, 4U, 8U}) {

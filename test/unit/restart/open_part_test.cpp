@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a stub to its bytes: which places are believed, and which are not.
+#include "restart/open_part.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "codecs/base/checksum.hpp"
+#include "codecs/frame.hpp"
+#include "restart/base/durable_replace.hpp"
+#include "restart/container_name.hpp"
+#include "restart/format/index.hpp"
+#include "restart/stage.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* launch = "L1";
+
+/// A container of one part whose bytes are one dataset of one frame.
+Bytes container_of(const PartId& part, std::uint32_t rank, const std::string& content,
+                   const std::string& masked_name) {
+  Scratch scratch;
+  Bytes file(UserBlock::bytes);
+  codecs::Layout layout;
+  layout.bricks = {codecs::Shape::flat(static_cast<std::uint32_t>(content.size()))};
+  REQUIRE(codecs::encode_frame(as_bytes(content), layout, {}, scratch, file));
+  Index index;
+  index.set.masked_name = masked_name;
+  index.set.launch = launch;
+  index.set.sequence = 7;
+  index.set.rank_count = 8;
+  index.frames.push_back({UserBlock::bytes,
+                          static_cast<std::uint32_t>(file.size() - UserBlock::bytes),
+                          static_cast<std::uint32_t>(content.size()),
+                          checksum(ByteSpan(file).subspan(UserBlock::bytes))});
+  DatasetEntry dataset;
+  dataset.name = "all";
+  dataset.chunk_bytes = static_cast<std::uint32_t>(content.size());
+  dataset.raw_bytes = content.size();
+  dataset.frame_count = 1;
+  index.datasets.push_back(dataset);
+  PartEntry entry;
+  entry.part = part;
+  entry.rank = rank;
+  entry.path = "r.h5";
+  entry.size = content.size();
+  entry.checksum = checksum(as_bytes(content));
+  MapEntry map;
+  map.length = content.size();
+  entry.map.push_back(map);
+  index.parts.push_back(entry);
+  const IndexBytes written = write_index(index);
+  UserBlock block;
+  block.index_offset = file.size();
+  block.index_bytes = written.bytes.size();
+  block.directory_bytes = written.directory_bytes;
+  block.directory_checksum = written.directory_checksum;
+  file.insert(file.end(), written.bytes.begin(), written.bytes.end());
+  const Bytes head = write_user_block(block);
+  std::copy(head.begin(), head.end(), file.begin());
+  return file;
+}
+
+void put(const std::string& path, ByteSpan content) {
+  fs::create_directories(fs::path(path).parent_path());
+  REQUIRE(replace_file(AT_FDCWD, path, content, 0644, Durability::none));
+}
+
+/// A stub at <tree>/out/p3/r.h5 whose container belongs into <tree>/out/mcr.
+struct Tree {
+  ScratchDirectory scratch;
+  std::string root = scratch / "tree";
+  Stub stub;
+
+  Tree() {
+    stub.part = *PartId::random();
+    stub.launch = launch;
+    stub.sequence = 7;
+    stub.rank = 3;
+    stub.rank_count = 8;
+    stub.masked_names = {root + "/out/p3/{rank}", root + "/out/p{rank}/r.h5"};
+    stub.container_directory = "mcr";
+    stub.launch_directory = scratch / "stage/n.L1";
+    stub.path = root + "/out/p3/r.h5";
+    put_stub(stub.path);
+  }
+  void put_stub(const std::string& path) const { put(path, write_stub(stub)); }
+  [[nodiscard]] std::string container_path(const std::string& directory, std::uint32_t first = 0,
+                                           std::uint32_t last = 7) const {
+    const auto name = container_name(stub.masked_names[1], "mcr", launch, 7);
+    return directory + "/" + name.prefix + container_suffix(first, last, {});
+  }
+  void put_container(const std::string& path, const std::string& content) const {
+    put(path, container_of(stub.part, 3, content, stub.masked_names[1]));
+  }
+  [[nodiscard]] std::string read(const std::string& stub_path,
+                                 const std::string& allow = "none") const {
+    auto source = open_part(stub, stub_path, allow);
+    if (!source) return "error: " + source.error().message;
+    Bytes out((*source)->size());
+    REQUIRE((*source)->read_at(0, out));
+    return std::string(as_text(out));
+  }
+};
+
+bool is_error(const std::string& answer) { return answer.starts_with("error: "); }
+
+}  // namespace
+
+TEST_CASE("a part is found in the container beside its stub, by whichever candidate is right") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "in the container");
+  CHECK(tree.read(tree.stub.path) == "in the container");
+}
+
+TEST_CASE("the stage comes first, and only while it has the part") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "in the container");
+  auto stage = LaunchDirectory::create(tree.scratch / "stage", "n", "L1");
+  REQUIRE(stage);
+  PartBegin begin;
+  begin.part = tree.stub.part;
+  {
+    const auto bytes =
+        File::open(stage->descriptor(), "parts/" + tree.stub.part.text(), O_RDWR | O_CREAT);
+    REQUIRE(bytes);
+    REQUIRE(bytes->write_at(0, as_bytes("in the stage")));
+    const auto journal = stage->begin(begin);
+    REQUIRE(journal);
+    CHECK(tree.read(tree.stub.path) == "in the container");
+    REQUIRE(stage->publish(begin.part, *journal, {12, 1, false, false, {}}));
+  }
+  CHECK(tree.read(tree.stub.path) == "in the stage");
+  REQUIRE(stage->committed(begin.part, true, {}));
+  CHECK(tree.read(tree.stub.path) == "in the stage");
+  {
+    const auto source = open_part(tree.stub, tree.stub.path, "none");
+    REQUIRE(source);
+    Bytes out(5);
+    CHECK_FALSE((*source)->read_at(8, out));
+    CHECK_FALSE((*source)->read_at(~std::uint64_t{0}, out));
+    CHECK((*source)->read_at(7, out));
+    // An open part's file is not reused, and stays readable when it has been freed.
+    REQUIRE(stage->committed(begin.part, false, 0));
+    CHECK(as_text(out) == "stage");
+    CHECK((*source)->read_at(0, out));
+  }
+  CHECK(tree.read(tree.stub.path) == "in the container");
+}
+
+TEST_CASE("a stage that is open to others is not looked at") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "in the container");
+  auto stage = LaunchDirectory::create(tree.scratch / "stage", "n", "L1");
+  REQUIRE(stage);
+  PartBegin begin;
+  begin.part = tree.stub.part;
+  const auto journal = stage->begin(begin);
+  REQUIRE(journal);
+  put(stage->path() + "/parts/" + begin.part.text(), as_bytes("planted"));
+  REQUIRE(stage->publish(begin.part, *journal, {7, 1, false, false, {}}));
+  CHECK(tree.read(tree.stub.path) == "planted");
+  fs::permissions(tree.scratch / "stage", fs::perms::owner_all | fs::perms::others_write);
+  CHECK(tree.read(tree.stub.path) == "in the container");
+}
+
+TEST_CASE("a tree that was moved as a whole is read at its new place") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "moved");
+  fs::rename(tree.root, tree.scratch / "elsewhere");
+  CHECK(tree.read(tree.scratch / "elsewhere/out/p3/r.h5") == "moved");
+}
+
+TEST_CASE("a stub that was moved alone finds its container by the absolute path") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "far away");
+  fs::create_directories(tree.scratch / "other/place");
+  fs::rename(tree.stub.path, tree.scratch / "other/place/moved.h5");
+  CHECK(tree.read(tree.scratch / "other/place/moved.h5") == "far away");
+  if (::geteuid() != 0) return;
+  SECTION("unless the container is another user's") {
+    REQUIRE(::chown(tree.container_path(tree.root + "/out/mcr").c_str(), 12345, 12345) == 0);
+    CHECK(is_error(tree.read(tree.scratch / "other/place/moved.h5")));
+    CHECK(tree.read(tree.scratch / "other/place/moved.h5", "/nowhere:" + tree.root) == "far away");
+    CHECK(is_error(tree.read(tree.scratch / "other/place/moved.h5", tree.root + "/out/mc")));
+  }
+  SECTION("unless its directory is another user's") {
+    REQUIRE(::chown((tree.root + "/out/mcr").c_str(), 12345, 12345) == 0);
+    CHECK(is_error(tree.read(tree.scratch / "other/place/moved.h5")));
+  }
+  SECTION("unless the stub is another user's") {
+    REQUIRE(::chown((tree.scratch / "other/place/moved.h5").c_str(), 12345, 12345) == 0);
+    CHECK(is_error(tree.read(tree.scratch / "other/place/moved.h5")));
+  }
+}
+
+TEST_CASE("a link to a stub stands for the stub where that one lies") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "linked");
+  fs::rename(tree.root, tree.scratch / "elsewhere");
+  fs::create_symlink(tree.scratch / "elsewhere/out/p3/r.h5", tree.scratch / "latest.h5");
+  CHECK(tree.read(tree.scratch / "latest.h5") == "linked");
+}
+
+TEST_CASE("a container that does not list the part is not believed") {
+  Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "of another writing");
+  tree.stub.part = *PartId::random();
+  const auto answer = open_part(tree.stub, tree.stub.path, "none");
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().system_error == ENOENT);
+  CHECK(answer.error().message.find("mcr recover") != std::string::npos);
+  CHECK(answer.error().message.find(tree.stub.part.text()) != std::string::npos);
+}
+
+TEST_CASE("of several containers the one with the part is found, whatever its name says of ranks") {
+  const Tree tree;
+  const std::string directory = tree.root + "/out/mcr";
+  put(tree.container_path(directory, 0, 3),
+      container_of(*PartId::random(), 3, "another part", tree.stub.masked_names[1]));
+  tree.put_container(tree.container_path(directory, 4, 7), "the part");
+  CHECK(tree.read(tree.stub.path) == "the part");
+  SECTION("past a damaged one") {
+    put(tree.container_path(directory, 0, 7), as_bytes("not a container"));
+    CHECK(tree.read(tree.stub.path) == "the part");
+  }
+}
+
+TEST_CASE("damage is told as damage") {
+  const Tree tree;
+  put(tree.container_path(tree.root + "/out/mcr"), as_bytes("not a container"));
+  const auto answer = open_part(tree.stub, tree.stub.path, "none");
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().cause == Cause::damaged);
+  CHECK(answer.error().message.find("set-") != std::string::npos);
+}
+
+TEST_CASE("a stub's words lead nowhere but to containers") {
+  Tree tree;
+  tree.put_container(tree.container_path(tree.scratch / "secret"), "secret");
+  for (const char* directory :
+       {"/etc", "a/../../secret", "..", "../..", "", "mcr/", "//", "./../secret"}) {
+    tree.stub.container_directory = directory;
+    INFO(directory);
+    CHECK(is_error(tree.read(tree.stub.path)));
+  }
+  tree.stub.container_directory = "mcr";
+  tree.stub.launch = "../../../secret/x";
+  CHECK(is_error(tree.read(tree.stub.path)));
+  tree.stub.masked_names = {"", "/", "{rank}", "{rank}/{rank}", std::string(8000, '/'), "a\0b"};
+  tree.stub.launch_directory = "relative";
+  CHECK(is_error(tree.read(tree.stub.path)));
+}

@@ -32,10 +32,12 @@ Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                                       scratch, stored);
   }
   if (dataset.linked) {
+    // Whoever follows a link wants bytes: shapes would only make it longer.
+    const auto count = static_cast<std::uint32_t>(frame.bytes / dataset.element.size);
+    const codecs::Layout layout{dataset.element, {codecs::Shape::flat(count)}};
     const std::uint64_t row = plan.datasets[plan.batches].chunk_bytes();
-    return codecs::encode_link_frame(dataset.layout_of(frame),
-                                     {plan.batches, places.runs_of(number.dataset, frame, row)},
-                                     checksum(raw), stored);
+    return codecs::encode_link_frame(
+        layout, {plan.batches, places.runs_of(number.dataset, frame, row)}, checksum(raw), stored);
   }
   return codecs::encode_frame(raw, dataset.layout_of(frame), encoding.pipeline, scratch, stored);
 }

@@ -29,9 +29,10 @@ struct OpenRequest {
 /// refused native HDF5.
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request);
 
-/// The bytes that the stub at `path` stands for: finished, in the stage or a container; or flushed by a writer
-/// that has not closed them.
-Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub, const std::string& path);
+/// The bytes that the stub at `path` stands for: finished, in the stage or a container; or flushed
+/// by a writer that has not closed them.
+Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub,
+                                                         const std::string& path);
 
 /// True where a stub, whole or not, lies at the path. Silent.
 bool is_stub_path(const char* name);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/connector/capture_rule.hpp"
+
+#include "test/support/catch.hpp"
+
+namespace mcr::vol {
+
+namespace {
+std::vector<std::string> names(std::string_view files, const std::string& path,
+                               std::uint32_t rank = 3, std::uint32_t rank_count = 8) {
+  return captured_names({files, path, path, rank, rank_count});
+}
+}  // namespace
+
+TEST_CASE("a glob without a slash is compared with the file name") {
+  CHECK(match_glob("*.h5", "/work/out/a.h5", 0) == "/work/out/a.h5");
+  CHECK(match_glob("a.h5", "/work/out/a.h5", 0));
+  CHECK_FALSE(match_glob("*.nc", "/work/out/a.h5", 0));
+  CHECK_FALSE(match_glob("out*", "/work/out/a.h5", 0));
+}
+
+TEST_CASE("a glob with slashes is compared with as many last components") {
+  CHECK(match_glob("out/*.h5", "/work/out/a.h5", 0));
+  CHECK_FALSE(match_glob("work/*.h5", "/work/out/a.h5", 0));
+  CHECK_FALSE(match_glob("a/b/c/d.h5", "/c/d.h5", 0));
+  CHECK(match_glob("/work/*/a.h5", "/work/out/a.h5", 0));
+  CHECK_FALSE(match_glob("/work/*.h5", "/work/out/a.h5", 0));
+}
+
+TEST_CASE("stars, question marks and sets stay within a component") {
+  CHECK(match_glob("*/*", "/x/y", 0));
+  CHECK_FALSE(match_glob("/*", "/x/y", 0));
+  CHECK(match_glob("?.h[0-9]", "/x/a.h5", 0));
+  CHECK_FALSE(match_glob("?.h[!0-9]", "/x/a.h5", 0));
+  CHECK(match_glob("[ab].h5", "/x/b.h5", 0));
+}
+
+TEST_CASE("{rank} matches the rank with any zeros before it, and nothing else") {
+  CHECK(match_glob("ckpt_{rank}.h5", "/x/ckpt_3.h5", 3) == "/x/ckpt_{rank}.h5");
+  CHECK(match_glob("ckpt_{rank}.h5", "/x/ckpt_00003.h5", 3) == "/x/ckpt_{rank}.h5");
+  CHECK_FALSE(match_glob("ckpt_{rank}.h5", "/x/ckpt_4.h5", 3));
+  CHECK_FALSE(match_glob("ckpt_{rank}.h5", "/x/ckpt_13.h5", 3));
+}
+
+TEST_CASE("{part} is any number, {set} any text") {
+  CHECK(match_glob("snapshot_{set}.{part}.hdf5", "/x/snapshot_005.7.hdf5", 3) ==
+        "/x/snapshot_005.{part}.hdf5");
+  CHECK_FALSE(match_glob("snapshot_{set}.{part}.hdf5", "/x/snapshot_005.x.hdf5", 3));
+}
+
+TEST_CASE("a glob of many stars ends") {
+  const std::string stars(200, '*');
+  CHECK_FALSE(match_glob(stars + "x", "/" + std::string(250, 'a'), 0));
+}
+
+TEST_CASE("files=auto captures what bears the rank") {
+  CHECK(names("auto", "/x/ckpt_0003.h5") == std::vector<std::string>{"/x/ckpt_{rank}.h5"});
+  CHECK(names("auto", "/x/log.h5").empty());
+}
+
+TEST_CASE("files=* captures everything, under its path where no rank is in it") {
+  CHECK(names("*", "/x/log.h5") == std::vector<std::string>{"/x/log.h5"});
+  CHECK(names("*", "/x/ckpt_3.h5") == std::vector<std::string>{"/x/ckpt_{rank}.h5"});
+}
+
+TEST_CASE("the first item that matches decides") {
+  CHECK(names("*.nc;ckpt_{rank}.h5", "/x/ckpt_3.h5") ==
+        std::vector<std::string>{"/x/ckpt_{rank}.h5"});
+  CHECK(names("*.nc", "/x/ckpt_3.h5").empty());
+  CHECK(names("log.h5;auto", "/x/ckpt_3.h5") == std::vector<std::string>{"/x/ckpt_{rank}.h5"});
+}
+
+TEST_CASE("one rank alone is captured by auto") {
+  CHECK_FALSE(names("auto", "/x/state.h5", 0, 1).empty());
+}
+
+}  // namespace mcr::vol

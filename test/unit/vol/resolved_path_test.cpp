@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/connector/resolved_path.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "test/support/catch.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+// A directory of its own, with real paths.
+class Place {
+ public:
+  Place() {
+    char name[] = "/tmp/mcr-resolved-XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~Place() { REQUIRE(std::system(("rm -rf " + path_).c_str()) == 0); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+void touch(const std::string& path) { close(open(path.c_str(), O_CREAT | O_WRONLY, 0600)); }
+
+}  // namespace
+
+TEST_CASE("a file that is not there yet has its directory's path and no status") {
+  const Place place;
+  const auto resolved = resolve_path(place / "a.h5");
+  REQUIRE(resolved);
+  CHECK(resolved->path == place / "a.h5");
+  CHECK_FALSE(resolved->status);
+}
+
+TEST_CASE("symbolic links on the way and at the end are followed") {
+  const Place place;
+  REQUIRE(mkdir((place / "real").c_str(), 0700) == 0);
+  REQUIRE(symlink("real", (place / "way").c_str()) == 0);
+  touch(place / "real/a.h5");
+  REQUIRE(symlink("way/a.h5", (place / "link.h5").c_str()) == 0);
+  const auto resolved = resolve_path(place / "link.h5");
+  REQUIRE(resolved);
+  CHECK(resolved->path == place / "real/a.h5");
+  CHECK(resolved->status);
+}
+
+TEST_CASE("a link that leads to nothing stands for what would be made there") {
+  const Place place;
+  REQUIRE(symlink("later.h5", (place / "link.h5").c_str()) == 0);
+  const auto resolved = resolve_path(place / "link.h5");
+  REQUIRE(resolved);
+  CHECK(resolved->path == place / "later.h5");
+  CHECK_FALSE(resolved->status);
+}
+
+TEST_CASE("links in a circle are an error") {
+  const Place place;
+  REQUIRE(symlink("b", (place / "a").c_str()) == 0);
+  REQUIRE(symlink("a", (place / "b").c_str()) == 0);
+  CHECK_FALSE(resolve_path(place / "a"));
+}
+
+TEST_CASE("a directory that is not there is an error") {
+  const Place place;
+  CHECK_FALSE(resolve_path(place / "nowhere/a.h5"));
+}
+
+TEST_CASE("relative names follow the working directory, also when it changes") {
+  const Place place;
+  REQUIRE(mkdir((place / "x").c_str(), 0700) == 0);
+  REQUIRE(mkdir((place / "y").c_str(), 0700) == 0);
+  const int before = open(".", O_RDONLY | O_DIRECTORY);
+  REQUIRE(chdir((place / "x").c_str()) == 0);
+  CHECK(resolve_path("a.h5")->path == place / "x/a.h5");
+  REQUIRE(chdir((place / "y").c_str()) == 0);
+  CHECK(resolve_path("a.h5")->path == place / "y/a.h5");
+  CHECK(resolve_path("../x/a.h5")->path == place / "x/a.h5");
+  REQUIRE(fchdir(before) == 0);
+  close(before);
+}
+
+TEST_CASE("a directory that was renamed is known under its new name") {
+  const Place place;
+  REQUIRE(mkdir((place / "x").c_str(), 0700) == 0);
+  const int before = open(".", O_RDONLY | O_DIRECTORY);
+  REQUIRE(chdir((place / "x").c_str()) == 0);
+  CHECK(resolve_path("a.h5")->path == place / "x/a.h5");
+  REQUIRE(rename((place / "x").c_str(), (place / "z").c_str()) == 0);
+  CHECK(resolve_path("a.h5")->path == place / "z/a.h5");
+  REQUIRE(fchdir(before) == 0);
+  close(before);
+}
+
+}  // namespace mcr::vol

@@ -25,8 +25,11 @@ struct Effort {
   std::size_t most;         ///< candidates
   std::size_t least_bytes;  ///< of a sample: below that estimates are better
 };
-Effort effort_of(Profile profile) {
+Effort effort_of(Profile profile, ElementClass elements) {
   if (profile == Profile::max) return {0.3, 1.12, 6, 8 << 10};
+  // Integers are indices and connectivity: sequences, whose repeats points see badly. They are a
+  // small part of most sets.
+  if (elements == ElementClass::integer) return {0.35, 1e9, 6, 4 << 10};
   return {0.025, 1.06, 4, 16 << 10};
 }
 
@@ -109,7 +112,7 @@ void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
 /// Answers how many bytes were tried; 0 where that would have cost too much.
 std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& options,
                     const Layout& layout, ByteSpan raw, Scratch& scratch) {
-  const Effort effort = effort_of(options.profile);
+  const Effort effort = effort_of(options.profile, element_class(layout.type));
   const double limit = price(contenders.front(), options, layout.type) * effort.close;
   std::size_t count = 1;
   while (count < contenders.size() && count < effort.most &&

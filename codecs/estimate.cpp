@@ -173,19 +173,17 @@ void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool 
     const std::uint64_t row_begin = brick_begin + row * axes.length * axes.stride + member;
     const bool has_second = row % axes.extent[0] != 0;
     const bool has_third = (row / axes.extent[0]) % axes.extent[1] != 0;
-    for (std::uint64_t i = first; i < first + count; ++i) {
-      Corner<Word> corner{};
-      for (std::size_t k = 0; k < 8; ++k) {
-        if (((k & 1) != 0 && i == 0) || ((k & 2) != 0 && !has_second) ||
-            ((k & 4) != 0 && !has_third)) {
-          continue;
-        }
-        const std::uint64_t back = ((k & 1) != 0 ? axes.stride : 0) +
-                                   ((k & 2) != 0 ? axes.step[0] : 0) +
-                                   ((k & 4) != 0 ? axes.step[1] : 0);
-        corner[k] = word_at<Word>(raw, row_begin + i * axes.stride - back, reverse);
+    const std::size_t at_corner = corners.size();
+    corners.resize(at_corner + static_cast<std::size_t>(count));
+    for (std::size_t k = 0; k < 8; ++k) {
+      if (((k & 2) != 0 && !has_second) || ((k & 4) != 0 && !has_third)) continue;
+      const bool left = (k & 1) != 0;
+      const std::uint64_t back = (left ? axes.stride : 0) + ((k & 2) != 0 ? axes.step[0] : 0) +
+                                 ((k & 4) != 0 ? axes.step[1] : 0);
+      for (std::uint64_t i = left && first == 0 ? 1 : 0; i < count; ++i) {
+        corners[at_corner + static_cast<std::size_t>(i)][k] =
+            word_at<Word>(raw, row_begin + (first + i) * axes.stride - back, reverse);
       }
-      corners.push_back(corner);
     }
   }
 }
@@ -334,7 +332,7 @@ std::size_t next_block(const std::byte* words, std::size_t i, std::size_t count,
 template <typename Word>
 double share_seen_before(ByteSpan raw, std::size_t points) {
   constexpr std::uint32_t frequent = 32;
-  const std::size_t count = std::min<std::size_t>(raw.size() / sizeof(Word), 24576);
+  const std::size_t count = std::min<std::size_t>(raw.size() / sizeof(Word), 20480);
   std::uint32_t one_of = 16;
   while (count / one_of > points) one_of *= 2;
   const std::uint32_t mask = (one_of - 1) << 20;

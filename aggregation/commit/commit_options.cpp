@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/commit_options.hpp"
 
-#include <sched.h>
-
-#include <algorithm>
+#include "restart/base/limits.hpp"
 
 namespace mcr::aggregation {
-
-namespace {
-
-/// The cores that this process may use: the cgroup's and the program's cpuset are in it.
-unsigned usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
-}
-
-}  // namespace
 
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast) {
   MergeOptions options;
@@ -45,7 +31,7 @@ Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast)
   if (const auto memory = settings.bytes("leader_memory"); memory > 0)
     options.drain.memory_bytes = memory;
   const auto threads = static_cast<unsigned>(settings.count("leader_threads"));
-  options.drain.threads = threads > 0 ? threads : usable_cores();
+  options.drain.threads = threads > 0 ? threads : restart::usable_cpu_count();
   options.drain.verify = settings.flag("verify");
   return options;
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/put_back.hpp"
@@ -18,6 +19,7 @@
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/leader/siblings.hpp"
 #include "aggregation/leader/worker.hpp"
+#include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 
@@ -43,8 +45,9 @@ constexpr std::uint64_t notice_ms = 200;
 
 class Leader {
  public:
-  Leader(const LaunchDirectory& directory, Signals* signals)
+  Leader(const LaunchDirectory& directory, const restart::Settings& settings, Signals* signals)
       : directory_(directory),
+        settings_(settings),
         signals_(signals),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
         discovery_(directory),
@@ -64,6 +67,7 @@ class Leader {
         events.emplace_back(Terminate{});
         was_terminated_ = true;
       }
+      if (std::exchange(stage_short_, false)) events.emplace_back(StageShort{});
       events.emplace_back(Tick{});
       for (const Decision& decision : decisions_.on(events, now_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
@@ -196,11 +200,26 @@ class Leader {
       const auto used = directory ? directory->used_bytes() : Result<std::uint64_t>(0);
       if (used) notice.stage_bytes += *used;
     }
+    give_memory_back(notice.stage_bytes);
     if (notice.stage_bytes == last_notice_.stage_bytes &&
         notice.commit_failed == last_notice_.commit_failed) {
       return;
     }
     if (directory_.write_notice(notice)) last_notice_ = notice;
+  }
+
+  /// Near stage_limit= the pool gives way first, then kept sets; when that is not enough ranks
+  /// write natively.
+  void give_memory_back(std::uint64_t used) {
+    std::uint64_t limit = settings_.bytes("stage_limit");
+    if (limit == 0) limit = restart::automatic_stage_limit(directory_.descriptor(), used);
+    if (limit == 0 || used <= limit - limit / 4) return;
+    stage_short_ = true;
+    if (const auto given = directory_.shrink_pool(used - limit / 2); given && *given > 0) {
+      restart::log_debug("the stage holds " + std::to_string(used) + " of " +
+                         std::to_string(limit) + " B: " + std::to_string(*given) +
+                         " B of drained files given back");
+    }
   }
 
   /// Their container exists; from here on the present leader decides what is kept.
@@ -211,6 +230,7 @@ class Leader {
   }
 
   const LaunchDirectory& directory_;
+  const restart::Settings& settings_;
   Signals* signals_;
   Watch watch_;
   Discovery discovery_;
@@ -221,6 +241,7 @@ class Leader {
   LaunchDirectory::Notice last_notice_;
   std::uint64_t noticed_ms_ = 0;
   bool commit_failed_ = false;
+  bool stage_short_ = false;
   bool exit_ = false;
   bool was_terminated_ = false;
   // Last, so that they end first: their jobs use all of the above.
@@ -255,7 +276,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     }
     bool was_terminated = false;
     {
-      Leader leader(directory, signals.get());
+      Leader leader(directory, options.settings, signals.get());
       MCR_TRY(leader.run());
       was_terminated = leader.was_terminated();
     }

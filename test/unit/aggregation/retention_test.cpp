@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/retention.hpp"
+
+#include "aggregation/commit/commit.hpp"
+#include "test/unit/aggregation/staged_job.hpp"
+
+using namespace mcr;
+using namespace mcr::aggregation;
+
+namespace {
+
+/// Writes the parts of these ranks as set number `sequence`, and commits them.
+void commit_set(StagedJob& job, std::uint32_t rank_count, const std::vector<std::uint32_t>& ranks,
+                std::uint64_t sequence, std::uint32_t supplement = 0) {
+  DrainGroup group;
+  group.drain = 1;
+  group.set = {"launch", job.out("a.{rank}.h5"), sequence};
+  group.rank_count = rank_count;
+  group.ranks = ranks;
+  group.supplement = supplement;
+  for (const std::uint32_t rank : ranks) {
+    group.parts.push_back(
+        job.write(rank, "a." + std::to_string(rank) + ".h5", "bytes of no HDF5 file", sequence));
+  }
+  Summary summary(job.directory());
+  REQUIRE(commit_group(job.directory(), group, summary).committed.size() == ranks.size());
+}
+
+std::vector<StoredSet> sets_of(const StagedJob& job) {
+  std::vector<std::string> containers;
+  for (const auto& entry : std::filesystem::directory_iterator(job.out("mcr"))) {
+    if (entry.path().extension() == ".h5") containers.push_back(entry.path());
+  }
+  std::vector<std::string> unreadable;
+  return stored_sets(containers, unreadable);
+}
+
+}  // namespace
+
+TEST_CASE("the newest whole set is found, and one with a rank missing is not it") {
+  StagedJob job(2);
+  job.join(0);
+  job.join(1);
+  commit_set(job, 2, {0, 1}, 0);
+  commit_set(job, 2, {0}, 1);
+  auto sets = sets_of(job);
+  REQUIRE(sets.size() == 2);
+  REQUIRE(newest_whole(sets) != nullptr);
+  CHECK(newest_whole(sets)->name.sequence == 0);
+  commit_set(job, 2, {1}, 1, 1);  // the late part
+  sets = sets_of(job);
+  CHECK(newest_whole(sets)->name.sequence == 1);
+  CHECK(newest_whole(sets)->containers.size() == 2);
+}
+
+TEST_CASE("a set is superseded when no stub names it and a newer one is whole") {
+  StagedJob job(2);
+  job.join(0);
+  job.join(1);
+  commit_set(job, 2, {0, 1}, 0);
+  CHECK(superseded(sets_of(job)).empty());
+  commit_set(job, 2, {0}, 1);
+  CHECK(superseded(sets_of(job)).empty());  // rank 1's stub is the old one
+  commit_set(job, 2, {1}, 1, 1);
+  auto sets = sets_of(job);
+  REQUIRE(superseded(sets).size() == 1);
+  CHECK(superseded(sets)[0]->name.sequence == 0);
+}
+
+TEST_CASE("a set that does not read is neither whole nor superseded") {
+  StagedJob job(1);
+  job.join(0);
+  commit_set(job, 1, {0}, 0);
+  for (const auto& entry : std::filesystem::directory_iterator(job.out("mcr"))) {
+    std::filesystem::resize_file(entry.path(), 100);
+  }
+  const auto sets = sets_of(job);
+  CHECK(newest_whole(sets) == nullptr);
+  CHECK(superseded(sets).empty());
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/solid_choice.hpp"
 
-#include <algorithm>
+#include <map>
 
 #include "aggregation/merge/solid_plan.hpp"
 #include "codecs/chooser.hpp"
@@ -10,8 +10,8 @@
 namespace mcr::aggregation {
 namespace {
 
-constexpr std::uint64_t trial_bytes = 4U << 20;
-constexpr double least_share = 0.02;  // of the trial frame: less is not worth links
+constexpr std::uint32_t frames_for_second_trial = 8;
+constexpr double least_share = 0.02;  // of the trial frames: less is not worth links
 
 bool may_link(const DatasetPlan& dataset, const codecs::ProfileOptions& profile) {
   return dataset.kind == restart::DatasetKind::variable && !dataset.pieces.empty() &&
@@ -37,6 +37,57 @@ void mark(const std::vector<codecs::SectionReport>& report, std::size_t number,
   for (const std::uint32_t need : report[number].needs) mark(report, need, marked);
 }
 
+/// Solid frames encoded for a look, next to what their sections cost alone.
+class Trial {
+ public:
+  Trial(const MergePlan& plan, const PartFiles& files, const codecs::ProfileOptions& profile,
+        Scratch& scratch)
+      : plan_(plan), files_(files), profile_(profile), scratch_(scratch) {}
+
+  Result<void> run(std::uint32_t number) {
+    const DatasetPlan& batches = plan_.datasets.front();
+    const DatasetPlan::SolidFrame& solid = batches.solid[number];
+    Bytes raw(static_cast<std::size_t>(batches.used[number]));
+    MCR_TRY(fetch_frame(plan_, files_, batches, batches.frame(number), raw));
+    Bytes frame;
+    std::vector<codecs::SectionReport> report;
+    MCR_TRY(codecs::encode_solid_frame(raw, solid.sections, codecs::solid_options(profile_),
+                                       scratch_, frame, &report));
+    std::vector<bool> marked(report.size(), false);
+    std::vector<std::size_t> plain(report.size());
+    std::size_t at = 0;
+    for (std::size_t n = 0; n < report.size(); ++n) {
+      const auto bytes = static_cast<std::size_t>(report[n].raw_bytes);
+      const ByteSpan own = ByteSpan(raw).subspan(at, bytes);
+      at += bytes;
+      plain[n] = report[n].stored_bytes;
+      if (report[n].is_related) plain[n] = plain_bytes(solid.sections[n], own, profile_, scratch_);
+      if (report[n].is_related && report[n].stored_bytes < plain[n]) mark(report, n, marked);
+    }
+    for (std::size_t n = 0; n < report.size(); ++n) {
+      total_ += static_cast<double>(plain[n]);
+      if (!marked[n]) continue;
+      gain_ += static_cast<double>(plain[n]) - static_cast<double>(report[n].stored_bytes);
+      linked_.try_emplace(solid.datasets[n], report[n].coding);
+    }
+    return {};
+  }
+
+  [[nodiscard]] double gain() const { return gain_; }
+  [[nodiscard]] double total() const { return total_; }
+  /// Datasets that gain, or are needed by such, and how they were coded.
+  [[nodiscard]] const std::map<std::uint32_t, std::string>& linked() const { return linked_; }
+
+ private:
+  const MergePlan& plan_;
+  const PartFiles& files_;
+  const codecs::ProfileOptions& profile_;
+  Scratch& scratch_;
+  double gain_ = 0;
+  double total_ = 0;
+  std::map<std::uint32_t, std::string> linked_;
+};
+
 }  // namespace
 
 Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
@@ -49,44 +100,17 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
     return reasons;
   }
   for (DatasetPlan& dataset : datasets) dataset.linked = may_link(dataset, profile);
-  MergePlan trial;
-  trial.datasets.push_back(plan_batches(datasets, bytes_type, std::min(trial_bytes, frame_bytes)));
+  MergePlan plan;
+  plan.datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
   for (DatasetPlan& dataset : datasets) dataset.linked = false;
-  const DatasetPlan& batches = trial.datasets.front();
-  if (batches.used.empty()) return reasons;
-  const auto middle = static_cast<std::uint32_t>(batches.used.size() / 2);
-  const DatasetPlan::SolidFrame& solid = batches.solid[middle];
-  Bytes raw(static_cast<std::size_t>(batches.used[middle]));
-  MCR_TRY(fetch_frame(trial, files, batches, batches.frame(middle), raw));
-
-  Bytes frame;
-  std::vector<codecs::SectionReport> report;
-  MCR_TRY(codecs::encode_solid_frame(raw, solid.sections, codecs::solid_options(profile), scratch,
-                                     frame, &report));
-  std::vector<bool> marked(report.size(), false);
-  std::vector<std::size_t> plain(report.size());
-  std::size_t at = 0;
-  for (std::size_t n = 0; n < report.size(); ++n) {
-    const auto bytes = static_cast<std::size_t>(report[n].raw_bytes);
-    const ByteSpan own = ByteSpan(raw).subspan(at, bytes);
-    at += bytes;
-    plain[n] = report[n].stored_bytes;
-    if (report[n].is_related) plain[n] = plain_bytes(solid.sections[n], own, profile, scratch);
-    if (report[n].is_related && report[n].stored_bytes < plain[n]) mark(report, n, marked);
-  }
-  double gain = 0;
-  double total = 0;
-  for (std::size_t n = 0; n < report.size(); ++n) {
-    total += static_cast<double>(plain[n]);
-    if (marked[n]) {
-      gain += static_cast<double>(plain[n]) - static_cast<double>(report[n].stored_bytes);
-    }
-  }
-  if (gain < total * least_share) return reasons;
-  for (std::size_t n = 0; n < report.size(); ++n) {
-    if (!marked[n]) continue;
-    datasets[solid.datasets[n]].linked = true;
-    reasons[solid.datasets[n]] = report[n].coding;
+  const auto frames = static_cast<std::uint32_t>(plan.datasets.front().used.size());
+  Trial trial(plan, files, profile, scratch);
+  if (frames > 0) MCR_TRY(trial.run(0));
+  if (frames >= frames_for_second_trial) MCR_TRY(trial.run(frames / 2));
+  if (trial.gain() <= trial.total() * least_share) return reasons;
+  for (const auto& [dataset, why] : trial.linked()) {
+    datasets[dataset].linked = true;
+    reasons[dataset] = why;
   }
   datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
   reasons.emplace_back();

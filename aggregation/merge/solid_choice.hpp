@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which variables are coded together: those that on one trial frame are computed from others, or
-// repeat others, for less than they cost alone; and what these need. All others keep plain frames.
+// Which variables are coded together: those that on one or two trial frames are computed from
+// others, or repeat others, for less than they cost alone; and what these need. All others keep
+// plain frames.
 #pragma once
 
 #include <string>

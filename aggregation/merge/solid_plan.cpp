@@ -58,8 +58,10 @@ class BatchPlanner {
       while (last < part_bytes.size() && bytes + part_bytes[last] <= frame_bytes_) {
         bytes += part_bytes[last++];
       }
+      // To the nearest number: a part that is a little too large stays whole, since meshes stored
+      // flat are not recognised in pieces.
       const std::uint64_t slabs =
-          std::max<std::uint64_t>(1, (bytes + frame_bytes_ - 1) / frame_bytes_);
+          std::max<std::uint64_t>(1, (bytes + frame_bytes_ / 2) / frame_bytes_);
       for (std::uint64_t s = 0; s < slabs; ++s) add_frame(first, last, s, slabs);
       first = last;
     }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Containers with solid frames: variables that are computed from others, in parts of every size.
+#include <fcntl.h>
+#include <hdf5.h>
+
+#include <memory>
+#include <random>
+
+#include "aggregation/commit/write_container.hpp"
+#include "codecs/frame.hpp"
+#include "restart/container_reader.hpp"
+#include "restart/linked_frames.hpp"
+#include "restart/unpack.hpp"
+#include "restart/verify.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/aggregation/part_files.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+using restart::ContainerReader;
+using restart::DatasetKind;
+using restart::File;
+using restart::ScratchDirectory;
+
+void write_values(hid_t file, const char* name, hsize_t edge, const std::vector<double>& values) {
+  const hsize_t extent[] = {edge, edge, edge};
+  const hid_t space = H5Screate_simple(3, extent, nullptr);
+  const hid_t dataset =
+      H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+  H5Dclose(dataset);
+  H5Sclose(space);
+}
+
+/// Density and pressure are noise; the energy follows from both; "noise" stands alone.
+void write_part(const std::string& path, hsize_t edge, unsigned seed) {
+  make_hdf5_file(path, {true, 0}, [&](hid_t file) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> values(1, 2);
+    const auto count = static_cast<std::size_t>(edge * edge * edge);
+    std::vector<double> density(count);
+    std::vector<double> pressure(count);
+    std::vector<double> energy(count);
+    std::vector<double> noise(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      density[i] = values(random);
+      pressure[i] = values(random);
+      energy[i] = 1.5 * pressure[i] / density[i];
+      noise[i] = values(random);
+    }
+    write_values(file, "density", edge, density);
+    write_values(file, "energy", edge, energy);
+    write_values(file, "noise", edge, noise);
+    write_values(file, "pressure", edge, pressure);
+  });
+}
+
+struct Packed {
+  ScratchDirectory directory;
+  std::vector<std::unique_ptr<File>> files;
+  SetToCommit set;
+
+  Packed(unsigned parts, hsize_t edge) {
+    for (unsigned i = 0; i < parts; ++i) {
+      const std::string path = directory / ("rank" + std::to_string(i) + ".h5");
+      write_part(path, edge, i + 1);
+      auto file = File::open(AT_FDCWD, path, O_RDONLY);
+      REQUIRE(file);
+      files.push_back(std::make_unique<File>(std::move(*file)));
+      PartToCommit part;
+      part.part = *restart::PartId::random();
+      part.rank = i;
+      part.path = "rank" + std::to_string(i) + ".h5";
+      part.bytes = files.back().get();
+      part.size = *files.back()->size();
+      set.parts.push_back(part);
+    }
+    set.set.masked_name = "rank{rank}.h5";
+    set.set.launch = "test";
+    set.set.rank_count = parts;
+    set.directory = directory.path();
+    set.name = "container.h5";
+  }
+
+  CommitReport write(codecs::Profile profile, std::uint64_t memory_bytes = 256U << 20) {
+    MergeOptions options;
+    options.replace = true;
+    options.drain.threads = 2;
+    options.drain.memory_bytes = memory_bytes;
+    options.profile.profile = profile;
+    auto report = write_container(set, options);
+    if (!report) FAIL(report.error().message);
+    return std::move(*report);
+  }
+  [[nodiscard]] std::string container() const { return directory / "container.h5"; }
+  [[nodiscard]] std::shared_ptr<ContainerReader> open() const {
+    auto reader = ContainerReader::open(AT_FDCWD, container());
+    REQUIRE(reader);
+    return *reader;
+  }
+  void require_same_bytes() const {
+    const auto reader = open();
+    const ScratchDirectory out;
+    const auto unpacked = restart::unpack(*reader, out.path(), {});
+    if (!unpacked) FAIL(unpacked.error().message);
+    for (const PartToCommit& part : set.parts) {
+      REQUIRE(read_whole(out / part.path) == read_whole(directory / part.path));
+    }
+    const auto verified = restart::verify_container(*reader, {});
+    REQUIRE(verified);
+    REQUIRE(verified->damage.empty());
+  }
+};
+
+bool is_linked(ContainerReader& reader, const restart::DatasetEntry& dataset) {
+  Bytes stored;
+  REQUIRE(reader.stored_frame(*reader.frame_place(dataset, 0), stored));
+  return codecs::read_frame_info(stored)->link.has_value();
+}
+
+const VariableReport& row_of(const CommitReport& report, const std::string& name) {
+  for (const VariableReport& row : report.variables) {
+    if (row.name == name) return row;
+  }
+  FAIL("no variable " + name);
+  return report.variables.front();
+}
+
+TEST_CASE("variables that follow from others share solid frames, the others keep their own") {
+  Packed packed(3, 24);
+  const CommitReport report = packed.write(codecs::Profile::balanced);
+  packed.require_same_bytes();
+  CHECK(row_of(report, "energy").pipeline == "linked");
+  CHECK(row_of(report, "density").pipeline == "linked");
+  CHECK(row_of(report, "noise").pipeline != "linked");
+  CHECK(row_of(report, "batches").pipeline == "solid");
+  // The energy costs next to nothing: three of four variables are noise of some 53 bits.
+  CHECK(report.container_bytes < report.raw_bytes * 7 / 10);
+  const auto reader = packed.open();
+  for (const restart::DatasetEntry& dataset : **reader->datasets()) {
+    if (dataset.kind != DatasetKind::variable) continue;
+    CHECK(is_linked(*reader, dataset) == (dataset.name != "noise"));
+  }
+}
+
+TEST_CASE("a link frame gives the variable's bytes, whether parts are cut into slabs or not") {
+  const std::uint64_t memory = GENERATE(256U << 20, 1U << 20);  // the least: frames of 2 MiB
+  Packed packed(2, 64);
+  packed.write(codecs::Profile::balanced, memory);
+  packed.require_same_bytes();
+  const auto reader = packed.open();
+  restart::KeptFrame kept;
+  restart::LinkedFrames linked(*reader, kept);
+  Scratch scratch;
+  std::size_t checked = 0;
+  for (const restart::DatasetEntry& dataset : **reader->datasets()) {
+    if (dataset.kind != DatasetKind::variable || !is_linked(*reader, dataset)) continue;
+    for (std::uint32_t frame = 0; frame < dataset.frame_count; ++frame) {
+      const auto place = *reader->frame_place(dataset, frame);
+      Bytes stored;
+      REQUIRE(reader->stored_frame(place, stored));
+      Bytes raw(place.raw_bytes);
+      const auto decoded = codecs::decode_frame(stored, scratch, raw, &linked);
+      if (!decoded) FAIL(decoded.error().message);
+      ++checked;
+    }
+  }
+  CHECK(checked >= 6);
+}
+
+TEST_CASE("profiles that do not link, and damage in a solid frame") {
+  Packed packed(2, 24);
+  const CommitReport fast = packed.write(codecs::Profile::fast);
+  for (const VariableReport& row : fast.variables) CHECK(row.pipeline != "linked");
+  packed.write(codecs::Profile::balanced);
+  std::uint64_t offset = 0;
+  {
+    const auto reader = packed.open();
+    for (const restart::DatasetEntry& dataset : **reader->datasets()) {
+      if (dataset.kind == DatasetKind::batch) offset = reader->frame_place(dataset, 0)->file_offset;
+    }
+  }
+  REQUIRE(offset != 0);
+  Bytes bytes = read_whole(packed.container());
+  bytes[static_cast<std::size_t>(offset) + 1000] ^= std::byte{1};
+  write_whole(packed.container(), bytes);
+  const auto verified = restart::verify_container(*packed.open(), {});
+  REQUIRE(verified);
+  CHECK_FALSE(verified->damage.empty());
+  CHECK(verified->damaged_ranks.size() == 2);
+}
+
+TEST_CASE("the container of a linked chunk is found among open descriptors only") {
+  Packed packed(2, 24);
+  packed.write(codecs::Profile::balanced);
+  const auto uuid = packed.open()->user_block().uuid;
+  const auto closed = restart::find_open_container(uuid);
+  REQUIRE_FALSE(closed);
+  CHECK(closed.error().cause == Cause::unsupported);
+  CHECK_THAT(closed.error().message, Catch::Contains("mcr unpack"));
+  const auto held = packed.open();
+  const auto found = restart::find_open_container(uuid);
+  REQUIRE(found);
+  CHECK((*found)->user_block().uuid == uuid);
+}
+
+}  // namespace
+}  // namespace mcr::aggregation

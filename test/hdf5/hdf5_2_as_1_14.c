@@ -22,27 +22,35 @@ DRIVER(stdio, STDIO)
 hid_t H5FDperform_init(hid_t (*init)(void)) { return H5open() < 0 ? -1 : init(); }
 
 // 2.x gives a new id for a connector each time; the suite compares ids and would take the connector
-// that it runs with for another one. So: the default access list's id, where that is the same
-// connector.
-extern hid_t H5P_CLS_FILE_ACCESS_ID_g;
-extern hid_t H5Pcreate(hid_t kind);
-extern int H5Pclose(hid_t list);
-extern int H5Pget_vol_id(hid_t list, hid_t* connector);
+// that it runs with for another one. So: the first id that was given for a connector, again.
 extern int H5VLcmp_connector_cls(int* order, hid_t left, hid_t right);
 extern int H5VLclose(hid_t connector);
+extern int H5Iinc_ref(hid_t id);
+extern int H5Iis_valid(hid_t id);
+
+static hid_t first_id(hid_t id) {
+  static hid_t first = -1;
+  int order = 1;
+  if (id < 0) return id;
+  if (first >= 0 && H5Iis_valid(first) > 0 && H5VLcmp_connector_cls(&order, id, first) >= 0 &&
+      order == 0) {
+    H5VLclose(id);
+  } else {
+    first = id;
+  }
+  H5Iinc_ref(first);
+  return first;
+}
 
 hid_t H5VLget_connector_id_by_name(const char* name) {
   hid_t (*real)(const char*) =
       (hid_t(*)(const char*))dlsym(RTLD_NEXT, "H5VLget_connector_id_by_name");
-  const hid_t found = real(name), list = H5Pcreate(H5P_CLS_FILE_ACCESS_ID_g);
-  hid_t standard = -1;
-  int order = 1;
-  H5Pget_vol_id(list, &standard);
-  H5Pclose(list);
-  if (found >= 0 && standard >= 0 && H5VLcmp_connector_cls(&order, found, standard) >= 0 &&
-      order == 0) {
-    H5VLclose(found);
-    return standard;
-  }
-  return found;
+  return first_id(real(name));
+}
+
+int H5Pget_vol_id(hid_t list, hid_t* id) {
+  int (*real)(hid_t, hid_t*) = (int (*)(hid_t, hid_t*))dlsym(RTLD_NEXT, "H5Pget_vol_id");
+  const int status = real(list, id);
+  if (status >= 0) *id = first_id(*id);
+  return status;
 }

@@ -357,10 +357,16 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
 }
 
 Result<File> LaunchDirectory::begin(const PartBegin& begin) const {
+  const Bytes record = write_begin(begin);
+  // Only names of unusual length can pass a reader's limits; such a file had better go native.
+  if (record.size() > 512) {
+    const auto readable = read_journal(record);
+    if (!readable) return Error{Cause::usage, begin.path + ": " + readable.error().message};
+  }
   const std::string path = journal_path(State::open, begin.part);
   File journal =
       MCR_TRY(File::open(descriptor(), path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW));
-  const auto recorded = journal.append(write_begin(begin));
+  const auto recorded = journal.append(record);
   if (!recorded) {
     (void)system_calls().unlinkat(descriptor(), path.c_str(), 0);
     return recorded.error();

@@ -182,11 +182,16 @@ std::optional<std::string> common_launcher(const char* rank_variable, const Laun
   const auto facts = facts_of(*process);
   const std::string words = file_text("/proc/" + std::to_string(*process) + "/cmdline", 1 << 16);
   const std::string_view forks("--launcher\0fork\0", 16);
-  if (facts && facts->name.starts_with("hydra_pmi_proxy") && facts->parent > 1 &&
-      words.find(forks) != std::string::npos) {
-    return identity_of(facts->parent);
+  if (!facts || !facts->name.starts_with("hydra_pmi_proxy") || facts->parent <= 1 ||
+      words.find(forks) == std::string::npos) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  auto identity = identity_of(facts->parent);
+  // Ranks that a program spawns are a start of their own below the same mpiexec.
+  const std::string_view group("--pgid\0", 7);
+  const std::size_t place = words.find(group);
+  if (!identity || place == std::string::npos) return std::nullopt;
+  return *identity + "/" + words.substr(place + group.size()).c_str();
 }
 
 /// The nonce's text is the checksum of everything that tells starts apart, behind a word for

@@ -2,6 +2,8 @@
 // Nothing here has a destructor: HDF5 calls the plugin after static destructors have run.
 #include "restart/base/log.hpp"
 
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +45,36 @@ std::string time_of_day() {
   return {text, static_cast<std::size_t>(length)};
 }
 
+/// While it lives, writing into a pipe that nobody reads any more is an error and not the end of
+/// the program: SIGPIPE of this thread is held back, and taken away if it was ours.
+class QuietPipe {
+ public:
+  QuietPipe() {
+    sigset_t pending;
+    sigemptyset(&pending);
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~QuietPipe() {
+    const int kept = errno;
+    const timespec at_once{};
+    while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = kept;
+  }
+  QuietPipe(const QuietPipe&) = delete;
+  QuietPipe& operator=(const QuietPipe&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
 /// One message is one line in one write, so that those of several ranks do not mix. Names in it may
 /// come from strangers' files: nothing of them reaches a terminal as a control character.
 void write_line(std::string_view message) {
@@ -55,6 +87,7 @@ void write_line(std::string_view message) {
       line.begin(), line.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   line.push_back('\n');
+  const QuietPipe quiet;
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = system_calls().write(to, rest.data(), rest.size());

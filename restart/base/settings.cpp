@@ -216,6 +216,7 @@ bool is_cpu_list(std::string_view list) {
 
 /// What is wrong with a value of kind text; empty: nothing.
 std::string text_problem(std::string_view key, std::string_view value) {
+  if ((key == "node" || key == "launch") && value.size() > 200) return "it is too long";
   if (key == "stage" && !value.starts_with('/')) return "it must be an absolute path";
   if (key == "container_dir" && value.starts_with('/')) {
     return "it must be relative to the checkpoints' directory";

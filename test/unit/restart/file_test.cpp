@@ -2,6 +2,7 @@
 #include "restart/base/file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "restart/base/lock.hpp"
@@ -189,4 +190,17 @@ TEST_CASE("messages are lines without control characters, warnings come once per
   CHECK(text.find("silent") == std::string::npos);
   CHECK(text.find("not said") == std::string::npos);
   CHECK(text.find("mcr: said\n") != std::string::npos);
+}
+
+TEST_CASE("a message to a reader who has gone does not end the program") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  ::close(ends[0]);
+  set_log_descriptor(ends[1]);
+  log_warning("nobody hears this");
+  set_log_descriptor(STDERR_FILENO);
+  ::close(ends[1]);
+  sigset_t pending;
+  REQUIRE(::sigpending(&pending) == 0);
+  CHECK(::sigismember(&pending, SIGPIPE) == 0);
 }

@@ -145,6 +145,16 @@ TEST_CASE("a part goes from open to published to freed") {
   CHECK_FALSE(fs::exists(stage.directory.path() + "/parts/" + made->part.text()));
 }
 
+TEST_CASE("a part whose journal no reader would take is not begun") {
+  const TestStage stage;
+  PartBegin begin = begin_of(*PartId::random());
+  begin.settings = std::string(20'000, 'x');
+  const auto journal = stage.directory.begin(begin);
+  REQUIRE_FALSE(journal);
+  CHECK(journal.error().cause == Cause::usage);
+  CHECK(stage.directory.list(State::open)->empty());
+}
+
 TEST_CASE("a provisional publish stays open and the last one counts") {
   const TestStage stage;
   const auto made = stage.directory.create_part(0);

@@ -104,7 +104,7 @@ class Doctor {
   }
 
   /// Runs the program under the loader's eyes.
-  Result<void> look_at_program(const std::vector<std::string>& words) {
+  Result<void> look_at_program(const std::vector<std::string>& words, bool quiet) {
     std::string scratch = (std::filesystem::temp_directory_path() / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
     const std::string stage = MCR_TRY(stage_path({})) + "-doctor-" + std::to_string(::getpid());
@@ -116,7 +116,7 @@ class Doctor {
     environment.push_back("MCR_STAGE=" + stage);
     environment.emplace_back("LD_DEBUG=files");
     environment.push_back("LD_DEBUG_OUTPUT=" + scratch + "/loaded");
-    const int status = MCR_TRY(run_program(words, environment));
+    const int status = MCR_TRY(run_program(words, environment, quiet));
     const auto seen = read_loader_logs(scratch, plugin_file());
     std::error_code ignored;
     std::filesystem::remove_all(scratch, ignored);
@@ -246,7 +246,7 @@ RunCommand declare_doctor(CLI::App& app) {
     doctor.look_at_installation();
     doctor.look_at_settings_and_stage();
     if (!words->empty()) {
-      const auto looked = doctor.look_at_program(*words);
+      const auto looked = doctor.look_at_program(*words, common.json);
       if (!looked) return print_error(common, "doctor", looked.error());
     }
     nlohmann::json list = nlohmann::json::array();

@@ -49,7 +49,7 @@ RunCommand declare_run(CLI::App& app) {
     std::error_code ignored;
     const bool had_stage = std::filesystem::exists(*stage, ignored);
     const Watch launches({*stage}, Watch::For::creations);
-    const auto status = run_program(words->command, captured_environment());
+    const auto status = run_program(words->command, captured_environment(), common.json);
     if (!status) return print_error(common, "run", status.error());
     const bool captured = had_stage ? launches.take() : std::filesystem::exists(*stage, ignored);
     const auto drained = drain_stage(*stage, *limit);

@@ -122,7 +122,7 @@ Result<std::string> stage_path(const std::string& given) {
 }
 
 Result<int> run_program(const std::vector<std::string>& words,
-                        const std::vector<std::string>& environment) {
+                        const std::vector<std::string>& environment, bool quiet) {
   std::vector<std::string> arguments = words;
   std::vector<std::string> variables = environment;
   struct sigaction forward {};
@@ -134,8 +134,12 @@ Result<int> run_program(const std::vector<std::string>& words,
   // A terminal sends it to both; whoever sends it to us alone means the program.
   ::sigaction(SIGINT, &forward, &before_int);
   pid_t child = -1;
-  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), nullptr, nullptr,
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  if (quiet) ::posix_spawn_file_actions_adddup2(&actions, 2, 1);
+  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr,
                                     pointers(arguments).data(), pointers(variables).data());
+  ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
     errno = failed;
     return system_error("cannot start", arguments.front());

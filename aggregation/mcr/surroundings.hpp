@@ -34,8 +34,9 @@ Result<restart::Settings> effective_settings(const std::string& directory,
 Result<std::string> stage_path(const std::string& given);
 
 /// Runs `words` with `environment`, as the foreground; SIGINT and SIGTERM go to it. Its exit
-/// status, as a shell says it (128 + signal); Cause::system where it cannot be started.
+/// status, as a shell says it (128 + signal); Cause::system where it cannot be started. `quiet`:
+/// what it says on standard output goes to standard error, because ours is for one JSON value.
 Result<int> run_program(const std::vector<std::string>& words,
-                        const std::vector<std::string>& environment);
+                        const std::vector<std::string>& environment, bool quiet);
 
 }  // namespace mcr::aggregation

@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "codecs/frame.hpp"
+#include "codecs/frame_plan.hpp"
+
 namespace mcr::aggregation {
 namespace {
 
@@ -99,11 +102,17 @@ std::vector<Source> sources_of(const Variable& variable,
   return sources;
 }
 
-/// The shapes that codecs see: those of the type's innermost elements.
+/// The shapes that codecs see: those of the type's innermost elements. What lies flat may be a mesh,
+/// and is taken for one before frames cut it: a cut piece would not show it any more.
 std::vector<std::uint64_t> inner_shape(const std::vector<std::uint64_t>& shape,
                                        const Datatype& type) {
   std::vector<std::uint64_t> result = shape;
   result.insert(result.end(), type.inner.begin(), type.inner.end());
+  if (result.size() == 1 && result[0] <= codecs::max_frame_raw_bytes) {
+    const codecs::Shape mesh =
+        codecs::mesh_shape(codecs::Shape::flat(static_cast<std::uint32_t>(result[0])));
+    result.assign(mesh.extent.begin(), mesh.extent.begin() + mesh.rank);
+  }
   return result;
 }
 

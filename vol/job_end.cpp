@@ -32,7 +32,7 @@ bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
   std::uint64_t pause = 1;
   while (!done()) {
     if ((monotonic_ns() - begin) / 1'000'000 >= limit_ms) return false;
-    ensure_leader(stage, false);
+    if (!ensure_leader(stage, false)) return false;
     pause_ms(pause);
     pause = std::min<std::uint64_t>(pause * 2, 50);
   }
@@ -113,7 +113,7 @@ void end_job(JobStage& stage, std::uint64_t waited_ns) {
     });
     if (!committed) {
       restart::log_warning(std::to_string(stage.published.size()) +
-                           " checkpoint files are not committed after exit_wait=; they stay in " +
+                           " checkpoint files are not committed; they stay in " +
                            stage.directory.path() + ", `mcr recover` brings them to storage");
     }
     if (is_lowest_rank(stage)) {

@@ -22,6 +22,8 @@ namespace mcr::vol {
 namespace {
 
 constexpr std::uint64_t check_interval_ns = 1'000'000'000;
+/// After so many starts without a leader that is seen to lead, no other would help.
+constexpr int most_starts = 5;
 constexpr std::uint64_t start_limit_ns = 2'000'000'000;
 
 // The leader is no part of the job: nothing that would load a library into it, make it a rank, or
@@ -85,12 +87,18 @@ int spawn(const std::string& command, std::vector<std::string> words) {
 
 }  // namespace
 
-void ensure_leader(JobStage& stage, bool now) {
+bool ensure_leader(JobStage& stage, bool now) {
   const std::uint64_t time = monotonic_ns();
-  if (!now && stage.leader_checked_ns != 0 && time - stage.leader_checked_ns < check_interval_ns)
-    return;
+  if (!now && stage.leader_checked_ns != 0 && time - stage.leader_checked_ns < check_interval_ns) {
+    return stage.leader_starts < most_starts;
+  }
   stage.leader_checked_ns = time;
-  if (stage.directory.has_leader()) return;
+  if (stage.directory.has_leader()) {
+    stage.leader_starts = 0;
+    return true;
+  }
+  if (stage.leader_starts >= most_starts) return false;
+  ++stage.leader_starts;
   const std::string command = command_path();
   std::vector<std::string> words = {command,
                                     "leader",
@@ -110,7 +118,9 @@ void ensure_leader(JobStage& stage, bool now) {
     restart::log_warning_once("leader", "cannot start " + command + ": " + std::strerror(status) +
                                             "; checkpoints stay in " + stage.directory.path() +
                                             ", `mcr recover` brings them to storage");
+    stage.leader_starts = most_starts;
   }
+  return stage.leader_starts < most_starts;
 }
 
 }  // namespace mcr::vol

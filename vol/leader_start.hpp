@@ -10,6 +10,7 @@ namespace mcr::vol {
 
 /// Looks for a leader, at most once a second unless `now`. Failure is told once and harms nobody:
 /// parts stay in the stage until a leader adopts them.
-void ensure_leader(JobStage& stage, bool now);
+/// False where none could be started.
+bool ensure_leader(JobStage& stage, bool now);
 
 }  // namespace mcr::vol

@@ -36,6 +36,7 @@ struct JobStage {
   bool waits_at_exit = false;
   std::vector<restart::PartId> published;  ///< by us, newest last
   std::uint64_t leader_checked_ns = 0;
+  int leader_starts = 0;  ///< since one was last seen to lead
   // Answers of the stage that hold for a moment (recent_ns): programs create files in bursts.
   std::uint64_t asked_ns = 0;
   std::uint64_t room = 0;

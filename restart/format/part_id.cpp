@@ -29,7 +29,8 @@ std::optional<PartId> PartId::parse(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t value = digits.find(text[i]);
     if (value == std::string_view::npos) return std::nullopt;
-    id.bytes[i / 2] = static_cast<std::uint8_t>(id.bytes[i / 2] << 4 | value);
+    id.bytes[i / 2] =
+        static_cast<std::uint8_t>(static_cast<unsigned>(id.bytes[i / 2]) << 4 | value);
   }
   return id;
 }

@@ -400,7 +400,8 @@ static void locking(void) {
   say("put", put(file, "x", 1000, 1));
   say("flush", H5Fflush(file, H5F_SCOPE_LOCAL));
   ask_other("read", "locked.h5");
-  ask_other("write", "locked.h5");  // (to truncate a locked file fails natively too, but kills its data)
+  ask_other("write",
+            "locked.h5");  // (to truncate a locked file fails natively too, but kills its data)
   say("put", put(file, "y", 1000, 1));
   say("close", H5Fclose(file));
   ask_other("read", "locked.h5");

@@ -154,6 +154,10 @@ class Hdf5ContainerWriter final : public ContainerWriter {
         H5Pset_vol(access.get(), native.get(), nullptr) < 0 || H5Pset_fapl_sec2(access.get()) < 0 ||
         H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
         H5Pset_file_locking(access.get(), false, true) < 0 ||
+        // Nothing is set aside for what may come: chunks would enclose it, and it would stay
+        // unused.
+        H5Pset_meta_block_size(access.get(), 0) < 0 ||
+        H5Pset_small_data_block_size(access.get(), 0) < 0 ||
         H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST) < 0) {
       return hdf5_error("properties of the container");
     }

@@ -101,6 +101,12 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t l
 
 }  // namespace
 
+bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
+  ensure_leader(stage, true);
+  return wait_until(stage, stage.exit_wait_ms,
+                    [&] { return !stage.directory.is_in(State::published, part); });
+}
+
 void end_job(JobStage& stage, std::uint64_t waited_ns) {
   (void)stage.directory.end_presence(stage.presence).has_value();
   const auto is_pending = [&](const restart::PartId& part) {

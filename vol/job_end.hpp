@@ -8,6 +8,10 @@
 
 namespace mcr::vol {
 
+/// close=durable: until the part is no longer only in the stage, bounded by exit_wait=. False at
+/// the bound.
+bool wait_until_durable(JobStage& stage, const restart::PartId& part);
+
 void end_job(JobStage& stage, std::uint64_t waited_ns);
 
 }  // namespace mcr::vol

@@ -15,6 +15,7 @@
 #include "vol/connector/info_string.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
+#include "vol/job_end.hpp"
 #include "vol/leader_start.hpp"
 #include "vol/publish.hpp"
 
@@ -294,6 +295,14 @@ Result<void> StagedFile::finish() {
     const auto done = publish(part_);
     if (done) {
       leave_table();
+      if (!part_.durable) return {};
+      restart::unlock(part_.bytes);  // or the leader could not read them
+      if (!wait_until_durable(*part_.stage, part_.begin.part)) {
+        restart::log_warning_once("durable",
+                                  part_.begin.path +
+                                      " is safe against the death of any process, but not "
+                                      "yet in storage");
+      }
       return {};
     }
     MCR_TRY(spill(done.error().message.c_str()));

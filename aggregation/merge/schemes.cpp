@@ -102,8 +102,8 @@ std::vector<Source> sources_of(const Variable& variable,
   return sources;
 }
 
-/// The shapes that codecs see: those of the type's innermost elements. What lies flat may be a mesh,
-/// and is taken for one before frames cut it: a cut piece would not show it any more.
+/// The shapes that codecs see: those of the type's innermost elements. What lies flat may be a
+/// mesh, and is taken for one before frames cut it: a cut piece would not show it any more.
 std::vector<std::uint64_t> inner_shape(const std::vector<std::uint64_t>& shape,
                                        const Datatype& type) {
   std::vector<std::uint64_t> result = shape;

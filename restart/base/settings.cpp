@@ -306,7 +306,11 @@ Settings::Settings() : default_stage_("/dev/shm/mcr-" + std::to_string(::geteuid
 Result<void> Settings::set(std::string_view key, std::string_view value, std::string_view source) {
   key = trimmed(key);
   value = trimmed(value);
-  const SettingRow* row = find_row(key);
+  // Of codec.<name>, the name is anybody's: it must not break the text in which it is told to
+  // others.
+  const bool is_plain =
+      key.size() <= 1000 && key.find_first_of(";=") == key.npos && is_printable(key);
+  const SettingRow* row = is_plain ? find_row(key) : nullptr;
   if (row == nullptr) {
     return Error{Cause::usage, "unknown setting \"" + std::string(key.substr(0, 100)) + "\" (" +
                                    std::string(source) + "); there are " + all_keys()};

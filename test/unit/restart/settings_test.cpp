@@ -164,6 +164,8 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
                           "allow=rel",
                           "codec.double=nosuchcodec",
                           "codec.=zstd",
+                          "codec.a{b=zstd",
+                          "codec.\x01=zstd",
                           "keep",
                           "=3",
                           "group_size=all",

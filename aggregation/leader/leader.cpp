@@ -256,7 +256,6 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
   std::unique_ptr<Signals> signals;
   if (options.is_process) {
     signals = std::make_unique<Signals>();
-    MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
   }
   for (;;) {
     // One leader a launch: a second one ends here.
@@ -264,6 +263,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     if (!lock) return report;
     report.led = true;
     if (options.is_process) {
+      MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
       auto log = MCR_TRY(restart::File::open(directory.descriptor(), "leader.log",
                                              O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
       restart::set_log_descriptor(log.release());

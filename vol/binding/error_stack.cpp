@@ -8,16 +8,21 @@
 namespace mcr::vol {
 
 void push_error(const char* function, const Error& error) {
-  const Id error_class(hdf5.H5Eregister_class("mcr", "mcr", "0"));
-  const Id major(hdf5.H5Ecreate_msg(error_class.get(), H5E_MAJOR, "mcr"));
-  const Id minor(hdf5.H5Ecreate_msg(error_class.get(), H5E_MINOR,
-                                    error.cause == Cause::usage         ? "bad setting or use"
-                                    : error.cause == Cause::damaged     ? "damaged data"
-                                    : error.cause == Cause::unsupported ? "not supported"
-                                                                        : "system error"));
+  Id error_class(hdf5.H5Eregister_class("mcr", "mcr", "0"));
+  Id major(hdf5.H5Ecreate_msg(error_class.get(), H5E_MAJOR, "mcr"));
+  Id minor(hdf5.H5Ecreate_msg(error_class.get(), H5E_MINOR,
+                              error.cause == Cause::usage         ? "bad setting or use"
+                              : error.cause == Cause::damaged     ? "damaged data"
+                              : error.cause == Cause::unsupported ? "not supported"
+                                                                  : "system error"));
   if (!error_class || !major || !minor) return;
   hdf5.H5Epush2(H5E_DEFAULT, "mcr", function, 0, error_class.get(), major.get(), minor.get(), "%s",
                 error.message.c_str());
+  // The stack has references of its own; giving ours back would clear it.
+  const KeptErrors kept;
+  minor = Id();
+  major = Id();
+  error_class = Id();
 }
 
 KeptErrors::KeptErrors() : stack_(hdf5.H5Eget_current_stack()) {}

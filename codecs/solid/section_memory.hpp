@@ -33,7 +33,7 @@ class SectionMemory {
     const bool words = layout.type.kind != ElementKind::bytes && layout.type.size > 1;
     const bool same = !words || order == std::endian::native;
     place(layout, same ? const_cast<std::byte*>(bytes.data()) : nullptr);
-    if (data_ == bytes.data()) return;
+    if (data_ == bytes.data() || bytes.empty()) return;
     if (same) {
       std::memcpy(data_, bytes.data(), bytes.size());
     } else {

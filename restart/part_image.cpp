@@ -11,6 +11,8 @@ namespace {
 /// Decoded frames that were used last: enough for HDF5, which goes to and fro between a skeleton,
 /// its base and the variable that it reads.
 constexpr std::size_t cached_frames = 4;
+// Solid frames are large: of them it keeps one or two.
+constexpr std::size_t cached_bytes = 24U << 20;
 
 struct DecodedFrame {
   std::uint32_t dataset = 0;
@@ -158,6 +160,7 @@ class PartImage final : public PartSource {
           cache_.begin(), cache_.end(),
           [](const DecodedFrame& a, const DecodedFrame& b) { return a.used < b.used; });
       cached->used = 0;
+      make_room(*cached, place.raw_bytes);
       cached->raw.resize(place.raw_bytes);
       MCR_TRY(explained(container_->decode(dataset, place, scratch_, cached->raw), number));
       cached->dataset = number;
@@ -165,6 +168,24 @@ class PartImage final : public PartSource {
     }
     cached->used = ++clock_;
     return &cached->raw;
+  }
+
+  /// Gives up the frames used least lately, until `bytes` more fit; `next` is about to hold them.
+  void make_room(DecodedFrame& next, std::size_t bytes) {
+    if (next.raw.capacity() > 2 * bytes) Bytes().swap(next.raw);
+    std::size_t held = bytes;
+    for (const DecodedFrame& cached : cache_) held += &cached == &next ? 0 : cached.raw.capacity();
+    while (held > cached_bytes) {
+      DecodedFrame* oldest = nullptr;
+      for (DecodedFrame& cached : cache_) {
+        const bool holds = &cached != &next && cached.raw.capacity() != 0;
+        if (holds && (oldest == nullptr || cached.used < oldest->used)) oldest = &cached;
+      }
+      if (oldest == nullptr) return;
+      held -= oldest->raw.capacity();
+      oldest->used = 0;
+      Bytes().swap(oldest->raw);
+    }
   }
 
   [[nodiscard]] std::string describe(const std::string& what) const {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codecs/base/float_mode.hpp"
+#include "codecs/base/float_environment.hpp"
 #include "codecs/base/parameter_text.hpp"
 #include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/predictor.hpp"
@@ -80,7 +80,7 @@ class LorenzoCodec final : public Codec {
     const std::size_t begin = out.size();
     out.resize(begin + raw.size());
     const auto integers = scratch.take<std::byte>(ordered ? raw.size() : 0);
-    const IeeeMode mode;
+    const DefaultFloatEnvironment mode;
     for_each_brick(
         layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
           const std::byte* from = raw.data() + offset;
@@ -106,7 +106,7 @@ class LorenzoCodec final : public Codec {
     const bool ordered = layout.type.kind == ElementKind::floating;
     const auto zeros = scratch.take<std::byte>(longest_row(layout, parameters) * size);
     std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
-    const IeeeMode mode;
+    const DefaultFloatEnvironment mode;
     for_each_brick(
         layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
           const std::byte* const from = stored.data() + offset;

@@ -8,7 +8,7 @@
 #include <bit>
 #include <vector>
 
-#include "codecs/base/float_mode.hpp"
+#include "codecs/base/float_environment.hpp"
 #include "codecs/lorenzo/lorenzo_formula.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
 
@@ -169,7 +169,7 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   // every brick was 0.3 % worse on bricks of 5000 numbers, which is the estimates' noise.
   constexpr std::uint64_t clear_gain = 400;  // 1/256 bits a number
   constexpr std::size_t most_own = 4000;
-  const IeeeMode mode;
+  const DefaultFloatEnvironment mode;
   const bool floating = layout.type.kind == ElementKind::floating && layout.type.size >= 4;
   std::vector<Costs> costs;
   costs.reserve(layout.bricks.size());

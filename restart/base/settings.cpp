@@ -39,8 +39,6 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"exit_wait", "10 min", duration, "DURATION", "How long exit=wait waits at most."},
     {"set_wait", "10 s", duration, "DURATION",
      "After how long without a new part the leader drains a set of which parts are missing."},
-    {"read_wait", "60 s", duration, "DURATION",
-     "How long an open waits at most for a set that is being drained, or for another node's part."},
     {"rank", "", count, "COUNT", "This process's rank, where the launcher does not say it."},
     {"ranks", "", count, "COUNT", "Number of ranks, where the launcher does not say it."},
     {"launch", "", text, "TEXT",
@@ -70,18 +68,8 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"container_dir", "mcr", text, "DIRECTORY",
      "Directory of the containers, relative to the checkpoints'; ../mcr for programs that refuse "
      "strange names beside their files."},
-    {"stubs", "on", flag, "on|off", "Whether a small file stands at each path that was written."},
-    {"mix", "previous", choice, "previous|refuse",
-     "What a restart sees where the newest set is incomplete: the previous whole one, or an "
-     "error."},
-    {"gc", "on", flag, "on|off",
-     "Whether containers go when the program has deleted or overwritten all of their files."},
-    {"open_max", "30 s", duration, "DURATION",
-     "After how long a file that stays open after a flush is taken for one that is appended to."},
     {"appended", "native", choice, "native|capture",
      "What becomes of files that are appended to: written natively, or captured all the same."},
-    {"replicas", "0", count, "0|1",
-     "On how many other nodes a published part lies before it counts as safe."},
     {"allow", "none", text, "none|DIRECTORY[:DIRECTORY]",
      "Directories below which a stub may name its container by an absolute path although it "
      "belongs "

@@ -87,19 +87,13 @@ TEST_CASE("defaults are those of the design") {
   CHECK(settings.text("exit") == "wait");
   CHECK(settings.milliseconds("exit_wait") == 600'000);
   CHECK(settings.milliseconds("set_wait") == 10'000);
-  CHECK(settings.milliseconds("open_max") == 30'000);
-  CHECK(settings.milliseconds("read_wait") == 60'000);
-  CHECK(settings.text("mix") == "previous");
   CHECK(settings.text("appended") == "native");
-  CHECK(settings.count("replicas") == 0);
   CHECK(settings.text("log") == "summary");
   CHECK(settings.text("profile") == "balanced");
   CHECK(settings.text("scheme") == "auto");
   CHECK(settings.count("group_size") == 0);
   CHECK(settings.bytes("leader_memory") == 256ULL << 20);
   CHECK(settings.text("container_dir") == "mcr");
-  CHECK(settings.flag("gc"));
-  CHECK(settings.flag("stubs"));
   CHECK(settings.flag("verify"));
   CHECK(settings.bytes("min_size") == 100);
   CHECK(settings.text("codec.double").empty());
@@ -155,9 +149,7 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
                           "exit_wait=soon",
                           "stage=relative",
                           "stage_limit=lots",
-                          "gc=maybe",
-                          "replicas=2",
-                          "replicas=x",
+                          "verify=maybe",
                           "container_dir=/abs",
                           "leader_cpus=a",
                           "leader_cpus=3-1",
@@ -178,26 +170,12 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
 
 TEST_CASE("what is allowed is taken") {
   const Environment environment;
-  for (const char* good : {"stage_limit=auto",
-                           "stage_limit=2 GiB",
-                           "leader_cpus=0-3,8",
-                           "leader_cpus=auto",
-                           "allow=/a:/b/c",
-                           "allow=none",
-                           "container_dir=../mcr",
-                           "group_size=node",
-                           "group_size=4",
-                           "leader_threads=auto",
-                           "leader_threads=2",
-                           "codec.double=zstd",
-                           "codec.Grid{n}/Density=none",
-                           "gc=off",
-                           "verify=no",
-                           "stubs=0",
-                           " keep = 2 ; ; profile = max ",
-                           "replicas=1",
-                           "match=^a.*b$",
-                           ""}) {
+  for (const char* good :
+       {"stage_limit=auto", "stage_limit=2 GiB", "leader_cpus=0-3,8", "leader_cpus=auto",
+        "allow=/a:/b/c", "allow=none", "container_dir=../mcr", "group_size=node", "group_size=4",
+        "leader_threads=auto", "leader_threads=2", "codec.double=zstd",
+        "codec.Grid{n}/Density=none", "verify=off", "verify=no", " keep = 2 ; ; profile = max ",
+        "match=^a.*b$", ""}) {
     INFO(good);
     CHECK(load(good));
   }
@@ -245,7 +223,7 @@ TEST_CASE("sources have an order of strength and every value knows its own") {
   const std::string user = environment.configuration() / "mcr/mcr.conf";
   write(installed / "mcr.conf",
         "keep = 1\nset_wait = \"1 s\"\nexit = \"leave\"\nmix = \"refuse\"\nlog = \"debug\"\n");
-  write(user, "keep = 2\nset_wait = \"2 s\"\nexit = \"wait\"\nmix = \"previous\"\n");
+  write(user, "keep = 2\nset_wait = \"2 s\"\nexit = \"wait\"\nclose = \"durable\"\n");
   write(checkpoint / "mcr.conf", "keep = 3\nset_wait = \"3 s\"\nexit = \"leave\"\n");
   environment.set("MCR_KEEP", "4");
   environment.set("MCR_SET_WAIT", "4 s");
@@ -258,8 +236,8 @@ TEST_CASE("sources have an order of strength and every value knows its own") {
   CHECK(loaded->source("set_wait") == "MCR_SET_WAIT");
   CHECK(loaded->text("exit") == "leave");
   CHECK(loaded->source("exit") == checkpoint / "mcr.conf");
-  CHECK(loaded->text("mix") == "previous");
-  CHECK(loaded->source("mix") == user);
+  CHECK(loaded->text("close") == "durable");
+  CHECK(loaded->source("close") == user);
   CHECK(loaded->text("log") == "debug");
   CHECK(loaded->source("log") == installed / "mcr.conf");
   CHECK(loaded->text("codec.double") == "zstd");
@@ -269,12 +247,12 @@ TEST_CASE("mcr.conf is TOML with numbers, flags, texts, lists and a table of cod
   const Environment environment;
   const ScratchDirectory directory;
   write(directory / "mcr.conf",
-        "# ours\nkeep = 3\ngc = false\nprofile = \"max\"\nfiles = [\"a.h5\", \"b{rank}.h5\"]\n"
+        "# ours\nkeep = 3\nverify = false\nprofile = \"max\"\nfiles = [\"a.h5\", \"b{rank}.h5\"]\n"
         "[codec]\ndouble = \"zstd\"\n");
   auto loaded = load("", directory.path());
   REQUIRE(loaded);
   CHECK(loaded->count("keep") == 3);
-  CHECK_FALSE(loaded->flag("gc"));
+  CHECK_FALSE(loaded->flag("verify"));
   CHECK(loaded->text("profile") == "max");
   CHECK(loaded->text("files") == "a.h5;b{rank}.h5");
   CHECK(loaded->text("codec.double") == "zstd");
@@ -318,7 +296,7 @@ TEST_CASE("a mistake in mcr.conf is an error that names file and line or key") {
                               "keep = -1",
                               "= 1",
                               "keep.x = 1",
-                              "gc = maybe",
+                              "verify = maybe",
                               "\"",
                               "'",
                               "a.\"b",

@@ -14,7 +14,7 @@ EVERYTHING = "mcr under_vol=0;under_info={};files=*"
 
 
 def kept(name, path):
-    """A thing of test/hdf5/provide, or the reason why it is not there."""
+    """A thing of test/hdf5/provide.sh.sh, or the reason why it is not there."""
     reason = KEPT / f"{name}.missing"
     if not path.exists():
         skip(reason.read_text().strip() if reason.exists() else f"{path} is not there: `./bootstrap test` provides it")

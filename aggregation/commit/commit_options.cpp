@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/commit_options.hpp"
 
+#include <string_view>
+
 #include "restart/base/limits.hpp"
 
 namespace mcr::aggregation {
@@ -15,8 +17,9 @@ Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast)
   if (const auto profile = settings.text("profile"); !profile.empty()) {
     options.profile.profile = MCR_TRY(codecs::parse_profile(profile));
   }
-  for (const auto& [name, text] : settings.codec_overrides()) {
-    MCR_TRY(options.profile.set_pipeline(name, text));
+  for (const auto& [key, text] : settings.codec_overrides()) {
+    constexpr std::string_view prefix = "codec.";
+    MCR_TRY(options.profile.set_pipeline(std::string_view(key).substr(prefix.size()), text));
   }
   if (settings.is_set("bandwidth")) {
     options.profile.bandwidth = static_cast<double>(settings.bytes("bandwidth"));

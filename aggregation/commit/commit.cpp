@@ -9,6 +9,9 @@
 //  2. Look whether a container of this set already lists the part (a leader died between 4 and 7):
 //  such
 //     parts go to 5 at once.                                         crash: as before
+//     The container goes where the checkpoint's directory is now; parts whose files the program
+//     removed with their directory are freed.                                crash: the next leader
+//     looks again
 //  3. Make the container directory.                                  crash: an empty directory
 //  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
 //                     crash before the rename: a file `….unfinished` that the next attempt replaces
@@ -143,7 +146,7 @@ Result<void> make_container_directory(const std::string& path) {
   return system_error("cannot make directory", path);
 }
 
-/// As the program named it, relative to the directory that all parts share.
+/// As the program named it, relative to the directory that all parts share (or shared then).
 std::string index_path(const Journal& journal, const std::string& base) {
   const std::string& path = journal.begin.path;
   return path.starts_with(base + "/") ? path.substr(base.size() + 1) : path;
@@ -194,6 +197,39 @@ Result<void> leave_stage(const LaunchDirectory& directory, LockedPart& part, boo
       part.id, false, writer_alive ? std::optional(begin.rank) : std::optional<std::uint32_t>());
 }
 
+/// The container's place, if the program has renamed the directory since; parts whose files went
+/// with it leave the stage and the list. What has no place any more goes into the nearest directory
+/// above that there is: nothing that was closed is dropped on a guess.
+void follow_directory(const LaunchDirectory& directory, const restart::Settings& settings,
+                      const StubHandles* stubs, ContainerName& where,
+                      std::vector<LockedPart>& parts, std::vector<PartId>& left) {
+  std::string base;
+  std::erase_if(parts, [&](LockedPart& part) {
+    const BaseNow now = find_base(where, part.journal.begin, stubs);
+    if (base.empty()) base = now.base;
+    if (!now.removed) return false;
+    restart::log_summary("the program removed " + part.journal.begin.path + " before its commit");
+    part.bytes = File();
+    if (!directory.committed(part.id, false, {})) return false;
+    left.push_back(part.id);
+    return true;
+  });
+  if (parts.empty() || base == where.base) return;
+  if (base.empty()) {
+    base = where.base;
+    struct stat status {};
+    while (base != "/" && base != "." && ::stat(base.c_str(), &status) != 0) {
+      const std::size_t slash = base.rfind('/');
+      base = slash == std::string::npos ? "." : slash == 0 ? "/" : base.substr(0, slash);
+    }
+    if (base == where.base) return;
+    restart::log_warning(where.base + " is gone; its container goes below " + base +
+                         ": `mcr unpack` gives the files back");
+  }
+  where.base = base;
+  where.directory = (base == "/" ? "/" : base + "/") + std::string(settings.text("container_dir"));
+}
+
 std::string describe(const DrainGroup& group) {
   return group.set.masked_name + " (launch " + group.set.launch + ", sequence " +
          std::to_string(group.set.sequence) + ", " + std::to_string(group.parts.size()) + " parts)";
@@ -201,8 +237,8 @@ std::string describe(const DrainGroup& group) {
 
 }  // namespace
 
-DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group,
-                       Summary& summary) {
+DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
+                       const StubHandles* stubs) {
   DrainDone done;
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
@@ -210,8 +246,10 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
 
   restart::Settings settings;
   (void)settings.set_all(locked.front().journal.begin.settings, "journal").has_value();
-  const ContainerName where = restart::container_name(
+  ContainerName where = restart::container_name(
       group.set.masked_name, settings.text("container_dir"), group.set.launch, group.set.sequence);
+  follow_directory(directory, settings, stubs, where, locked, done.committed);
+  if (locked.empty()) return done;
   const Present present = find_present(where);
   std::vector<LockedPart*> to_write;
   for (LockedPart& part : locked) {

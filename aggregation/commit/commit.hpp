@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/leader/decisions.hpp"
 #include "restart/stage.hpp"
 
@@ -38,8 +39,9 @@ class Summary {
 
 /// Merges the group and takes its parts out of the stage. The only caller of HDF5 in a leader:
 /// always from the same thread. Steps and what a crash after each leaves: commit.cpp.
+/// `stubs` may be null: directories that were renamed are then found by their identity alone.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
-                       Summary& summary);
+                       Summary& summary, const StubHandles* stubs = nullptr);
 
 /// Says it in the leader's log and, where that is possible, beside the checkpoints, where a user
 /// looks.

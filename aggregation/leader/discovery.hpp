@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/leader/decisions.hpp"
 #include "restart/stage.hpp"
 
@@ -19,7 +20,9 @@ PartFacts facts_of(const restart::Journal& journal);
 
 class Discovery {
  public:
-  explicit Discovery(const restart::LaunchDirectory& directory) : directory_(directory) {}
+  /// `stubs`, where given, gets the stubs of all parts that are reported.
+  explicit Discovery(const restart::LaunchDirectory& directory, StubHandles* stubs = nullptr)
+      : directory_(directory), stubs_(stubs) {}
 
   /// What has changed since the last call. Locks and journals are looked at, nothing is changed.
   Result<std::vector<Event>> scan();
@@ -46,6 +49,7 @@ class Discovery {
   void report_strangers(std::vector<Event>& events);
 
   const restart::LaunchDirectory& directory_;
+  StubHandles* stubs_;
   std::map<PartId, Known> parts_;
   std::map<std::string, Process> processes_;
   std::set<PartId> unreadable_;  ///< said once

@@ -50,7 +50,7 @@ class Leader {
         settings_(settings),
         signals_(signals),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
-        discovery_(directory),
+        discovery_(directory, &stubs_),
         summary_(directory),
         quick_("mcr put back", answers_),
         drain_("mcr drain", answers_) {}
@@ -97,7 +97,7 @@ class Leader {
   void act(const DrainGroup& group) {
     drains_[group.drain] = group.parts;
     drain_.submit([this, group]() -> std::vector<Event> {
-      return {commit_group(directory_, group, summary_)};
+      return {commit_group(directory_, group, summary_, &stubs_)};
     });
   }
 
@@ -233,6 +233,7 @@ class Leader {
   const restart::Settings& settings_;
   Signals* signals_;
   Watch watch_;
+  StubHandles stubs_;
   Discovery discovery_;
   Decisions decisions_;
   Summary summary_;

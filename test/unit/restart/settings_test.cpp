@@ -222,7 +222,7 @@ TEST_CASE("sources have an order of strength and every value knows its own") {
   std::filesystem::create_directory(environment.configuration() / "mcr");
   const std::string user = environment.configuration() / "mcr/mcr.conf";
   write(installed / "mcr.conf",
-        "keep = 1\nset_wait = \"1 s\"\nexit = \"leave\"\nmix = \"refuse\"\nlog = \"debug\"\n");
+        "keep = 1\nset_wait = \"1 s\"\nexit = \"leave\"\nclose = \"staged\"\nlog = \"debug\"\n");
   write(user, "keep = 2\nset_wait = \"2 s\"\nexit = \"wait\"\nclose = \"durable\"\n");
   write(checkpoint / "mcr.conf", "keep = 3\nset_wait = \"3 s\"\nexit = \"leave\"\n");
   environment.set("MCR_KEEP", "4");

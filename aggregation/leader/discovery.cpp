@@ -30,8 +30,7 @@ PartFacts facts_of(const restart::Journal& journal) {
   facts.begin_ns = begin.begin_ns;
   facts.set_wait_ms = settings.milliseconds("set_wait");
   facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
-  // Sets stay in the stage only where somebody asked for it.
-  if (settings.is_set("keep")) facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
+  facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
   for (const std::string& name : begin.masked_names) {
     facts.names.push_back({name, restart::pattern_of(name)});
   }

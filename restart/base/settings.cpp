@@ -30,7 +30,7 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Most memory that this user's stages take on a node; auto is half of what the control group "
      "and "
      "the file system leave."},
-    {"keep", "1", count, "COUNT",
+    {"keep", "0", count, "COUNT",
      "How many of the newest sets stay in the stage after commit, for a restart at memory speed."},
     {"close", "staged", choice, "staged|durable",
      "When closing a file returns: when the part is in the stage, or when it is on storage."},

@@ -82,7 +82,7 @@ TEST_CASE("defaults are those of the design") {
   CHECK(settings.text("stage") == "/dev/shm/mcr-" + std::to_string(::geteuid()));
   CHECK(settings.text("stage_limit") == "auto");
   CHECK(settings.bytes("stage_limit") == 0);
-  CHECK(settings.count("keep") == 1);
+  CHECK(settings.count("keep") == 0);
   CHECK(settings.text("close") == "staged");
   CHECK(settings.text("exit") == "wait");
   CHECK(settings.milliseconds("exit_wait") == 600'000);

@@ -6,8 +6,7 @@
 // bring them back.
 //
 // The vectors are the compiler's own: interleaving is one instruction on x86-64 (SSE2), AArch64 and
-// POWER, and a loop elsewhere. A variant with wider AVX2 vectors was no faster: memory is the
-// bound.
+// POWER, and a loop elsewhere.
 #include "codecs/transpose/transpose.hpp"
 
 #include <array>

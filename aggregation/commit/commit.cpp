@@ -244,8 +244,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
   if (locked.empty()) return done;
 
-  restart::Settings settings;
-  (void)settings.set_all(locked.front().journal.begin.settings, "journal").has_value();
+  const restart::Settings settings = settings_of(locked.front().journal.begin);
   ContainerName where = restart::container_name(
       group.set.masked_name, settings.text("container_dir"), group.set.launch, group.set.sequence);
   follow_directory(directory, settings, stubs, where, locked, done.committed);

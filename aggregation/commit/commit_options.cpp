@@ -7,6 +7,12 @@
 
 namespace mcr::aggregation {
 
+restart::Settings settings_of(const restart::PartBegin& begin) {
+  restart::Settings settings;
+  (void)settings.set_all(begin.settings, "journal").has_value();
+  return settings;
+}
+
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast) {
   MergeOptions options;
   // `auto`: aware merging; codecs look for repeats over ranks themselves.

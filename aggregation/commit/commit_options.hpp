@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From settings to the options of a merge: the same for the leader and for `mcr pack`.
+// The settings that ride in a part's journal, and from settings to the options of a merge: the same
+// for the leader and for `mcr pack`.
 #pragma once
 
 #include "aggregation/commit/write_container.hpp"
 #include "restart/base/settings.hpp"
+#include "restart/format/journal.hpp"
 
 namespace mcr::aggregation {
+
+/// Written by a plugin of this user, perhaps a newer one: what is not understood keeps its default.
+restart::Settings settings_of(const restart::PartBegin& begin);
 
 /// `fast`: nobody has time (SIGTERM); what the settings say of the profile is overruled.
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast);

@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "aggregation/commit/commit_options.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/base/system.hpp"
@@ -123,8 +124,7 @@ Result<void> place(const File& directory, const std::string& name, const File& b
 /// Where a file goes that cannot go to its path: beside the containers of its set.
 Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                               std::uint64_t modified_ns) {
-  restart::Settings settings;
-  (void)settings.set_all(begin.settings, "journal").has_value();
+  const restart::Settings settings = settings_of(begin);
   const std::string masked = begin.masked_names.empty() ? begin.path : begin.masked_names.front();
   const auto names =
       restart::container_name(masked, settings.text("container_dir"), begin.launch, begin.sequence);
@@ -150,8 +150,7 @@ Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File
 }  // namespace
 
 restart::Stub stub_of(const PartBegin& begin, const std::string& launch_directory) {
-  restart::Settings settings;
-  (void)settings.set_all(begin.settings, "journal").has_value();
+  const restart::Settings settings = settings_of(begin);
   restart::Stub stub;
   stub.part = begin.part;
   stub.launch = begin.launch;

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "aggregation/commit/commit_options.hpp"
 #include "restart/base/log.hpp"
-#include "restart/base/settings.hpp"
 #include "restart/masked_name.hpp"
 
 namespace mcr::aggregation {
@@ -13,10 +13,7 @@ using restart::LaunchDirectory;
 
 PartFacts facts_of(const restart::Journal& journal) {
   const restart::PartBegin& begin = journal.begin;
-  restart::Settings settings;
-  // Written by a plugin of this user, perhaps a newer one: what is not understood keeps its
-  // default.
-  (void)settings.set_all(begin.settings, "journal").has_value();
+  const restart::Settings settings = settings_of(begin);
 
   PartFacts facts;
   facts.part = begin.part;

@@ -135,9 +135,11 @@ class Job:
     def err(self):
         return self.err_path.read_text(errors="replace")
 
-    def wait_for_output(self, text, seconds=60):
-        wait_until(lambda: text in self.out() or self.process.poll() is not None, seconds, f"output {text!r}")
-        expect(text in self.out(), f"ended without {text!r}:\n{self.out()}{self.err()}")
+    def wait_for_output(self, text, times=1, seconds=60):
+        """Waits until the output has the text so often: once for a rank that speaks for all, else once a rank."""
+        wait_until(lambda: self.out().count(text) >= times or self.process.poll() is not None, seconds,
+                   f"output {text!r}, {times} times")
+        expect(self.out().count(text) >= times, f"ended without {text!r}:\n{self.out()}{self.err()}")
 
     def wait(self, seconds=120):
         try:

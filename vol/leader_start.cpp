@@ -115,9 +115,11 @@ bool ensure_leader(JobStage& stage, bool now) {
   }
   const int status = spawn(command, std::move(words));
   if (status != 0) {
-    restart::log_warning_once("leader", "cannot start " + command + ": " + std::strerror(status) +
-                                            "; checkpoints stay in " + stage.directory.path() +
-                                            ", `mcr recover` brings them to storage");
+    restart::log_warning_once(
+        "leader", "cannot start " + command + ": " + std::strerror(status) +
+                      "; from now on files are written natively, and `mcr recover` brings to "
+                      "storage what is in " +
+                      stage.directory.path());
     stage.leader_starts = most_starts;
   }
   return stage.leader_starts < most_starts;

@@ -8,9 +8,9 @@
 
 namespace mcr::vol {
 
-/// Looks for a leader, at most once a second unless `now`. Failure is told once and harms nobody:
-/// parts stay in the stage until a leader adopts them.
-/// False where none could be started.
+/// Looks for a leader, at most once a second unless `now`, and starts one where there is none.
+/// False where that has been of no use: what is in the stage waits there for `mcr recover`, and
+/// nothing more should be put there.
 bool ensure_leader(JobStage& stage, bool now);
 
 }  // namespace mcr::vol

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decisions' rules about actions: when a set is drained and into which groups, what becomes of a
+// dead writer's parts, when it is the end.
+#include <algorithm>
+
+#include "aggregation/leader/decisions.hpp"
+
+namespace mcr::aggregation {
+
+/// May these published parts of the set be drained, with or without the others?
+bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
+  if (terminating_ || set.writers <= 1 || !anybody_may_write()) return true;
+  if (set.wrote.size() >= set.writers) return true;
+
+  std::set<std::uint32_t> accounted = set.wrote;
+  bool others_live = false;
+  for (const auto& [presence, rank] : ranks_) {
+    if (!rank.alive || rank.ended) {
+      accounted.insert(rank.rank);
+    } else if (!set.wrote.contains(rank.rank)) {
+      others_live = true;
+    }
+  }
+  if (set.local_rank_count > 0 && accounted.size() >= set.local_rank_count && !others_live)
+    return true;
+
+  const auto due = [this](std::uint64_t time_ms) {
+    if (now_ms_ >= time_ms) return true;
+    wake_at(time_ms);
+    return false;
+  };
+  bool ripe = due(set.last_publish_ms + set.set_wait_ms);
+  if (set.local_rank_count == 0 && !others_live)
+    ripe |= due(set.last_publish_ms + patience_.settle_ms);
+  for (const Part* part : parts) {
+    if (part->durable) ripe |= due(part->published_ms + patience_.durable_ms);
+    if (set.failures > 0) ripe = true;  // it was ripe once; only storage was in the way
+  }
+  return ripe;
+}
+
+void Decisions::drain_ripe_sets() {
+  std::map<std::uint64_t, std::pair<SetName, std::vector<Part*>>> by_order;
+  for (auto& [id, part] : parts_) {
+    if (part.state != State::published || !part.set) continue;
+    if (part.hold_until_ms > now_ms_) {
+      wake_at(part.hold_until_ms);
+      continue;
+    }
+    if (may_be_lone(part)) continue;  // look_for_siblings has it
+    auto& entry = by_order[sets_.at(*part.set).order];
+    entry.first = *part.set;
+    entry.second.push_back(&part);
+  }
+  for (auto& [order, entry] : by_order) {
+    Set& set = sets_.at(entry.first);
+    if (is_ripe(set, entry.second)) drain(entry.first, set, std::move(entry.second));
+  }
+}
+
+void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
+  std::sort(parts.begin(), parts.end(), [](const Part* a, const Part* b) {
+    return std::pair(a->facts.rank, a->facts.begin_ns) <
+           std::pair(b->facts.rank, b->facts.begin_ns);
+  });
+  while (!parts.empty()) {
+    // One run of ranks, each path once; what remains of it makes a further container.
+    DrainGroup group;
+    group.drain = ++last_drain_;
+    group.set = name;
+    group.rank_count = set.rank_count;
+    group.passed_ranks = passed_ranks(set);
+    group.keep = set.keep > 0 && !terminating_;
+    group.fast = terminating_;
+    const std::uint32_t run = group_of(parts.front()->facts.rank, set.group_size);
+    group.supplement = set.containers[run]++;
+    std::vector<Part*> rest;
+    std::set<std::string> paths;
+    for (Part* part : parts) {
+      if (group_of(part->facts.rank, set.group_size) != run ||
+          !paths.insert(part->facts.path).second) {
+        rest.push_back(part);
+        continue;
+      }
+      part->state = State::draining;
+      part->drain = group.drain;
+      group.parts.push_back(part->facts.part);
+      group.ranks.push_back(part->facts.rank);
+    }
+    out_.emplace_back(std::move(group));
+    parts = std::move(rest);
+  }
+}
+
+/// Ranks of this node that certainly had nothing to write for this set: they wrote nothing of its
+/// pattern in this launch, and either ended regularly or all that did write have gone on to the
+/// next set.
+std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
+  const Pattern& pattern = patterns_.at(set.pattern);
+  std::set<std::uint32_t> ended;
+  for (const auto& [presence, rank] : ranks_) {
+    if (rank.regular) ended.insert(rank.rank);
+  }
+  const bool all_went_on =
+      std::all_of(pattern.newest_begun.begin(), pattern.newest_begun.end(), [&](const auto& entry) {
+        return set.wrote.contains(entry.first) &&
+               (entry.second > set.order || ended.contains(entry.first));
+      });
+  std::set<std::uint32_t> passed;
+  for (const auto& [presence, rank] : ranks_) {
+    if (pattern.newest_begun.contains(rank.rank) || rank.rank >= set.rank_count) continue;
+    const bool died = (!rank.alive || rank.ended) && !rank.regular;
+    if (rank.regular || (all_went_on && !died)) passed.insert(rank.rank);
+  }
+  return {passed.begin(), passed.end()};
+}
+
+void Decisions::settle_dead_writers() {
+  for (auto& [id, part] : parts_) {
+    if (part.state != State::open) continue;
+    const auto writer = ranks_.find(part.facts.presence);
+    if (writer == ranks_.end() || writer->second.alive) continue;
+    out_.emplace_back(Settle{id});
+    part.state = State::settling;
+  }
+}
+
+void Decisions::put_back(Part& part, PutBackReason reason) {
+  part.state = State::putting_back;
+  part.reason = reason;
+  out_.emplace_back(PutBack{part.facts.part, reason});
+}
+
+void Decisions::mark_native(const std::string& shape, const std::string& why) {
+  if (marked_.insert(shape).second) out_.emplace_back(MarkNative{shape, why});
+}
+
+void Decisions::consider_exit() {
+  const bool in_action = std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
+    const State state = entry.second.state;
+    return state == State::draining || state == State::putting_back || state == State::settling;
+  });
+  if (in_action) return;
+  if (!terminating_) {
+    if (anybody_lives()) return;
+    if (ranks_.empty() && parts_.empty()) {
+      // Nobody has joined yet: the process that started us is about to.
+      const std::uint64_t due = *start_ms_ + patience_.first_rank_ms;
+      if (now_ms_ < due) return wake_at(due);
+    }
+  }
+  const bool waiting = std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
+    return entry.second.state == State::published;
+  });
+  if (waiting && failed_rounds_ < patience_.last_tries) return;
+  const bool all_ended = std::all_of(ranks_.begin(), ranks_.end(),
+                                     [](const auto& entry) { return entry.second.regular; });
+  if (all_ended) release_kept();  // after a crash they stay, for a restart at memory speed
+  exited_ = true;
+  out_.emplace_back(Exit{!waiting});
+}
+
+bool Decisions::anybody_lives() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const auto& entry) { return entry.second.alive; });
+}
+
+bool Decisions::anybody_may_write() const {
+  return ranks_.empty() || std::any_of(ranks_.begin(), ranks_.end(), [](const auto& entry) {
+           return entry.second.alive && !entry.second.ended;
+         });
+}
+
+void Decisions::wake_at(std::uint64_t time_ms) {
+  if (!wake_ms_ || time_ms < *wake_ms_) wake_ms_ = time_ms;
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decisions' rules about sets: to which one a part belongs, whether its rank writes alone, whether
+// counts prove anything, what is kept and what is remembered.
+#include <algorithm>
+
+#include "aggregation/leader/decisions.hpp"
+
+namespace mcr::aggregation {
+
+namespace {
+
+constexpr std::uint32_t drifted_sets_until_native = 3;
+constexpr std::size_t remembered_sets = 4096;
+
+}  // namespace
+
+Decisions::Part& Decisions::part(const PartFacts& facts) {
+  const auto [found, is_new] = parts_.try_emplace(facts.part);
+  Part& part = found->second;
+  if (!is_new) return part;
+  part.facts = facts;
+  if (part.facts.names.size() == 1) place_in_set(part, 0);
+  return part;
+}
+
+/// Makes the part one of its set. Called again when it is published (`name` has no meaning then).
+void Decisions::place_in_set(Part& part, std::size_t name) {
+  const PartFacts& facts = part.facts;
+  if (!part.set) part.set = SetName{facts.launch, facts.names[name].masked_name, facts.sequence};
+  const auto [found, is_new] = sets_.try_emplace(*part.set);
+  Set& set = found->second;
+  if (is_new) {
+    set.order = ++last_order_;
+    set.pattern = facts.names[name].pattern;
+    set.first_begin_ns = facts.begin_ns;
+    set.first_beginner = facts.rank;
+    forget_old_sets();
+  }
+  set.rank_count = std::max(set.rank_count, facts.rank_count);
+  set.writers = std::max(set.writers, facts.writers);
+  set.local_rank_count = std::max(set.local_rank_count, facts.local_rank_count);
+  set.set_wait_ms = facts.set_wait_ms;
+  set.group_size = facts.group_size;
+  set.keep = facts.keep;
+  if (facts.begin_ns < set.first_begin_ns) {
+    set.first_begin_ns = facts.begin_ns;
+    set.first_beginner = facts.rank;
+  }
+  Pattern& pattern = patterns_[set.pattern];
+  std::uint64_t& newest = pattern.newest_begun[facts.rank];
+  newest = std::max(newest, set.order);
+  if (part.state == State::published) {
+    set.wrote.insert(facts.rank);
+    set.last_publish_ms = now_ms_;
+    if (part.publish_ns > set.last_publish_ns) {
+      set.last_publish_ns = part.publish_ns;
+      set.last_publisher = facts.rank;
+    }
+    note_drift(*part.set, set);
+  }
+  if (facts.sequence > 0) {
+    const auto before =
+        sets_.find(SetName{facts.launch, part.set->masked_name, facts.sequence - 1});
+    if (before != sets_.end()) note_drift(before->first, before->second);
+  }
+  const bool others =
+      !set.wrote.empty() && (set.wrote.size() > 1 || !set.wrote.contains(facts.rank));
+  if (others) {
+    pattern.proven = true;
+    if (set.counted_lone) {  // the file was not lone, only early
+      set.counted_lone = false;
+      --pattern.lone_sets;
+    }
+  }
+}
+
+/// A rank that began its next writing before all had finished this one: their counts prove nothing.
+void Decisions::note_drift(const SetName& name, Set& set) {
+  if (set.drifted) return;
+  const auto next = sets_.find(SetName{name.launch, name.masked_name, name.sequence + 1});
+  if (next == sets_.end() || set.last_publish_ns == 0) return;
+  if (next->second.first_beginner == set.last_publisher) return;
+  if (next->second.first_begin_ns >= set.last_publish_ns) return;
+  set.drifted = true;
+  if (++patterns_[set.pattern].drifted_sets >= drifted_sets_until_native) {
+    mark_native(set.pattern, "ranks rewrite these files without waiting for one another");
+  }
+}
+
+/// Gives ambiguous parts a name as soon as other parts speak for one of their candidates.
+void Decisions::name_parts() {
+  for (auto& [id, part] : parts_) {
+    if (part.set) continue;
+    const auto& names = part.facts.names;
+    const bool late =
+        part.state == State::published && now_ms_ >= part.published_ms + patience_.lone_ms;
+    std::vector<std::uint32_t> supports(names.size());
+    std::vector<std::uint32_t> maybe(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto pattern = patterns_.find(names[i].pattern);
+      if (pattern != patterns_.end() && pattern->second.proven) ++supports[i];
+      const SetName name{part.facts.launch, names[i].masked_name, part.facts.sequence};
+      for (const auto& [other_id, other] : parts_) {
+        if (other.facts.rank == part.facts.rank || other.facts.sequence != part.facts.sequence)
+          continue;
+        if (other.set) {
+          supports[i] += *other.set == name ? 1 : 0;
+        } else if (late) {
+          maybe[i] +=
+              std::any_of(other.facts.names.begin(), other.facts.names.end(),
+                          [&](const auto& it) { return it.masked_name == names[i].masked_name; })
+                  ? 1
+                  : 0;
+        }
+      }
+      if (const auto set = sets_.find(name); set != sets_.end()) {
+        supports[i] += static_cast<std::uint32_t>(set->second.wrote.size());
+      }
+    }
+    int chosen = choose_name(names, supports, maybe);
+    // Nobody will speak for it: the likeliest.
+    if (chosen < 0 && (terminating_ || part.facts.writers <= 1 || part.has_company)) chosen = 0;
+    if (chosen >= 0) place_in_set(part, static_cast<std::size_t>(chosen));
+  }
+}
+
+/// No other rank is known to have written a file of this name or shape.
+bool Decisions::may_be_lone(const Part& part) const {
+  if (!part.facts.may_be_lone || part.has_company || terminating_) return false;
+  if (!part.set) return true;
+  const Set& set = sets_.at(*part.set);
+  if (patterns_.at(set.pattern).proven) return false;
+  for (const auto& [id, other] : parts_) {
+    if (other.set == part.set && other.facts.rank != part.facts.rank) return false;
+  }
+  return true;
+}
+
+void Decisions::look_for_siblings() {
+  for (auto& [id, part] : parts_) {
+    if (part.state != State::published || part.lookup_sent || !may_be_lone(part)) continue;
+    const std::uint64_t due =
+        part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms);
+    // Also when all known ranks have ended: others, here or elsewhere, may be about to begin.
+    if (now_ms_ >= due) {
+      part.lookup_sent = true;
+      out_.emplace_back(LookForSiblings{id});
+    } else {
+      wake_at(due);
+    }
+  }
+}
+
+void Decisions::keep_set(const SetName& name, Set& set) {
+  auto& kept = patterns_[set.pattern].kept;
+  if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(name);
+  while (kept.size() > set.keep) {
+    if (const auto oldest = sets_.find(kept.front()); oldest != sets_.end()) {
+      for (const PartId& id : oldest->second.kept) out_.emplace_back(FreeKept{id});
+      oldest->second.kept.clear();
+    }
+    kept.pop_front();
+  }
+}
+
+void Decisions::release_kept() {
+  for (auto& [name, set] : sets_) {
+    for (const PartId& id : set.kept) out_.emplace_back(FreeKept{id});
+    set.kept.clear();
+  }
+  for (auto& [name, pattern] : patterns_) pattern.kept.clear();
+}
+
+void Decisions::forget(const PartId& part) { parts_.erase(part); }
+
+void Decisions::forget_old_sets() {
+  if (sets_.size() <= remembered_sets) return;
+  std::set<SetName> in_use;
+  for (const auto& [id, part] : parts_) {
+    if (part.set) in_use.insert(*part.set);
+  }
+  for (auto entry = sets_.begin(); entry != sets_.end();) {
+    const bool old = entry->second.order + remembered_sets / 2 < last_order_;
+    const bool idle = !in_use.contains(entry->first) && entry->second.kept.empty();
+    entry = old && idle ? sets_.erase(entry) : std::next(entry);
+  }
+}
+
+}  // namespace mcr::aggregation

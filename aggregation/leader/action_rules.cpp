@@ -7,10 +7,26 @@
 
 namespace mcr::aggregation {
 
+/// Ranks of this node of which nothing is known yet: processes of one start do not begin at the
+/// same moment, and a short one may have ended before the last has begun.
+bool Decisions::others_may_join(const Set& set) {
+  if (!anybody_lives() || !first_join_ms_) return false;  // what a dead launch left
+  std::set<std::uint32_t> joined;
+  for (const auto& [presence, rank] : ranks_) joined.insert(rank.rank);
+  if (joined.size() >= set.local_rank_count) return false;
+  const std::uint64_t until = *first_join_ms_ + std::min(patience_.join_ms, set.set_wait_ms);
+  if (now_ms_ >= until) return false;
+  wake_at(until);
+  return true;
+}
+
 /// May these published parts of the set be drained, with or without the others?
 bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
-  if (terminating_ || set.writers <= 1 || !anybody_may_write()) return true;
+  if (terminating_ || set.writers <= 1) return true;
   if (set.wrote.size() >= set.writers) return true;
+  if (std::any_of(parts.begin(), parts.end(), [](const Part* it) { return it->requested; }))
+    return true;
+  if (!anybody_may_write()) return !others_may_join(set);
 
   std::set<std::uint32_t> accounted = set.wrote;
   bool others_live = false;
@@ -39,6 +55,30 @@ bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
   return ripe;
 }
 
+/// Nobody waits for it, and it has only just been closed: a moment more does no harm.
+bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
+  if (terminating_ || !anybody_may_write()) return true;
+  const std::uint64_t due = set.last_publish_ms + patience_.calm_ms;
+  if (now_ms_ >= due || set.failures > 0) return true;
+  for (const Part* part : parts) {
+    if (part->durable || part->requested) return true;
+  }
+  wake_at(due);
+  return false;
+}
+
+/// Another node's rank goes on in the file, as a native one: so does the whole shape, or one set
+/// would be native and the next not.
+void Decisions::put_back_requested() {
+  for (auto& [id, part] : parts_) {
+    if (part.state != State::published || !part.wanted_native) continue;
+    if (!part.set) place_in_set(part, 0);
+    mark_native(sets_.at(*part.set).pattern,
+                "ranks of several nodes write into one file; files=…{part}… captures such files");
+    put_back(part, PutBackReason::requested);
+  }
+}
+
 void Decisions::drain_ripe_sets() {
   std::map<std::uint64_t, std::pair<SetName, std::vector<Part*>>> by_order;
   for (auto& [id, part] : parts_) {
@@ -54,7 +94,9 @@ void Decisions::drain_ripe_sets() {
   }
   for (auto& [order, entry] : by_order) {
     Set& set = sets_.at(entry.first);
-    if (is_ripe(set, entry.second)) drain(entry.first, set, std::move(entry.second));
+    if (is_ripe(set, entry.second) && is_calm(set, entry.second)) {
+      drain(entry.first, set, std::move(entry.second));
+    }
   }
 }
 
@@ -120,6 +162,10 @@ void Decisions::settle_dead_writers() {
     if (part.state != State::open) continue;
     const auto writer = ranks_.find(part.facts.presence);
     if (writer == ranks_.end() || writer->second.alive) continue;
+    if (part.hold_until_ms > now_ms_ && !terminating_) {
+      wake_at(part.hold_until_ms);
+      continue;
+    }
     out_.emplace_back(Settle{id});
     part.state = State::settling;
   }
@@ -149,6 +195,10 @@ void Decisions::consider_exit() {
       if (now_ms_ < due) return wake_at(due);
     }
   }
+  const bool settles_again = std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
+    return entry.second.state == State::open && entry.second.settle_tries > 0;
+  });
+  if (settles_again) return;
   const bool waiting = std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
     return entry.second.state == State::published;
   });

@@ -23,6 +23,7 @@ std::vector<Decision> Decisions::on(const std::vector<Event>& events, std::uint6
     std::visit([this](const auto& it) { apply(it); }, event);
   }
   name_parts();
+  put_back_requested();
   look_for_siblings();
   drain_ripe_sets();
   settle_dead_writers();
@@ -40,6 +41,7 @@ std::size_t Decisions::pending() const {
 
 void Decisions::apply(const RankJoined& event) {
   ranks_.try_emplace(event.presence, Rank{event.rank, true, false});
+  if (!first_join_ms_) first_join_ms_ = now_ms_;
 }
 
 void Decisions::apply(const RankEnded& event) {
@@ -81,6 +83,14 @@ void Decisions::apply(const PartWithdrawn& event) {
   withdrawn.state = State::open;
   withdrawn.lookup_sent = false;
   if (withdrawn.set) sets_.at(*withdrawn.set).wrote.erase(withdrawn.facts.rank);
+}
+
+/// Kept for a part that is still written: its turn comes when it is published.
+void Decisions::apply(const PartRequested& event) {
+  const auto found = parts_.find(event.part);
+  if (found == parts_.end()) return;
+  found->second.requested = true;
+  found->second.wanted_native |= event.native;
 }
 
 void Decisions::apply(const PartDropped& event) {
@@ -177,7 +187,10 @@ void Decisions::apply(const PutBackDone& event) {
   }
   part.state = State::published;
   part.has_company = true;
-  if (part.reason == PutBackReason::lone) return;  // it goes the way of every other part
+  part.wanted_native = false;
+  const bool healthy =
+      part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;
+  if (healthy) return;  // it goes the way of every other part
   const std::uint32_t failures = sets_.at(*part.set).failures;
   const std::uint64_t pause =
       std::min(patience_.retry_max_ms, patience_.retry_ms << std::min(failures - 1, 16U));
@@ -185,7 +198,19 @@ void Decisions::apply(const PutBackDone& event) {
   if (!anybody_lives() || terminating_) ++failed_rounds_;
 }
 
-void Decisions::apply(const SettleDone& event) { forget(event.part); }
+void Decisions::apply(const SettleDone& event) {
+  const auto found = parts_.find(event.part);
+  if (found == parts_.end()) return;
+  Part& part = found->second;
+  // Another process may go on in it: whether that one publishes it or dies too, time will tell.
+  if (!anybody_lives() || terminating_) ++part.settle_tries;
+  if (event.done || part.dropped || part.settle_tries >= patience_.last_tries) {
+    forget(event.part);
+    return;
+  }
+  part.state = State::open;
+  part.hold_until_ms = now_ms_ + patience_.retry_ms;
+}
 
 void Decisions::apply(const Terminate&) {
   terminating_ = true;

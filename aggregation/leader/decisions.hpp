@@ -68,6 +68,11 @@ struct PartPublished {
 struct PartWithdrawn {
   PartId part;
 };
+/// A rank of another node waits for this part: to have it as a native file, or in a container.
+struct PartRequested {
+  PartId part;
+  bool native = false;
+};
 /// The part left the stage, and not by us.
 struct PartDropped {
   PartId part;
@@ -88,6 +93,7 @@ struct PutBackDone {
 };
 struct SettleDone {
   PartId part;
+  bool done = true;  ///< not: another process writes it, or its place refuses
 };
 struct Tick {};
 /// The stage is nearly full: kept sets give way.
@@ -96,8 +102,8 @@ struct StageShort {};
 struct Terminate {};
 
 using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
-                           PartDropped, SiblingsLookedUp, DrainDone, PutBackDone, SettleDone, Tick,
-                           StageShort, Terminate>;
+                           PartRequested, PartDropped, SiblingsLookedUp, DrainDone, PutBackDone,
+                           SettleDone, Tick, StageShort, Terminate>;
 
 // --- decisions
 // ----------------------------------------------------------------------------------------
@@ -118,7 +124,7 @@ struct DrainGroup {
   bool keep = false;             ///< the parts stay in the stage after commit
   bool fast = false;
 };
-enum class PutBackReason : std::uint8_t { lone, storage_failed, part_refused };
+enum class PutBackReason : std::uint8_t { lone, storage_failed, part_refused, requested };
 /// Leave the part at its path as native HDF5 would have. Answer: PutBackDone.
 struct PutBack {
   PartId part;
@@ -156,7 +162,11 @@ struct Patience {
   std::uint64_t durable_ms = 100;        ///< for which a durable part waits for its set
   std::uint64_t settle_ms = 1000;        ///< quiet that stands for an unknown number of local ranks
   std::uint64_t first_rank_ms = 10'000;  ///< until the first process must have joined
-  std::uint64_t retry_ms = 2000;         ///< after a failed commit; doubles up to retry_max_ms
+  std::uint64_t join_ms = 5000;  ///< after the first one, within which the node's others begin
+  /// Quiet before a drain that nobody waits for: a program that removes its files as soon as they
+  /// are closed meets nobody in its directory.
+  std::uint64_t calm_ms = 100;
+  std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
   std::uint32_t last_tries = 3;  ///< failed rounds after which a leader without processes ends
 };
@@ -199,6 +209,9 @@ class Decisions {
         false;  ///< left the stage while an action was under way: forgotten with its answer
     bool lookup_sent = false;
     bool has_company = false;  ///< siblings were found, or it cannot be put back: drain it as it is
+    bool requested = false;    ///< somebody on another node waits for it
+    bool wanted_native = false;
+    std::uint32_t settle_tries = 0;
     PutBackReason reason = PutBackReason::lone;
   };
   struct Set {
@@ -244,6 +257,7 @@ class Decisions {
   void apply(const PartBegun&);
   void apply(const PartPublished&);
   void apply(const PartWithdrawn&);
+  void apply(const PartRequested&);
   void apply(const PartDropped&);
   void apply(const SiblingsLookedUp&);
   void apply(const DrainDone&);
@@ -256,6 +270,7 @@ class Decisions {
   void name_parts();
   void look_for_siblings();
   void drain_ripe_sets();
+  void put_back_requested();
   void settle_dead_writers();
   void release_kept();
   void consider_exit();
@@ -266,6 +281,8 @@ class Decisions {
   void forget_old_sets();
   void note_drift(const SetName& name, Set& set);
   bool is_ripe(const Set& set, const std::vector<Part*>& parts);
+  bool is_calm(const Set& set, const std::vector<Part*>& parts);
+  [[nodiscard]] bool others_may_join(const Set& set);
   bool may_be_lone(const Part& part) const;
   void drain(const SetName& name, Set& set, std::vector<Part*> parts);
   void keep_set(const SetName& name, Set& set);
@@ -279,6 +296,7 @@ class Decisions {
   Patience patience_;
   std::uint64_t now_ms_ = 0;
   std::optional<std::uint64_t> start_ms_;
+  std::optional<std::uint64_t> first_join_ms_;
   std::optional<std::uint64_t> wake_ms_;
   std::map<PartId, Part> parts_;
   std::map<SetName, Set> sets_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -130,10 +131,12 @@ class Leader {
       const auto said = settle(directory_, order.part);
       if (said) {
         restart::log_summary(*said);
-      } else {
-        restart::log_warning("a dead writer's part stays in the stage: " + said.error().message);
+      } else if (said.error().system_error != EWOULDBLOCK) {  // else: another process goes on in it
+        restart::log_warning_once(
+            order.part.text(),
+            "a dead writer's part stays in the stage for now: " + said.error().message);
       }
-      return {SettleDone{order.part}};
+      return {SettleDone{order.part, said.has_value()}};
     });
   }
 

@@ -63,6 +63,7 @@ class Simulation {
     put_back_works_ = chance(0.8) ? 0.95 : 0.1;
     lone_writer_ = chance(0.3);
     lazy_ = chance(0.3);
+    has_requests_ = chance(0.3);
     for (std::uint32_t r = 0; r < rank_count_; ++r) {
       ranks_.push_back({"p" + std::to_string(r), r, false, false, true, 0});
     }
@@ -109,6 +110,7 @@ class Simulation {
     if (world_is_quiet()) return;
     if (chance(0.003)) return kill_leader();
     if (chance(0.002)) return tell(StageShort{});
+    if (has_requests_ && chance(0.02)) return request();
     if (chance(0.001)) {
       tell(Terminate{});
       return;
@@ -213,6 +215,14 @@ class Simulation {
     tell(PartDropped{part.facts.part});
   }
 
+  /// A rank of another node wants to read or write a part, whatever has become of it.
+  void request() {
+    if (parts_.empty()) return;
+    auto part = parts_.begin();
+    std::advance(part, pick(0, static_cast<std::uint32_t>(parts_.size() - 1)));
+    tell(PartRequested{part->first, chance(0.5)});
+  }
+
   void leave(WorldRank& rank) {
     rank.alive = false;
     if (rank.joined) tell(RankGone{rank.presence});
@@ -233,6 +243,7 @@ class Simulation {
     decisions_ = Decisions();
     exited_ = false;
     terminated_ = false;
+    first_join_ = 0;
     std::vector<Event> found;
     for (const WorldRank& rank : ranks_) {
       if (!rank.joined) continue;
@@ -254,7 +265,10 @@ class Simulation {
 
   void tell(const std::vector<Event>& events) {
     if (exited_ || failed_) return;
-    for (const Event& event : events) terminated_ |= std::holds_alternative<Terminate>(event);
+    for (const Event& event : events) {
+      terminated_ |= std::holds_alternative<Terminate>(event);
+      if (std::holds_alternative<RankJoined>(event) && first_join_ == 0) first_join_ = now_;
+    }
     auto decided = decisions_.on(events, now_);
     for (Decision& decision : decided) {
       check(decision);
@@ -335,13 +349,32 @@ class Simulation {
       if (done) part.fate = Fate::native;
       out = PutBackDone{back->part, done};
     } else if (const auto* settle = std::get_if<Settle>(&decision)) {
-      parts_.at(settle->part).fate = Fate::aside;
-      out = SettleDone{settle->part};
+      // Not done: a living process has taken the dead one's part for writing.
+      const bool done = !anybody_lives() || chance(0.8);
+      if (done) parts_.at(settle->part).fate = Fate::aside;
+      out = SettleDone{settle->part, done};
     }
   }
 
   // --- what must hold
   // ----------------------------------------------------------------------------------
+
+  [[nodiscard]] bool anybody_lives() const {
+    for (const WorldRank& rank : ranks_) {
+      if (rank.joined && rank.alive) return true;
+    }
+    return false;
+  }
+
+  /// Some rank of the node may be about to begin.
+  [[nodiscard]] bool awaits_ranks() const {
+    if (terminated_ || has_requests_ || !knows_local_count_ || !anybody_lives()) return false;
+    if (first_join_ == 0 || now_ >= first_join_ + Patience{}.join_ms) return false;
+    for (const WorldRank& rank : ranks_) {
+      if (!rank.joined) return true;
+    }
+    return false;
+  }
 
   void check(const Decision& decision) {
     if (const auto* group = std::get_if<DrainGroup>(&decision)) {
@@ -362,6 +395,8 @@ class Simulation {
         if (!named) fail("a part in a set of another name");
       }
       if (runs.size() != 1) fail("a group over two runs of ranks");
+      if (awaits_ranks() && storage_fails_until_ == 0)
+        fail("drained while ranks of the node have not begun");
       for (const std::uint32_t passed : group->passed_ranks) {
         if (ranks.contains(passed)) fail("a rank wrote and passed");
         if (passed >= rank_count_) fail("a rank that does not exist passed");
@@ -488,7 +523,8 @@ class Simulation {
   std::uint32_t rank_count_ = 1, group_size_ = 0, keep_ = 0, steps_ = 1, naming_ = 0;
   std::uint64_t storage_fails_until_ = 0;
   double put_back_works_ = 1;
-  bool knows_local_count_ = true, lone_writer_ = false, lazy_ = false;
+  std::uint64_t first_join_ = 0;  ///< that the present leader has seen; 0: none
+  bool knows_local_count_ = true, lone_writer_ = false, lazy_ = false, has_requests_ = false;
   std::vector<WorldRank> ranks_;
   std::map<PartId, WorldPart> parts_;
   std::vector<Action> actions_;

@@ -71,7 +71,7 @@ struct Node {
     return found;
   }
 
-  Decisions decisions;
+  Decisions decisions{Patience{.calm_ms = 0}};
   std::vector<Decision> all;
   std::uint64_t now = 1000;
   std::uint32_t count, here, group_size = 0, keep = 0;
@@ -451,4 +451,134 @@ TEST_CASE("kept sets outlive a crash of the job") {
   const auto decided = node.tell(RankGone{"p0"});
   CHECK(only<FreeKept>(decided).empty());
   CHECK(only<Exit>(decided).size() == 1);
+}
+
+TEST_CASE("a set that nobody waits for is drained after a moment of quiet") {
+  Node node(2);
+  node.decisions = Decisions();
+  node.tell(RankJoined{"p0", 0});
+  node.tell(RankJoined{"p1", 1});
+  node.write(0, "/d/a.{rank}.h5");
+  CHECK(only<DrainGroup>(node.write(1, "/d/a.{rank}.h5")).empty());
+  REQUIRE(node.decisions.next_tick_ms() == node.now + 100);
+  CHECK(only<DrainGroup>(node.wait(99)).empty());
+  CHECK(only<DrainGroup>(node.wait(1)).size() == 1);
+}
+
+TEST_CASE("no moment of quiet for a durable part, at the end of the launch, or on SIGTERM") {
+  const auto made = [](auto last) {
+    Node node(2);
+    node.decisions = Decisions();
+    node.tell(RankJoined{"p0", 0});
+    node.tell(RankJoined{"p1", 1});
+    node.write(0, "/d/a.{rank}.h5");
+    const PartFacts facts = node.begin(1, "/d/a.{rank}.h5");
+    last(node, facts);
+    return node.of<DrainGroup>().size();
+  };
+  CHECK(made([](Node& node, const PartFacts& facts) { node.publish(facts, true); }) == 1);
+  CHECK(made([](Node& node, const PartFacts& facts) {
+          node.publish(facts);
+          node.tell(RankEnded{"p0"});
+          node.tell(RankEnded{"p1"});
+        }) == 1);
+  CHECK(made([](Node& node, const PartFacts& facts) {
+          node.publish(facts);
+          node.tell(Terminate{});
+        }) == 1);
+}
+
+TEST_CASE("a rank that ends before the others have begun waits for them, bounded") {
+  Node node(3, 3);
+  node.decisions = Decisions(Patience{.calm_ms = 0});
+  node.tell(RankJoined{"p0", 0});
+  auto facts = node.facts(0, {"/d/a.{rank}.h5"});
+  facts.may_be_lone = false;
+  node.publish(facts);
+  CHECK(only<DrainGroup>(node.tell(RankEnded{"p0"})).empty());
+  SECTION("they come: one container") {
+    node.wait(1000);
+    for (std::uint32_t r = 1; r < 3; ++r) {
+      node.tell(RankJoined{"p" + std::to_string(r), r});
+      CHECK(node.of<DrainGroup>().empty());
+      node.write(r, "/d/a.{rank}.h5");
+    }
+    REQUIRE(node.of<DrainGroup>().size() == 1);
+    CHECK(node.of<DrainGroup>()[0].ranks == std::vector<std::uint32_t>{0, 1, 2});
+  }
+  SECTION("they never come") {
+    CHECK(only<DrainGroup>(node.wait(4999)).empty());
+    CHECK(only<DrainGroup>(node.wait(1)).size() == 1);
+  }
+  SECTION("the one that ended is gone: what a dead launch left is drained at once") {
+    CHECK(only<DrainGroup>(node.tell(RankGone{"p0"})).size() == 1);
+  }
+  SECTION("all others are on other nodes") {
+    Node alone(3, 1);
+    auto own = alone.facts(0, {"/d/a.{rank}.h5"});
+    own.may_be_lone = false;
+    alone.publish(own);
+    CHECK(alone.of<DrainGroup>().size() == 1);
+  }
+}
+
+TEST_CASE("a part that another node's rank wants to write is put back, and its shape goes native") {
+  Node node(4, 2);
+  const PartFacts facts = node.facts(0, {"/d/snapshot_7.{rank}"});
+  node.publish(facts);
+  const auto decided = node.tell(PartRequested{facts.part, true});
+  REQUIRE(only<PutBack>(decided).size() == 1);
+  CHECK(only<PutBack>(decided)[0].reason == PutBackReason::requested);
+  REQUIRE(only<MarkNative>(decided).size() == 1);
+  CHECK(only<MarkNative>(decided)[0].shape == "/d/snapshot_#.{rank}");
+  SECTION("done") {
+    node.tell(PutBackDone{facts.part, true});
+    CHECK(node.decisions.pending() == 0);
+  }
+  SECTION("not possible: then a container, at once") {
+    CHECK(only<DrainGroup>(node.tell(PutBackDone{facts.part, false})).size() == 1);
+  }
+}
+
+TEST_CASE("a request for a part that is still written is kept until it is published") {
+  Node node(4, 2);
+  const PartFacts facts = node.begin(0, "/d/snapshot_7.{rank}.h5");
+  CHECK(node.tell(PartRequested{facts.part, true}).empty());
+  CHECK(only<PutBack>(node.publish(facts)).size() == 1);
+}
+
+TEST_CASE("a part that another node only waits for is drained without the others") {
+  Node node(4, 4);
+  const PartFacts facts = node.facts(0, {"/d/a.{part}.h5"});
+  PartFacts mine = facts;
+  mine.may_be_lone = false;
+  node.publish(mine);
+  CHECK(node.of<DrainGroup>().empty());
+  CHECK(only<DrainGroup>(node.tell(PartRequested{mine.part, false})).size() == 1);
+}
+
+TEST_CASE(
+    "a dead writer's part in which a living process goes on is settled when that one is gone") {
+  Node node(2);
+  const PartFacts facts = node.begin(0, "/d/a.{rank}.h5");
+  CHECK(only<Settle>(node.tell(RankGone{"p0"})).size() == 1);
+  for (int i = 0; i < 5; ++i) {
+    CHECK(only<Settle>(node.tell(SettleDone{facts.part, false})).empty());
+    CHECK(only<Settle>(node.wait(2000)).size() == 1);
+  }
+  SECTION("it publishes") {
+    node.tell(SettleDone{facts.part, false});
+    node.publish(facts);
+    CHECK(node.decisions.pending() == 1);
+  }
+  SECTION("it dies: tried some more times, and then left for `mcr recover`") {
+    node.tell(SettleDone{facts.part, false});
+    CHECK(only<Exit>(node.tell(RankGone{"p1"})).empty());
+    for (int i = 0; i < 3; ++i) {
+      CHECK(node.of<Exit>().empty());
+      node.wait(2000);
+      node.tell(SettleDone{facts.part, false});
+    }
+    CHECK(node.of<Exit>().size() == 1);
+  }
 }

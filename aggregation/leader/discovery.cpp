@@ -53,9 +53,18 @@ Result<std::vector<Event>> Discovery::scan() {
 void Discovery::forget(const std::vector<PartId>& parts) {
   for (const PartId& part : parts) {
     parts_.erase(part);
-    if (stubs_ != nullptr && !directory_.is_in(LaunchDirectory::State::published, part))
-      stubs_->forget(part);
+    if (!directory_.is_in(LaunchDirectory::State::published, part)) forget_elsewhere(part);
   }
+}
+
+void Discovery::remember(const restart::PartBegin& begin) {
+  if (stubs_ != nullptr) stubs_->remember(begin);
+  if (requests_ != nullptr) requests_->remember(begin);
+}
+
+void Discovery::forget_elsewhere(const PartId& part) {
+  if (stubs_ != nullptr) stubs_->forget(part);
+  if (requests_ != nullptr) requests_->forget(part);
 }
 
 Result<void> Discovery::scan_processes(std::vector<Event>& events) {
@@ -109,7 +118,7 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
     const bool gone = !there.contains(id) && !directory_.is_in(LaunchDirectory::State::open, id) &&
                       !directory_.is_in(LaunchDirectory::State::published, id);
     if (gone) events.emplace_back(PartDropped{id});
-    if (gone && stubs_ != nullptr) stubs_->forget(id);
+    if (gone) forget_elsewhere(id);
     known = gone ? parts_.erase(known) : std::next(known);
   }
   return {};
@@ -127,7 +136,7 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
     }
     return;
   }
-  if (stubs_ != nullptr) stubs_->remember(journal->begin);
+  remember(journal->begin);
   PartFacts facts = facts_of(*journal);
   parts_[id] = {place, facts.presence, facts.rank};
   if (place == Place::open) {

@@ -11,6 +11,7 @@
 
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/leader/decisions.hpp"
+#include "aggregation/leader/requests.hpp"
 #include "restart/stage.hpp"
 
 namespace mcr::aggregation {
@@ -20,9 +21,10 @@ PartFacts facts_of(const restart::Journal& journal);
 
 class Discovery {
  public:
-  /// `stubs`, where given, gets the stubs of all parts that are reported.
-  explicit Discovery(const restart::LaunchDirectory& directory, StubHandles* stubs = nullptr)
-      : directory_(directory), stubs_(stubs) {}
+  /// `stubs` and `requests`, where given, get all parts that are reported.
+  explicit Discovery(const restart::LaunchDirectory& directory, StubHandles* stubs = nullptr,
+                     Requests* requests = nullptr)
+      : directory_(directory), stubs_(stubs), requests_(requests) {}
 
   /// What has changed since the last call. Locks and journals are looked at, nothing is changed.
   Result<std::vector<Event>> scan();
@@ -47,9 +49,12 @@ class Discovery {
   Result<void> scan_parts(std::vector<Event>& events);
   void report(const PartId& id, Place place, std::vector<Event>& events);
   void report_strangers(std::vector<Event>& events);
+  void remember(const restart::PartBegin& begin);
+  void forget_elsewhere(const PartId& part);
 
   const restart::LaunchDirectory& directory_;
   StubHandles* stubs_;
+  Requests* requests_;
   std::map<PartId, Known> parts_;
   std::map<std::string, Process> processes_;
   std::set<PartId> unreadable_;  ///< said once

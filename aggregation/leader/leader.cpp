@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <map>
@@ -18,6 +19,7 @@
 #include "aggregation/leader/discovery.hpp"
 #include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/lifetime.hpp"
+#include "aggregation/leader/requests.hpp"
 #include "aggregation/leader/siblings.hpp"
 #include "aggregation/leader/worker.hpp"
 #include "restart/base/limits.hpp"
@@ -43,6 +45,8 @@ constexpr std::uint64_t safety_poll_ms = 1000;
 /// Ranks publish together: what comes within this time is looked at once.
 constexpr std::uint64_t gather_ms = 2;
 constexpr std::uint64_t notice_ms = 200;
+/// How often other nodes' ranks are asked what they want, while there is anything to want.
+constexpr std::uint64_t request_ms = 250;
 
 class Leader {
  public:
@@ -51,7 +55,7 @@ class Leader {
         settings_(settings),
         signals_(signals),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
-        discovery_(directory, &stubs_),
+        discovery_(directory, &stubs_, &requests_),
         summary_(directory),
         quick_("mcr put back", answers_),
         drain_("mcr drain", answers_) {}
@@ -75,6 +79,7 @@ class Leader {
       }
       summary_.write(decisions_.pending());
       leave_notice();
+      look_for_requests();
       if (!exit_) wait();
     }
     return {};
@@ -175,6 +180,7 @@ class Leader {
 
   void wait() {
     std::uint64_t pause = watch_.is_complete() ? safety_poll_ms : poll_ms;
+    if (requests_.may_come()) pause = std::min(pause, request_ms);
     if (const auto tick = decisions_.next_tick_ms()) {
       const std::uint64_t now = now_ms();
       pause = std::min(pause, *tick > now ? *tick - now : 0);
@@ -186,6 +192,19 @@ class Leader {
       std::this_thread::sleep_for(std::chrono::milliseconds(gather_ms));
     }
     (void)watch_.take();
+  }
+
+  /// One look at a time: storage that answers slowly is not asked more often.
+  void look_for_requests() {
+    const std::uint64_t now = now_ms();
+    if (looking_ || now < looked_ms_ + request_ms || !requests_.may_come()) return;
+    looking_ = true;
+    looked_ms_ = now;
+    quick_.submit([this]() -> std::vector<Event> {
+      std::vector<Event> asked = requests_.look();
+      looking_ = false;
+      return asked;
+    });
   }
 
   /// Ranks read at each create what the stage holds, and whether storage has failed.
@@ -237,6 +256,7 @@ class Leader {
   Signals* signals_;
   Watch watch_;
   StubHandles stubs_;
+  Requests requests_;
   Discovery discovery_;
   Decisions decisions_;
   Summary summary_;
@@ -244,6 +264,8 @@ class Leader {
   std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< under way
   LaunchDirectory::Notice last_notice_;
   std::uint64_t noticed_ms_ = 0;
+  std::atomic<bool> looking_ = false;
+  std::uint64_t looked_ms_ = 0;
   bool commit_failed_ = false;
   bool stage_short_ = false;
   bool exit_ = false;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks on other nodes want of this node's parts (restart/part_request.hpp).
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "aggregation/leader/decisions.hpp"
+#include "restart/format/journal.hpp"
+
+namespace mcr::aggregation {
+
+/// Thread-safe: the leader's loop remembers, a worker looks, because storage may be slow.
+class Requests {
+ public:
+  /// Nothing is remembered of a launch whose ranks are all on this node: nobody else can ask.
+  void remember(const restart::PartBegin& begin);
+  void forget(const restart::PartId& part);
+  [[nodiscard]] bool may_come() const;
+
+  /// One system call for each directory into which the parts' containers go.
+  std::vector<Event> look();
+
+ private:
+  struct Place {
+    std::string directory;
+    std::string node;
+    std::string launch;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<restart::PartId, Place> parts_;
+};
+
+}  // namespace mcr::aggregation

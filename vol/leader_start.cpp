@@ -125,4 +125,11 @@ bool ensure_leader(JobStage& stage, bool now) {
   return stage.leader_starts < most_starts;
 }
 
+void adopt_launch(const std::string& launch_directory) {
+  const auto directory = restart::LaunchDirectory::open(launch_directory);
+  if (!directory || directory->has_leader()) return;
+  const std::string command = command_path();
+  (void)spawn(command, {command, "leader", "--detach", "--adopt", launch_directory});
+}
+
 }  // namespace mcr::vol

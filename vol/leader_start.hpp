@@ -13,4 +13,7 @@ namespace mcr::vol {
 /// nothing more should be put there.
 bool ensure_leader(JobStage& stage, bool now);
 
+/// Starts a leader for another launch's directory in the stage, where parts wait and none leads.
+void adopt_launch(const std::string& launch_directory);
+
 }  // namespace mcr::vol

@@ -3,17 +3,6 @@
 
 namespace mcr::aggregation {
 
-Wholeness wholeness(const Account& account) {
-  if (!account.failed.empty()) return Wholeness::incomplete;
-  if (account.drifted) return Wholeness::unknown;  // the parts may belong to different steps
-  std::uint32_t accounted = 0;
-  for (const std::uint32_t rank : account.wrote) accounted += rank < account.rank_count ? 1 : 0;
-  for (const std::uint32_t rank : account.passed) {
-    accounted += rank < account.rank_count && !account.wrote.contains(rank) ? 1 : 0;
-  }
-  return accounted == account.rank_count ? Wholeness::whole : Wholeness::unknown;
-}
-
 int choose_name(const std::vector<CandidateName>& names, const std::vector<std::uint32_t>& supports,
                 const std::vector<std::uint32_t>& maybe) {
   if (names.size() == 1) return 0;

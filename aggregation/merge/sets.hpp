@@ -21,15 +21,18 @@
 
 #include <compare>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "restart/format/part_id.hpp"
+#include "restart/generations.hpp"
 
 namespace mcr::aggregation {
 
+using restart::Account;
 using restart::PartId;
+using restart::Wholeness;
+using restart::wholeness;
 
 /// One possible masked name of a part, with its other numbers masked too.
 struct CandidateName {
@@ -65,19 +68,6 @@ struct SetName {
 
   auto operator<=>(const SetName&) const = default;
 };
-
-/// What counts prove about a set. `unknown` is not a kind of incomplete: a rank that is not
-/// accounted for may have had nothing to write.
-enum class Wholeness : std::uint8_t { whole, incomplete, unknown };
-
-struct Account {
-  std::uint32_t rank_count = 1;
-  std::set<std::uint32_t> wrote;   ///< published a part of this set
-  std::set<std::uint32_t> passed;  ///< known to have had nothing to write
-  std::set<std::uint32_t> failed;  ///< wrote earlier sets, ended or died without this one
-  bool drifted = false;  ///< a rank began its next writing before all had finished this one
-};
-Wholeness wholeness(const Account& account);
 
 /// Which of `names` a part belongs to, seen from the others: `supports[i]` ranks surely use
 /// names[i], `maybe[i]` list it among theirs. -1: nothing speaks for any of them yet. A single name

@@ -39,6 +39,12 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"exit_wait", "10 min", duration, "DURATION", "How long exit=wait waits at most."},
     {"set_wait", "10 s", duration, "DURATION",
      "After how long without a new part the leader drains a set of which parts are missing."},
+    {"mix", "previous", choice, "previous|refuse|native",
+     "What an open gives where only some ranks have written a set before a crash: in all ranks the "
+     "whole set before it, an error, or what native HDF5 would give."},
+    {"read_wait", "60 s", duration, "DURATION",
+     "How long opens of a job wait for a set that an earlier job's leaders still bring to "
+     "storage."},
     {"rank", "", count, "COUNT", "This process's rank, where the launcher does not say it."},
     {"ranks", "", count, "COUNT", "Number of ranks, where the launcher does not say it."},
     {"launch", "", text, "TEXT",

@@ -169,6 +169,8 @@ Result<PartId> read_part_id(Reader& in) {
   return id;
 }
 
+constexpr std::uint64_t drifted_flag = 1;
+
 void write_set(const SetIdentity& set, Writer& out) {
   out.text(set.masked_name);
   out.text(set.launch);
@@ -180,6 +182,42 @@ void write_set(const SetIdentity& set, Writer& out) {
   out.text(set.profile);
   out.text(set.writer);
   out.u64(set.created_ns);
+  out.u64(set.begun_ns);
+  out.varint(set.failed_ranks.size());
+  for (const std::uint32_t rank : set.failed_ranks) out.varint(rank);
+  out.varint(set.drifted ? drifted_flag : 0);
+  out.varint(set.natives.size());
+  for (const NativeMember& native : set.natives) {
+    out.varint(native.rank);
+    out.text(native.path);
+    out.varint(native.device);
+    out.varint(native.inode);
+    out.varint(native.size);
+  }
+}
+
+/// The fields that were added behind those of the first builds.
+Result<void> read_later_fields(Reader& in, SetIdentity& set) {
+  constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
+  if (in.remaining() == 0) return {};
+  set.begun_ns = MCR_TRY(in.u64());
+  const std::uint64_t failed = MCR_TRY(in.varint_at_most(in.remaining(), "failed ranks"));
+  for (std::uint64_t i = 0; i < failed; ++i) {
+    set.failed_ranks.push_back(
+        static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_rank, "rank"))));
+  }
+  set.drifted = (MCR_TRY(in.varint()) & drifted_flag) != 0;
+  const std::uint64_t natives = MCR_TRY(in.varint_at_most(in.remaining(), "native members"));
+  for (std::uint64_t i = 0; i < natives; ++i) {
+    NativeMember native;
+    native.rank = static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_rank, "rank")));
+    native.path = MCR_TRY(in.text(max_text_bytes));
+    native.device = MCR_TRY(in.varint());
+    native.inode = MCR_TRY(in.varint());
+    native.size = MCR_TRY(in.varint());
+    set.natives.push_back(std::move(native));
+  }
+  return {};
 }
 
 Result<SetIdentity> read_set(Reader& in) {
@@ -198,6 +236,7 @@ Result<SetIdentity> read_set(Reader& in) {
   set.profile = MCR_TRY(in.text(max_text_bytes));
   set.writer = MCR_TRY(in.text(max_text_bytes));
   set.created_ns = MCR_TRY(in.u64());
+  MCR_TRY(read_later_fields(in, set));
   return set;
 }
 

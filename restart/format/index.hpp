@@ -109,6 +109,17 @@ struct PartEntry {
   std::vector<MapEntry> map;  ///< in order of part bytes, covers [0, size) without gaps
 };
 
+/// A member of a set whose bytes are no container's: a rank's file that went to its path natively.
+struct NativeMember {
+  std::uint32_t rank = 0;
+  std::string path;  ///< as PartEntry::path
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+
+  bool operator==(const NativeMember&) const = default;
+};
+
 /// Which set this is and who is accounted for (design.md 4.6).
 struct SetIdentity {
   std::string masked_name;
@@ -120,6 +131,11 @@ struct SetIdentity {
   std::string profile;
   std::string writer;  ///< "mcr 0.1.0"
   std::uint64_t created_ns = 0;
+  /// What follows is missing in containers of the first builds: zero, empty.
+  std::uint64_t begun_ns = 0;  ///< the first of its parts was begun: orders generations
+  std::vector<std::uint32_t> failed_ranks;  ///< wrote earlier sets, ended or died without this one
+  bool drifted = false;  ///< a rank began its next writing before all had finished this one
+  std::vector<NativeMember> natives;
 };
 
 /// What a container's writer puts into the index.

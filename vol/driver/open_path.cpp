@@ -9,12 +9,14 @@
 #include <cerrno>
 
 #include "restart/base/log.hpp"
+#include "restart/open_generation.hpp"
 #include "restart/open_part.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/connector/resolved_path.hpp"
 #include "vol/driver/container_backend.hpp"
 #include "vol/driver/native_backend.hpp"
 #include "vol/driver/stage_backend.hpp"
+#include "vol/leader_start.hpp"
 
 namespace mcr::vol {
 
@@ -57,14 +59,39 @@ Result<std::unique_ptr<restart::PartSource>> open_flushed(const restart::Stub& s
       std::make_unique<FlushedPart>(std::move(bytes), journal.publish->size));
 }
 
+Result<Process::SettingsPointer> settings_at(const std::string& path) {
+  const std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  return Process::get().settings(environment_info().settings, directory);
+}
+
+// The part that a restart sees there: the stub's own, or one of the whole set before it.
+Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path) {
+  const auto settings = MCR_TRY(settings_at(path));
+  const restart::Launcher launcher = Process::get().launcher(*settings);
+  restart::Opener opener;
+  opener.launch = launcher.launch.value_or("");
+  opener.rank_count = launcher.rank_count;
+  const auto mix = settings->text("mix");
+  opener.mix = mix == "refuse"   ? restart::Mix::refuse
+               : mix == "native" ? restart::Mix::native
+                                 : restart::Mix::previous;
+  opener.wait_ms = settings->milliseconds("read_wait");
+  opener.allow = settings->text("allow");
+  opener.adopt = adopt_launch;
+  auto opened = restart::open_generation(stub, path, opener);
+  if (opened) return opened;
+  if (auto flushed = open_flushed(stub)) return restart::OpenedPart{std::move(*flushed), stub};
+  return opened;
+}
+
 Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::File file,
                                            FileIdentity identity) {
-  auto stub = MCR_TRY(read_stub_file(file));
+  const auto stub = MCR_TRY(read_stub_file(file));
   const ResolvedPath place = MCR_TRY(resolve_path(request.name));
-  auto source = MCR_TRY(open_source(stub, place.path));
-  return std::unique_ptr<Backend>(
-      std::make_unique<ContainerBackend>(std::move(source), std::move(stub), place.path,
-                                         std::move(file), identity, request.ignore_disabled_locks));
+  auto opened = MCR_TRY(open_as_seen(stub, place.path));
+  return std::unique_ptr<Backend>(std::make_unique<ContainerBackend>(
+      std::move(opened.source), std::move(opened.stub), place.path, std::move(file), identity,
+      request.ignore_disabled_locks));
 }
 
 Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request) {
@@ -118,8 +145,7 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
 
 Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub,
                                                          const std::string& path) {
-  const std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-  const auto settings = MCR_TRY(Process::get().settings(environment_info().settings, directory));
+  const auto settings = MCR_TRY(settings_at(path));
   auto source = restart::open_part(stub, path, std::string(settings->text("allow")));
   if (source) return source;
   if (auto flushed = open_flushed(stub)) return flushed;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/generations.hpp"
+
+#include <algorithm>
+
+namespace mcr::restart {
+namespace {
+
+const Generation* find(const std::vector<Generation>& generations, const GenerationName& name) {
+  const auto found = std::find_if(generations.begin(), generations.end(),
+                                  [&](const Generation& it) { return it.name == name; });
+  return found == generations.end() ? nullptr : &*found;
+}
+
+/// The newest of those that a stub at a present name shows.
+const Generation* newest_shown(const Question& question) {
+  const Generation* newest = find(question.generations, question.own);
+  for (const auto& [rank, there] : question.present) {
+    if (there.kind != AtName::Kind::stub) continue;
+    const Generation* const shown = find(question.generations, there.generation);
+    if (shown != nullptr && (newest == nullptr || is_older(*newest, *shown))) newest = shown;
+  }
+  return newest;
+}
+
+struct Evidence {
+  std::uint32_t missing = 0;   ///< ranks that are not accounted for under these names
+  bool is_incomplete = false;  ///< one of them certainly has no part of it there
+};
+Evidence evidence_against(const Question& question, const Generation& newest) {
+  Evidence evidence;
+  for (std::uint32_t rank = 0; rank < newest.account.rank_count; ++rank) {
+    const auto found = question.present.find(rank);
+    const AtName there = found == question.present.end() ? AtName{} : found->second;
+    const bool shows_it = there.kind == AtName::Kind::stub && there.generation == newest.name;
+    if (shows_it && there.available) continue;
+    // A rank that passed keeps what it had; under other names its file may be anything.
+    if (newest.account.passed.contains(rank) && !newest.account.wrote.contains(rank)) continue;
+    // A native file may be the set's own: amended outside, or spilled.
+    const bool wrote = newest.account.wrote.contains(rank);
+    if (there.kind == AtName::Kind::native_file && wrote) continue;
+    ++evidence.missing;
+    const bool shows_another = there.kind == AtName::Kind::stub && !shows_it;
+    if (shows_it || shows_another || newest.account.failed.contains(rank))
+      evidence.is_incomplete = true;
+  }
+  return evidence;
+}
+
+/// It has a part for each name that the newest one has, so that no rank is left out.
+bool covers(const Question& question, const Generation& earlier, const Generation& newest) {
+  if (question.renamed) {
+    // It lay under these names only if some of it still does.
+    const bool shown =
+        std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
+          return entry.second.kind == AtName::Kind::stub && entry.second.generation == earlier.name;
+        });
+    return shown && earlier.account.rank_count == newest.account.rank_count;
+  }
+  return earlier.members.contains(question.path) &&
+         std::all_of(newest.members.begin(), newest.members.end(),
+                     [&](const auto& member) { return earlier.members.contains(member.first); });
+}
+
+}  // namespace
+
+Wholeness wholeness(const Account& account) {
+  if (account.drifted) return Wholeness::unknown;  // the parts may belong to different steps
+  std::uint32_t accounted = 0;
+  bool has_failed = false;
+  for (std::uint32_t rank = 0; rank < account.rank_count; ++rank) {
+    const bool is_accounted = account.wrote.contains(rank) || account.passed.contains(rank);
+    accounted += is_accounted ? 1 : 0;
+    has_failed |= !is_accounted && account.failed.contains(rank);
+  }
+  if (accounted == account.rank_count) return Wholeness::whole;
+  return has_failed ? Wholeness::incomplete : Wholeness::unknown;
+}
+
+bool is_older(const Generation& a, const Generation& b) {
+  if (a.name.launch == b.name.launch) return a.name.sequence < b.name.sequence;
+  if (a.order_ns != b.order_ns) return a.order_ns < b.order_ns;
+  return a.name < b.name;
+}
+
+Choice choose_generation(const Question& question) {
+  Choice choice;
+  choice.newest = question.own;
+  choice.given = question.own;
+  const Generation* const newest = newest_shown(question);
+  if (newest == nullptr) {
+    choice.kind = Choice::Kind::unknown;
+    return choice;
+  }
+  choice.newest = newest->name;
+  const Evidence evidence = evidence_against(question, *newest);
+  choice.missing = evidence.missing;
+  if (evidence.missing == 0) return choice;
+  const bool may_grow = question.living.contains(newest->name.launch);
+  if (newest->account.drifted || may_grow || !evidence.is_incomplete) {
+    choice.kind = Choice::Kind::unknown;
+    return choice;
+  }
+  const Generation* given = nullptr;
+  for (const Generation& earlier : question.generations) {
+    if (!is_older(earlier, *newest) || earlier.damaged) continue;
+    if (wholeness(earlier.account) != Wholeness::whole) continue;
+    if (!covers(question, earlier, *newest)) continue;
+    if (given == nullptr || is_older(*given, earlier)) given = &earlier;
+  }
+  choice.kind = given == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
+  if (given != nullptr) choice.given = given->name;
+  return choice;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What choose_generation() is asked with: the generations whose containers lie in a directory, and
+// what lies at the names of the ranks now.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "restart/container_places.hpp"
+#include "restart/generations.hpp"
+
+namespace mcr::restart {
+
+/// The last `components` of a path: what it is called below the directory that all parts share.
+std::string path_tail(const std::string& path, std::size_t components);
+
+/// Generations whose containers lie at `place` and have the masked name of `prefix` there; only
+/// that of the prefix itself where `own_only`.
+std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
+                                           bool own_only);
+
+/// The stubs at the names that the ranks have under `masked_name`, which `path` of `rank` fits.
+struct PresentNames {
+  std::map<std::uint32_t, AtName> at;
+  std::map<std::uint32_t, Stub> stubs;
+  std::map<std::uint32_t, std::string> paths;
+};
+PresentNames present_names(const std::string& path, const std::string& masked_name,
+                           std::uint32_t rank, std::uint32_t rank_count);
+
+/// What this node's stage says of parts that no container holds.
+struct StageLook {
+  bool drains = false;           ///< a dead launch's parts, which a leader brings to storage
+  bool lost = false;             ///< a stub's part is neither here nor in a container
+  std::set<std::string> living;  ///< launches whose ranks live here
+};
+/// Sets AtName::available, and adds generations of which no container is there yet with what this
+/// node's stage has of them.
+StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
+                           std::size_t components);
+
+}  // namespace mcr::restart

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What counts prove about a set, and which generation a restart sees.
+#include "restart/generations.hpp"
+
+#include "test/support/catch.hpp"
+
+using namespace mcr::restart;
+using Kind = AtName::Kind;
+using Answer = Choice::Kind;
+
+namespace {
+
+std::string path_of(std::uint32_t rank) { return "a." + std::to_string(rank) + ".h5"; }
+
+Generation generation(const std::string& launch, std::uint64_t sequence, std::uint64_t order,
+                      const std::set<std::uint32_t>& wrote, std::uint32_t ranks = 4) {
+  Generation made;
+  made.name = {launch, sequence};
+  made.order_ns = order;
+  made.account.rank_count = ranks;
+  made.account.wrote = wrote;
+  for (const std::uint32_t rank : wrote) {
+    made.members[path_of(rank)] = {{}, rank, path_of(rank), order};
+  }
+  return made;
+}
+
+Generation whole(const std::string& launch, std::uint64_t sequence, std::uint64_t order) {
+  return generation(launch, sequence, order, {0, 1, 2, 3});
+}
+
+AtName shows(const Generation& it, bool available = true) {
+  return {Kind::stub, it.name, available};
+}
+
+/// Rank 0 asks; the stubs at the four names are of these generations.
+Question question(std::vector<Generation> generations, const std::vector<AtName>& present) {
+  Question asked;
+  asked.own = present.front().generation;
+  asked.path = path_of(0);
+  for (std::uint32_t rank = 0; rank < present.size(); ++rank) asked.present[rank] = present[rank];
+  asked.generations = std::move(generations);
+  return asked;
+}
+
+}  // namespace
+
+TEST_CASE("a set is whole when every rank wrote or passed") {
+  CHECK(wholeness({4, {0, 1, 2, 3}, {}, {}, false}) == Wholeness::whole);
+  CHECK(wholeness({4, {0, 1, 3}, {2}, {}, false}) == Wholeness::whole);
+}
+
+TEST_CASE("a rank that nobody knows of leaves the set unknown") {
+  CHECK(wholeness({4, {0, 1, 3}, {}, {}, false}) == Wholeness::unknown);
+  CHECK(wholeness({4, {0, 1, 3}, {1}, {}, false}) == Wholeness::unknown);
+}
+
+TEST_CASE("ranks beyond the launch do not count") {
+  CHECK(wholeness({2, {0, 7}, {9}, {}, false}) == Wholeness::unknown);
+  CHECK(wholeness({2, {0, 1}, {}, {7}, false}) == Wholeness::whole);
+}
+
+TEST_CASE("a rank that failed makes the set incomplete, unless its part came late") {
+  CHECK(wholeness({2, {0}, {}, {1}, false}) == Wholeness::incomplete);
+  CHECK(wholeness({2, {0, 1}, {}, {1}, false}) == Wholeness::whole);
+}
+
+TEST_CASE("counts of ranks that drifted apart prove nothing") {
+  CHECK(wholeness({2, {0, 1}, {}, {}, true}) == Wholeness::unknown);
+  CHECK(wholeness({2, {0}, {}, {1}, true}) == Wholeness::unknown);
+}
+
+TEST_CASE("a set that all names show is given as it is") {
+  const auto old = whole("A", 0, 10);
+  const auto now = whole("A", 1, 20);
+  const auto choice =
+      choose_generation(question({old, now}, {shows(now), shows(now), shows(now), shows(now)}));
+  CHECK(choice.kind == Answer::as_it_is);
+  CHECK(choice.given == now.name);
+}
+
+TEST_CASE("a set that half of the names show gives way to the whole one before it, in every rank") {
+  const auto old = whole("A", 0, 10);
+  const auto half = generation("A", 1, 20, {0, 1});
+  for (const bool from_old_side : {false, true}) {
+    auto asked = question({half, old}, {shows(half), shows(half), shows(old), shows(old)});
+    if (from_old_side) {
+      asked.own = old.name;
+      asked.rank = 3;
+      asked.path = path_of(3);
+    }
+    const auto choice = choose_generation(asked);
+    CHECK(choice.kind == Answer::previous);
+    CHECK(choice.given == old.name);
+    CHECK(choice.newest == half.name);
+    CHECK(choice.missing == 2);
+  }
+}
+
+TEST_CASE("of three generations the newest whole one is taken, whatever the names show") {
+  const auto first = whole("A", 0, 10);
+  const auto second = generation("B", 0, 20, {2, 3});
+  const auto third = generation("C", 0, 30, {0, 1});
+  const auto choice = choose_generation(
+      question({first, second, third}, {shows(third), shows(third), shows(second), shows(second)}));
+  CHECK(choice.kind == Answer::previous);
+  CHECK(choice.given == first.name);
+}
+
+TEST_CASE("a part that nobody has any more makes its set incomplete") {
+  const auto old = whole("A", 0, 10);
+  const auto lost = generation("A", 1, 20, {0, 1, 2});
+  const auto choice = choose_generation(
+      question({old, lost}, {shows(lost), shows(lost), shows(lost), shows(lost, false)}));
+  CHECK(choice.kind == Answer::previous);
+  CHECK(choice.given == old.name);
+}
+
+TEST_CASE("a rank that wrote nothing ever leaves the set unknown, and it is given as it is") {
+  const auto only = generation("A", 0, 10, {0, 1, 2});
+  const auto choice =
+      choose_generation(question({only}, {shows(only), shows(only), shows(only), AtName{}}));
+  CHECK(choice.kind == Answer::unknown);
+  CHECK(choice.given == only.name);
+}
+
+TEST_CASE("a rank that passed keeps what it had") {
+  const auto old = whole("A", 0, 10);
+  auto now = generation("B", 0, 20, {0, 1, 2});
+  now.account.passed = {3};
+  const auto choice =
+      choose_generation(question({old, now}, {shows(now), shows(now), shows(now), shows(old)}));
+  CHECK(choice.kind == Answer::as_it_is);
+}
+
+TEST_CASE("where ranks drifted, or may still write, names prove nothing") {
+  const auto old = whole("A", 0, 10);
+  auto half = generation("A", 1, 20, {0, 1});
+  const std::vector<AtName> present = {shows(half), shows(half), shows(old), shows(old)};
+  auto asked = question({old, half}, present);
+  asked.living = {"A"};
+  CHECK(choose_generation(asked).kind == Answer::unknown);
+  half.account.drifted = true;
+  CHECK(choose_generation(question({old, half}, present)).kind == Answer::unknown);
+}
+
+TEST_CASE("an incomplete set without a whole one before it is given as it is, and said to be") {
+  const auto old = generation("A", 0, 10, {2, 3});
+  const auto half = generation("A", 1, 20, {0, 1});
+  const auto choice =
+      choose_generation(question({old, half}, {shows(half), shows(half), shows(old), shows(old)}));
+  CHECK(choice.kind == Answer::no_whole);
+  CHECK(choice.given == half.name);
+}
+
+TEST_CASE("an earlier set with fewer names, or a damaged one, is not given") {
+  auto fewer = generation("A", 0, 10, {0, 1}, 2);
+  fewer.account.rank_count = 2;
+  const auto half = generation("B", 0, 20, {0, 1, 2});
+  const std::vector<AtName> present = {shows(half), shows(half), shows(half, false), shows(fewer)};
+  CHECK(choose_generation(question({fewer, half}, present)).kind == Answer::no_whole);
+  auto damaged = whole("A", 0, 10);
+  damaged.damaged = true;
+  CHECK(choose_generation(question({damaged, half}, present)).kind == Answer::no_whole);
+}
+
+TEST_CASE("files renamed half-way over older ones give the older set") {
+  const auto old = whole("A", 0, 10);
+  const auto now = whole("A", 1, 20);
+  auto asked = question({old, now}, {shows(now), shows(now), shows(old), shows(old)});
+  asked.renamed = true;
+  const auto choice = choose_generation(asked);
+  CHECK(choice.kind == Answer::previous);
+  CHECK(choice.given == old.name);
+}
+
+TEST_CASE("files renamed half-way to new names never give an older set's data") {
+  const auto old = whole("A", 0, 10);  // lies under other names
+  const auto now = whole("A", 1, 20);
+  auto asked = question({old, now}, {shows(now), shows(now), AtName{}, AtName{}});
+  asked.renamed = true;
+  const auto choice = choose_generation(asked);
+  CHECK(choice.kind == Answer::unknown);
+  CHECK(choice.given == now.name);
+}
+
+TEST_CASE("within a launch the sequence orders, between launches the time") {
+  CHECK(is_older(whole("A", 0, 99), whole("A", 1, 10)));
+  CHECK(is_older(whole("B", 5, 10), whole("A", 0, 20)));
+}

@@ -4,15 +4,19 @@
 //
 //   begin()          publish()             leader: container written
 //   ------> open/  ------------> published/ ------------------------> committed/ (kept) or freed
-//                     rename
+//                     rename         ^
+//   publish_small()                  |
+//   ---------------------------------+   bytes and all records of a small part in one write
 //
 // Invariants
-//  1. A journal lies in exactly one of open/, published/, committed/; rename moves it.
+//  1. A journal lies in exactly one of open/, published/, committed/; rename moves it. One in
+//     published/ without a whole publish record is being written, or its writer died over it: it is
+//     nobody's.
 //  2. The bytes of a part that is in published/ or committed/ equal the file that native HDF5 would
 //  have
 //     left, every byte of it, and no longer change except after withdraw().
 //  3. Who writes a part holds LOCK_EX on its bytes; who reads or drains it LOCK_SH. Reuse and free
-//  need LOCK_EX.
+//  need LOCK_EX. Of a small part, whose bytes lie in its journal, that is the lock on the journal.
 //  4. A process that may begin parts holds LOCK_EX on its file below ranks/ for its whole life.
 //  5. No journal names the bytes of a file in pool/: it is gone before the file goes there.
 //
@@ -87,6 +91,11 @@ class LaunchDirectory {
   /// After this returns, the death of any process loses nothing. On failure the journal is as it
   /// was.
   Result<void> publish(const PartId& part, const File& journal, const PartPublish& publish) const;
+  /// begin() and publish() in one, for a part of at most max_content_bytes that was never begun: it
+  /// appears in published/ whole or not at all. What is returned holds the part's LOCK_EX; nobody
+  /// drains it before that is closed. On failure nothing is left.
+  Result<File> publish_small(const PartBegin& begin, const PartPublish& publish,
+                             ByteSpan content) const;
   /// Takes a published part back for more writing: its bytes are locked LOCK_EX, its journal
   /// returns to open/ (with its last publish record repeated as a provisional one). Nothing where
   /// the leader or a reader has its bytes, or it is no longer published.
@@ -111,7 +120,7 @@ class LaunchDirectory {
   Result<Journal> journal(State state, const PartId& part) const;
   [[nodiscard]] bool is_in(State state, const PartId& part) const;
   /// The bytes for reading; LOCK_SH is taken, Cause::system with EWOULDBLOCK where a writer has
-  /// them.
+  /// them. Those of a small part come as a file without a name.
   Result<File> open_bytes(const PartId& part) const;
   /// The part is in a container: published/ -> committed/ (`keep`), or freed (from any state), its
   /// bytes into the pool of `pool_rank` when there is one, room in it, and nobody reads them. The
@@ -153,6 +162,8 @@ class LaunchDirectory {
 
  private:
   LaunchDirectory(std::string path, File directory);
+  Result<File> open_small_bytes(const PartId& part) const;
+  Result<std::optional<Withdrawn>> withdraw_small(const PartId& part) const;
 
   std::string path_;
   File directory_;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a crash after each step of publish() leaves:
 //  1. complete_bytes: the part is open, its writer dead: as if the program had died before
-//  H5Fclose. The
-//     leader puts the last flushed image at the path where nothing lay there before.
-//  2. journal, then its rename into published/: the part is safe. Where something lay at the path
-//  before,
-//     the path still shows that; adoption and `mcr recover` put the stub there.
-//  3. stub in place of what lay there: done. The old file or stub died only now.
+//     H5Fclose. The leader puts the last flushed image at the path where nothing lay there before.
+//  2. journal, then its rename into published/ (of a small part: its journal, bytes included, in
+//  one
+//     write there): the part is safe. At the path lies what lay there before, or the empty file of
+//     H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
+//  3. the stub: done. What lay there before died only now.
 //  4. locks given back, by closing the file or, where a fork's child may hold it too, before that:
-//  the
-//     leader may drain.
+//     the leader may drain.
 #include "vol/publish.hpp"
 
 #include <fcntl.h>
@@ -102,6 +101,15 @@ Result<void> put_stub(StagedPart& part) {
   return {};
 }
 
+// Into the empty file that H5Fcreate made, wherever the program has moved it since.
+Result<void> fill_stub(StagedPart& part) {
+  if (part.has_stub || part.begin.replaced != restart::Replaced::nothing) return {};
+  const auto written = part.at_path.write_at(0, restart::write_stub(stub_of(part)));
+  if (!written) (void)part.at_path.truncate(0).has_value();
+  part.has_stub = written.has_value();
+  return written;
+}
+
 }  // namespace
 
 restart::Stub stub_of(const StagedPart& part) {
@@ -138,24 +146,40 @@ Result<void> complete_bytes(StagedPart& part) {
 
 Result<void> publish_provisionally(StagedPart& part) {
   MCR_TRY(complete_bytes(part));
-  return part.stage->directory.publish(part.begin.part, part.journal, record_of(part, true));
+  MCR_TRY(part.stage->directory.publish(part.begin.part, part.journal, record_of(part, true)));
+  return fill_stub(part);
 }
 
 Result<void> publish(StagedPart& part) {
-  MCR_TRY(complete_bytes(part));  // 1
-  MCR_TRY(
-      part.stage->directory.publish(part.begin.part, part.journal, record_of(part, false)));  // 2
+  const restart::LaunchDirectory& directory = part.stage->directory;
+  if (part.is_begun()) {
+    MCR_TRY(complete_bytes(part));                                                      // 1
+    MCR_TRY(directory.publish(part.begin.part, part.journal, record_of(part, false)));  // 2
+  } else {
+    part.begin.part = MCR_TRY(restart::PartId::random());
+    part.journal =
+        MCR_TRY(directory.publish_small(part.begin, record_of(part, false), part.image));  // 2
+  }
+  if (part.begin.replaced == restart::Replaced::nothing) {  // 3
+    if (const auto filled = fill_stub(part); !filled) {
+      // Storage is full for this file as it is for native HDF5, which shall say so.
+      (void)directory.drop(part.begin.part).has_value();
+      return filled;
+    }
+  } else if (const auto put = put_stub(part); !put) {
+    restart::log_warning_once(
+        "stub", part.begin.path + " still shows what lay there before: " + put.error().message +
+                    "; `mcr recover` puts the new one there");
+  }
   part.published = true;
   Process::get().add_published(*part.stage, part.begin.part);
-  if (part.begin.replaced != restart::Replaced::nothing) {  // 3
-    if (const auto put = put_stub(part); !put) {
-      restart::log_warning_once(
-          "stub", part.begin.path + " still shows what lay there before: " + put.error().message +
-                      "; `mcr recover` puts the new one there");
-    }
-  }
-  if (Process::has_forked()) restart::unlock(part.bytes);  // 4
+  if (Process::has_forked()) unlock_published(part);  // 4
   return {};
+}
+
+void unlock_published(const StagedPart& part) {
+  if (part.bytes.is_open()) restart::unlock(part.bytes);
+  restart::unlock(part.journal);
 }
 
 Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,

@@ -22,6 +22,9 @@ Result<void> publish_provisionally(StagedPart& part);
 /// The close of the file.
 Result<void> publish(StagedPart& part);
 
+/// A published part's locks are given back before its file is closed.
+void unlock_published(const StagedPart& part);
+
 /// Puts `content` in place of what lies at `path`, complete or not at all, with that file's mode
 /// and group. `temporary_directory` is tried first for the file that is renamed.
 Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,

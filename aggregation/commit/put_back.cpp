@@ -36,6 +36,10 @@ std::string directory_of(const std::string& path) {
 }
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+std::int64_t modified_ns(const struct stat& status) {
+  return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
 /// The directory in which the part was begun; nothing where another one lies at its path now.
 Result<std::optional<File>> open_home(const PartBegin& begin) {
   auto home = File::open(AT_FDCWD, directory_of(begin.path), O_RDONLY | O_DIRECTORY);
@@ -66,8 +70,12 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   const struct stat status = MCR_TRY(file->status());
   found.links = status.st_nlink;
   found.mode = status.st_mode & 07777;
-  found.modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  found.modified_ns = modified_ns(status);
   found.kind = AtPath::Kind::other_file;
+  if (is_our_empty_file(begin, status)) {
+    found.kind = AtPath::Kind::our_empty;
+    return found;
+  }
   if (!S_ISREG(status.st_mode)) return found;
   Bytes head(restart::Stub::head_bytes);
   const std::size_t got = MCR_TRY(file->read_some_at(0, head));
@@ -165,6 +173,12 @@ restart::Stub stub_of(const PartBegin& begin, const std::string& launch_director
   return stub;
 }
 
+bool is_our_empty_file(const PartBegin& begin, const struct stat& status) {
+  // Whoever made another one there, or emptied it, did so later.
+  return begin.replaced == restart::Replaced::nothing && S_ISREG(status.st_mode) &&
+         status.st_size == 0 && modified_ns(status) <= static_cast<std::int64_t>(begin.begin_ns);
+}
+
 Result<AtPath> look_at(const PartBegin& begin) {
   const auto home = MCR_TRY(open_home(begin));
   if (!home) return AtPath{};
@@ -186,8 +200,7 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   const auto home = MCR_TRY(open_home(journal.begin));
   if (!home) return false;
   const AtPath there = MCR_TRY(look_at(*home, journal.begin));
-  // One name only: what another name shares must not be torn from it.
-  if (there.kind != AtPath::Kind::our_stub || there.links != 1) return false;
+  if (!there.is_ours_alone()) return false;
   MCR_TRY(place(*home, name_of(journal.begin.path), *bytes, there.mode,
                 journal.publish ? journal.publish->publish_ns : 0));
   MCR_TRY(
@@ -203,8 +216,9 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part)
     return path + " is a native file";
   }
   if (!journal.publish) {
-    // Neither flushed nor closed: natively too, what lies there cannot be opened. The stage file
-    // may hold older bytes where nothing was written yet, so it is not shown to anybody.
+    // Neither flushed nor closed: natively too, what lies there cannot be opened. Here it is the
+    // empty file of H5Fcreate, or what the part would have replaced. The stage file may hold older
+    // bytes where nothing was written yet, so it is not shown to anybody.
     MCR_TRY(directory.drop(part));
     return path +
            ": its writer died before it was flushed or closed; as with native HDF5 there is "
@@ -214,7 +228,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part)
   const auto home = MCR_TRY(open_home(journal.begin));
   const AtPath there = home ? MCR_TRY(look_at(*home, journal.begin)) : AtPath{};
   std::string said;
-  if (there.kind == AtPath::Kind::our_stub && there.links == 1) {
+  if (there.is_ours_alone()) {
     MCR_TRY(place(*home, name_of(path), bytes, there.mode, journal.publish->publish_ns));
     said = path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
@@ -239,7 +253,7 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   const bool old_file = there.kind == AtPath::Kind::other_file &&
                         begin.replaced == restart::Replaced::native_file &&
                         there.modified_ns < static_cast<std::int64_t>(begin.begin_ns);
-  if (!predecessor && !old_file) return false;
+  if (!predecessor && !old_file && there.kind != AtPath::Kind::our_empty) return false;
   MCR_TRY(restart::replace_file(home->descriptor(), name_of(begin.path),
                                 restart::write_stub(stub_of(begin, directory.path())), there.mode,
                                 restart::Durability::durable));

@@ -3,6 +3,8 @@
 // to take as a container, and files whose writer died while they were open.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <optional>
 #include <string>
 
@@ -14,14 +16,30 @@ namespace mcr::aggregation {
 /// The stub that belongs at the part's path.
 restart::Stub stub_of(const restart::PartBegin& begin, const std::string& launch_directory);
 
+/// True for the empty file that H5Fcreate made for the part, and that nobody has written since.
+bool is_our_empty_file(const restart::PartBegin& begin, const struct stat& status);
+
 /// What lies at a path where a stub of ours once lay.
 struct AtPath {
-  enum class Kind : std::uint8_t { nothing, our_stub, other_stub, damaged_stub, other_file };
+  /// our_empty: the file that H5Fcreate made, whose writer has not filled in the stub yet.
+  enum class Kind : std::uint8_t {
+    nothing,
+    our_stub,
+    our_empty,
+    other_stub,
+    damaged_stub,
+    other_file
+  };
   Kind kind = Kind::nothing;
   std::optional<restart::PartId> part;  ///< of the other stub
   std::uint64_t links = 0;
   std::uint32_t mode = 0;
   std::int64_t modified_ns = 0;
+
+  /// The part's own file, with one name only: what another name shares must not be torn from it.
+  [[nodiscard]] bool is_ours_alone() const {
+    return (kind == Kind::our_stub || kind == Kind::our_empty) && links == 1;
+  }
 };
 Result<AtPath> look_at(const restart::PartBegin& begin);
 
@@ -39,7 +57,8 @@ Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::
 Result<std::string> settle(const restart::LaunchDirectory& directory, const restart::PartId& part);
 
 /// Puts the stub of a published part in place where its writer died before it could: what the part
-/// replaces still lies there. Only for a writer that is gone. True where something was done.
+/// replaces still lies there, or the empty file of H5Fcreate. Only for a writer that is gone. True
+/// where something was done.
 Result<bool> repair_stub(const restart::LaunchDirectory& directory,
                          const restart::PartBegin& begin);
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <climits>
 
+#include "aggregation/commit/put_back.hpp"
 #include "restart/format/stub.hpp"
 
 namespace mcr::aggregation {
@@ -56,6 +57,11 @@ void StubHandles::remember(const PartBegin& begin) {
   if (stubs_.contains(begin.part) || stubs_.size() >= most_handles) return;
   auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return;
+  const auto status = file->status();
+  if (status && is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
+    stubs_.emplace(begin.part, *std::move(file));
+    return;
+  }
   const auto bytes = file->read_all(restart::Stub::max_bytes);
   if (!bytes) return;
   const auto stub = restart::read_stub(*bytes);

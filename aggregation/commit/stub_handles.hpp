@@ -17,8 +17,8 @@ namespace mcr::aggregation {
 /// Thread-safe: the leader's loop remembers, the drain asks.
 class StubHandles {
  public:
-  /// Opens what lies at the part's path and keeps it where it is this part's stub. At most
-  /// `most_handles` are kept; parts without one are looked for by their directory's identity.
+  /// Opens what lies at the part's path and keeps it where it is this part's stub, or will be. At
+  /// most `most_handles` are kept; parts without one are looked for by their directory's identity.
   void remember(const restart::PartBegin& begin);
   void forget(const restart::PartId& part);
 

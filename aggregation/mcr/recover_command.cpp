@@ -34,12 +34,13 @@ struct Remade {
   std::string set;
 };
 
-/// A stub for the newest part of each path, where nothing or a damaged stub lies.
+/// A stub for the newest part of each path, where nothing, an empty file or a damaged stub lies.
 bool needs_stub(const std::string& path) {
   const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return file.error().system_error == ENOENT;
   Bytes head(restart::Stub::head_bytes);
   const auto got = file->read_some_at(0, head);
+  if (got && *got == 0) return true;  // its writer died before it could fill in the stub
   if (!got || !restart::looks_like_stub(ByteSpan(head).first(*got))) return false;
   const auto content = file->read_all(restart::Stub::max_bytes);
   const auto stub = content ? restart::read_stub(*content) : Result<restart::Stub>(content.error());

@@ -12,12 +12,14 @@
 // programs do that overwrite.
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,20 +64,20 @@ static void check(bool good, const char* what) {
 
 static char launch_directory[2 * PATH_MAX];
 
-static void find_launch_directory(void) {
-  DIR* list = opendir(stage);
-  for (struct dirent* entry; list && (entry = readdir(list));) {
-    if (entry->d_name[0] != '.')
-      snprintf(launch_directory, sizeof launch_directory, "%s/%s", stage, entry->d_name);
-  }
-  if (list) closedir(list);
+// The launch's directory, led by this process: whoever holds its lock is the leader.
+static void lead(void) {
+  char path[3 * PATH_MAX];
+  check(mkdir(stage, 0700) == 0 || errno == EEXIST, stage);
+  snprintf(launch_directory, sizeof launch_directory, "%s/bench.bench", stage);
+  check(mkdir(launch_directory, 0700) == 0 || errno == EEXIST, launch_directory);
+  snprintf(path, sizeof path, "%s/lock", launch_directory);
+  const int lock = open(path, O_RDWR | O_CREAT, 0600);
+  check(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0, path);
 }
 
 // Takes all published parts out of the stage; their bytes go to the pool.
 static void drain(bool keep_bytes) {
   char path[3 * PATH_MAX], to[3 * PATH_MAX];
-  if (!*launch_directory) find_launch_directory();
-  if (!*launch_directory) return;
   snprintf(path, sizeof path, "%s/published", launch_directory);
   DIR* list = opendir(path);
   int slot = 0;
@@ -258,8 +260,11 @@ int main(int count, char** words) {
 
   snprintf(stage, sizeof stage, "%s/stage", directory);
   char text[2 * PATH_MAX];
-  snprintf(text, sizeof text, " under_vol=0;under_info={};files=*;exit=leave;log=quiet;stage=%s",
+  snprintf(text, sizeof text,
+           " under_vol=0;under_info={};files=*;exit=leave;log=quiet;stage=%s;rank=0;ranks=1;"
+           "launch=bench;node=bench",
            stage);
+  lead();
   const hid_t native = list_of("native", NULL);
   const hid_t mcr = list_of("mcr", text);
 

@@ -53,6 +53,7 @@ File& File::operator=(File&& other) noexcept {
     if (descriptor_ >= 0) system_calls().close(descriptor_);
     descriptor_ = std::exchange(other.descriptor_, -1);
     name_ = std::move(other.name_);
+    guard_ = std::move(other.guard_);
   }
   return *this;
 }
@@ -66,6 +67,12 @@ Result<File> File::open(int directory, const std::string& name, int flags, mode_
   const int descriptor = repeat(
       [&] { return system_calls().openat(directory, name.c_str(), flags | O_CLOEXEC, mode); });
   if (descriptor < 0) return system_error("cannot open", name);
+  return File(descriptor, name);
+}
+
+Result<File> File::without_name(const std::string& name) {
+  const int descriptor = repeat([] { return system_calls().memory_file(); });
+  if (descriptor < 0) return system_error("cannot make a file in memory for", name);
   return File(descriptor, name);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,16 +25,23 @@ class File {
   File() = default;
   explicit File(int descriptor, std::string name = {}) : descriptor_(descriptor), name_(std::move(name)) {}
   File(File&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
+      : descriptor_(std::exchange(other.descriptor_, -1)),
+        name_(std::move(other.name_)),
+        guard_(std::move(other.guard_)) {}
   File& operator=(File&& other) noexcept;
   ~File();
 
   /// openat with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` AT_FDCWD or a descriptor.
   static Result<File> open(int directory, const std::string& name, int flags, mode_t mode = 0600);
 
+  /// Read and write, in memory; `name` for messages.
+  static Result<File> without_name(const std::string& name);
+
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::string& name() const { return name_; }  ///< for messages
+  /// Another file whose lock is to be held for as long as this one is open.
+  void hold(File guard) { guard_ = std::make_unique<File>(std::move(guard)); }
   [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
 
   /// All of `out`, or an error; bytes behind the end are Cause::damaged ("ends too early").
@@ -51,6 +59,7 @@ class File {
  private:
   int descriptor_ = -1;
   std::string name_;
+  std::unique_ptr<File> guard_;
 };
 
 /// Whole small file; Cause::damaged where longer than `limit`.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -54,6 +55,8 @@ constexpr SystemCalls real_calls = {
     .readlinkat = ::readlinkat,
     .unlinkat = ::unlinkat,
     .mkdirat = ::mkdirat,
+    .memory_file =
+        [] { return static_cast<int>(::syscall(SYS_memfd_create, "mcr-part", MFD_CLOEXEC)); },
     .fdopendir = ::fdopendir,
     .getrandom = ::getrandom,
     .clock_gettime = ::clock_gettime,

@@ -39,6 +39,8 @@ struct SystemCalls {
   ssize_t (*readlinkat)(int directory, const char* name, char* out, std::size_t bytes);
   int (*unlinkat)(int directory, const char* name, int flags);
   int (*mkdirat)(int directory, const char* name, mode_t mode);
+  /// A file without a name, in memory; close-on-exec.
+  int (*memory_file)();
   DIR* (*fdopendir)(int descriptor);
   ssize_t (*getrandom)(void* out, std::size_t bytes, unsigned flags);
   int (*clock_gettime)(clockid_t clock, struct timespec* time);

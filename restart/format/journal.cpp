@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint8_t begin_kind = 1;
 constexpr std::uint8_t publish_kind = 2;
+constexpr std::uint8_t content_kind = 3;
 constexpr std::uint8_t journal_version = 1;
 
 constexpr std::size_t max_name_bytes = 512;  // node, launch, presence
@@ -115,6 +116,8 @@ Bytes write_begin(const PartBegin& begin) {
   return write_record(begin_kind, payload);
 }
 
+Bytes write_content(ByteSpan content) { return write_record(content_kind, content); }
+
 Bytes write_publish(const PartPublish& publish) {
   Bytes payload;
   Writer writer(payload);
@@ -144,5 +147,19 @@ Result<Journal> read_journal(ByteSpan file) {
   }
   return journal;
 }
+
+namespace {
+std::optional<ByteSpan> last_of(std::uint8_t kind, ByteSpan file) {
+  std::optional<ByteSpan> payload;
+  RecordReader records(file);
+  while (const auto record = records.next()) {
+    if (record->kind == kind) payload = record->payload;
+  }
+  return payload;
+}
+}  // namespace
+
+bool has_publish(ByteSpan file) { return last_of(publish_kind, file).has_value(); }
+std::optional<ByteSpan> read_content(ByteSpan file) { return last_of(content_kind, file); }
 
 }  // namespace mcr::restart

@@ -65,10 +65,18 @@ inline constexpr std::size_t max_path_bytes = 8192;
 /// Most bytes that a journal grows to, and that a reader looks at.
 inline constexpr std::size_t max_journal_bytes = 1 << 20;
 
+/// A part of at most so many bytes may lie in its journal instead of in a file of its own.
+inline constexpr std::size_t max_content_bytes = 32 * 1024;
+
 Bytes write_begin(const PartBegin& begin);
+Bytes write_content(ByteSpan content);
 Bytes write_publish(const PartPublish& publish);
 
 /// Cause::damaged where not even the begin record is whole.
 Result<Journal> read_journal(ByteSpan file);
+/// Whether a whole publish record is there, whatever it says.
+bool has_publish(ByteSpan file);
+/// The bytes of a small part that lie in its journal, within `file`.
+std::optional<ByteSpan> read_content(ByteSpan file);
 
 }  // namespace mcr::restart

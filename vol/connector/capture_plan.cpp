@@ -2,7 +2,6 @@
 #include "vol/connector/capture_plan.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,17 +29,6 @@ bool may_replace(const ResolvedPath& place) {
 bool is_below(const std::string& path, const std::string& directory) {
   return path.size() > directory.size() && path.compare(0, directory.size(), directory) == 0 &&
          path[directory.size()] == '/';
-}
-
-// A captured file takes three descriptors, natively it takes one. The program can open as many as
-// it could without us as long as the upper half of what it may have is its own.
-bool are_descriptors_few(int any_descriptor) {
-  struct rlimit limit {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
-  const int lowest_free = fcntl(any_descriptor, F_DUPFD_CLOEXEC, 0);
-  if (lowest_free < 0) return true;
-  close(lowest_free);
-  return static_cast<rlim_t>(lowest_free) + 3 > limit.rlim_cur / 2;
 }
 
 bool is_marked_native(JobStage& job, const std::string& shape) {
@@ -102,12 +90,6 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   if (plan.room == 0) {
     restart::log_warning_once(
         "full", "the stage " + stage_path + " is full, so files are written natively");
-    return native;
-  }
-  if (are_descriptors_few(job.directory.descriptor())) {
-    restart::log_warning_once("descriptors",
-                              "half of the file descriptors that this process may have are in use, "
-                              "so files are written natively; ulimit -n gives more");
     return native;
   }
   if (!ensure_leader(*plan.stage, false)) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vol/binding/error_stack.hpp"
+#include "vol/connector/capture_plan.hpp"
 #include "vol/connector/connector.hpp"
 #include "vol/connector/guard.hpp"
 #include "vol/driver/native_backend.hpp"
@@ -72,10 +73,15 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
   request.truncate = (flags & H5F_ACC_TRUNC) != 0;
   request.exclusive = (flags & H5F_ACC_EXCL) != 0;
   request.swmr = (flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0;
-  if (request.create) {
-    // Only file_create opens with this flag, and only with a list of list_with_driver.
-    const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
-    if (info != nullptr) request.plan = info->plan;
+  // Only file_create gives a plan. It has looked: where nothing lies there, HDF5's first, tentative
+  // open needs no look of its own.
+  const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
+  if (info != nullptr && info->plan != nullptr) {
+    if (request.create) request.plan = info->plan;
+    if (!request.create && !info->plan->place.status) {
+      system_refused = true;
+      return nullptr;
+    }
   }
   hbool_t use_locks = true;
   hbool_t ignore_disabled = false;

@@ -18,21 +18,27 @@
 
 namespace mcr::vol {
 
-/// Everything that publish and spill have to know of a part.
+/// Everything that publish and spill have to know of a part. While it is small and nobody has asked
+/// for its safety it lies in `image` alone, and the stage knows nothing of it: a death leaves what
+/// native HDF5 would have left, a file that does not open.
 struct StagedPart {
   JobStage* stage = nullptr;
   Process::SettingsPointer settings;
   restart::PartBegin begin;
-  restart::File bytes;
-  restart::File journal;
+  Bytes image;            ///< the whole file, until it is begun in the stage
+  restart::File bytes;    ///< once it is begun
+  restart::File journal;  ///< once it is begun or published
   WrittenRanges written;
   std::uint64_t size = 0;         ///< end of file as HDF5 sees it
   std::uint64_t stale_bytes = 0;  ///< below this the file holds old bytes where nothing was written
   restart::File at_path;          ///< what lies at the path: the stub, or what will be replaced
   FileIdentity identity;          ///< of it
   gid_t group = 0;                ///< its group, for what replaces it
+  bool has_stub = false;          ///< its own stub lies at the path
   bool published = false;         ///< finally
   bool durable = false;
+
+  [[nodiscard]] bool is_begun() const { return journal.is_open(); }
 };
 
 class StagedFile : public std::enable_shared_from_this<StagedFile> {
@@ -70,14 +76,20 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
 
  private:
   explicit StagedFile(StagedPart part) : part_(std::move(part)) {}
+  // staged_reopen.cpp
   static Result<bool> withdraw(const restart::Stub& stub, StagedPart& part);
   static Result<void> amend(const restart::Stub& stub, const ResolvedPath& place, StagedPart& part);
+  // staged_file.cpp
   static std::shared_ptr<StagedFile> in_table(StagedPart part);
   void leave_table();
+  void move_in_table(FileIdentity identity);
+  Result<void> begin_in_stage();
+  [[nodiscard]] bool is_inherited_from_living() const;
+  // staged_spill.cpp
   Result<void> copy_to(const restart::File& target);
   Result<void> take_path();
   Result<void> finish_native();
-  [[nodiscard]] bool is_inherited_from_living() const;
+  void tell_stage(const restart::PartPublish& record);
 
   StagedPart part_;
   std::optional<NativeBackend> native_;  ///< after spill
@@ -88,5 +100,8 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
 
 /// What lies at the path of a stub: read whole, checked.
 Result<restart::Stub> read_stub_file(const restart::File& file);
+
+/// Device and inode of an open file.
+Result<FileIdentity> identity_of(int descriptor, const std::string& name);
 
 }  // namespace mcr::vol

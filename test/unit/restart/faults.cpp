@@ -63,6 +63,7 @@ const SystemCalls& table() {
     t.ftruncate = [](int d, off_t size) {
       return plain<&SystemCalls::ftruncate>("ftruncate", d, size);
     };
+    t.memory_file = [] { return plain<&SystemCalls::memory_file>("memory_file"); };
     t.fsync = [](int d) { return plain<&SystemCalls::fsync>("fsync", d); };
     t.fstat = [](int d, struct stat* s) { return plain<&SystemCalls::fstat>("fstat", d, s); };
     t.fstatat = [](int d, const char* n, struct stat* s, int f) {

@@ -54,6 +54,13 @@ PartId published_part(const LaunchDirectory& directory, const std::string& bytes
   return made->part;
 }
 
+/// The same of a part that lies in its journal.
+PartId small_part(const LaunchDirectory& directory, const std::string& bytes) {
+  const PartId part = *PartId::random();
+  REQUIRE(directory.publish_small(begin_of(part), final_publish(bytes.size()), as_bytes(bytes)));
+  return part;
+}
+
 std::string bytes_of(const LaunchDirectory& directory, const PartId& part) {
   const auto file = directory.open_bytes(part);
   REQUIRE(file);
@@ -143,6 +150,94 @@ TEST_CASE("a part goes from open to published to freed") {
   CHECK(stage.directory.committed(made->part, false, {}));
   CHECK_FALSE(stage.directory.is_in(State::published, made->part));
   CHECK_FALSE(fs::exists(stage.directory.path() + "/parts/" + made->part.text()));
+}
+
+TEST_CASE("a small part is published with its bytes in its journal") {
+  const TestStage stage;
+  const PartId part = *PartId::random();
+  {
+    const auto writer =
+        stage.directory.publish_small(begin_of(part), final_publish(4), as_bytes("data"));
+    REQUIRE(writer);
+    CHECK(stage.directory.is_in(State::published, part));
+    // Its writer still has to put the stub in place.
+    const auto refused = stage.directory.open_bytes(part);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().system_error == EWOULDBLOCK);
+  }
+  CHECK(list_directory(stage.directory.descriptor(), "parts")->empty());
+  CHECK(bytes_of(stage.directory, part) == "data");
+  const auto read = stage.directory.journal(State::published, part);
+  REQUIRE(read);
+  CHECK(read->begin.path == "/w/r0.h5");
+  CHECK(read->publish->size == 4);
+  CHECK(stage.directory.committed(part, true, {}));
+  CHECK(bytes_of(stage.directory, part) == "data");
+  CHECK(stage.directory.committed(part, false, 0));
+  CHECK_FALSE(stage.directory.open_bytes(part));
+  CHECK_FALSE(stage.directory.is_in(State::committed, part));
+}
+
+TEST_CASE("a small part may be empty, and one that is not small is refused") {
+  const TestStage stage;
+  CHECK(bytes_of(stage.directory, small_part(stage.directory, "")).empty());
+  const std::string most(max_content_bytes, 'x');
+  CHECK(bytes_of(stage.directory, small_part(stage.directory, most)) == most);
+  const PartId part = *PartId::random();
+  CHECK_FALSE(stage.directory.publish_small(begin_of(part), final_publish(most.size() + 1),
+                                            as_bytes(most + "x")));
+  CHECK_FALSE(stage.directory.is_in(State::published, part));
+}
+
+TEST_CASE("a small part whose writer died over its journal is nobody's, at whatever byte") {
+  const TestStage stage;
+  const PartId part = small_part(stage.directory, "some bytes");
+  const std::string path = stage.directory.path() + "/published/" + part.text() + ".journal";
+  const auto whole = fs::file_size(path);
+  for (auto length = whole; length-- > 0;) {
+    fs::resize_file(path, length);
+    INFO(length);
+    const auto journal = stage.directory.journal(State::published, part);
+    REQUIRE_FALSE(journal);
+    CHECK(journal.error().system_error == ENOENT);
+    CHECK_FALSE(stage.directory.open_bytes(part));
+  }
+  const auto lead = stage.directory.try_lead();
+  CHECK(stage.directory.remove_if_done().value_or(false));
+  CHECK_FALSE(fs::exists(stage.directory.path()));
+}
+
+TEST_CASE("a small part is given back to its writer as any other") {
+  const TestStage stage;
+  const PartId part = small_part(stage.directory, "abc");
+  SECTION("nobody has it") {
+    auto withdrawn = stage.directory.withdraw(part);
+    REQUIRE(withdrawn);
+    REQUIRE(withdrawn->has_value());
+    CHECK((*withdrawn)->publish.size == 3);
+    CHECK(stage.directory.is_in(State::open, part));
+    CHECK_FALSE(stage.directory.is_in(State::published, part));
+    CHECK_FALSE(stage.directory.open_bytes(part));
+    CHECK((*withdrawn)->bytes.write_at(3, as_bytes("de")));
+    CHECK(stage.directory.publish(part, (*withdrawn)->journal, final_publish(5)));
+    *withdrawn = std::nullopt;
+    CHECK(bytes_of(stage.directory, part) == "abcde");
+  }
+  SECTION("a reader has it") {
+    const auto reader = stage.directory.open_bytes(part);
+    REQUIRE(reader);
+    const auto withdrawn = stage.directory.withdraw(part);
+    REQUIRE(withdrawn);
+    CHECK_FALSE(withdrawn->has_value());
+    CHECK(stage.directory.is_in(State::published, part));
+  }
+  SECTION("it is committed") {
+    CHECK(stage.directory.committed(part, true, {}));
+    const auto withdrawn = stage.directory.withdraw(part);
+    REQUIRE(withdrawn);
+    CHECK_FALSE(withdrawn->has_value());
+    CHECK(bytes_of(stage.directory, part) == "abc");
+  }
 }
 
 TEST_CASE("a part whose journal no reader would take is not begun") {
@@ -547,13 +642,37 @@ TEST_CASE("whatever call fails in a part's life, what says published is publishe
   }
 }
 
-TEST_CASE(
-    "whatever call fails in withdraw, the part is published as it was or in its writer's hands") {
+TEST_CASE("whatever call fails, a small part is published whole or not at all") {
   for (const Fault fault : {Fault::error, Fault::interrupted, Fault::short_transfer}) {
     bool reached_end = false;
     for (long at = 0; !reached_end; ++at) {
       const TestStage stage;
-      const PartId part = published_part(stage.directory, "bytes");
+      const PartId part = *PartId::random();
+      bool said_published = false;
+      {
+        const FaultySystem system(at, fault, ENOSPC);
+        said_published =
+            stage.directory.publish_small(begin_of(part), final_publish(5), as_bytes("bytes"))
+                .has_value();
+        reached_end = system.calls() <= at;
+      }
+      INFO(at);
+      if (reached_end || fault != Fault::error) CHECK(said_published);
+      CHECK(stage.directory.is_in(State::published, part) == said_published);
+      if (said_published) CHECK(bytes_of(stage.directory, part) == "bytes");
+    }
+  }
+}
+
+TEST_CASE(
+    "whatever call fails in withdraw, the part is published as it was or in its writer's hands") {
+  const bool is_small = GENERATE(false, true);
+  for (const Fault fault : {Fault::error, Fault::interrupted, Fault::short_transfer}) {
+    bool reached_end = false;
+    for (long at = 0; !reached_end; ++at) {
+      const TestStage stage;
+      const PartId part = is_small ? small_part(stage.directory, "bytes")
+                                   : published_part(stage.directory, "bytes");
       bool in_hands = false;
       {
         const FaultySystem system(at, fault, EIO);

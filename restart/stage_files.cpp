@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/stage_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "restart/base/system.hpp"
+
+namespace mcr::restart::stage_files {
+
+namespace {
+constexpr std::string_view journal_suffix = ".journal";
+}  // namespace
+
+const char* state_name(LaunchDirectory::State state) {
+  switch (state) {
+    case LaunchDirectory::State::open:
+      return "open";
+    case LaunchDirectory::State::published:
+      return "published";
+    case LaunchDirectory::State::committed:
+      return "committed";
+  }
+  return "open";
+}
+
+std::string journal_path(LaunchDirectory::State state, const PartId& part) {
+  return std::string(state_name(state)) + "/" + part.text() + std::string(journal_suffix);
+}
+
+std::optional<PartId> part_of_journal(std::string_view name) {
+  if (!name.ends_with(journal_suffix)) return std::nullopt;
+  return PartId::parse(name.substr(0, name.size() - journal_suffix.size()));
+}
+
+std::string bytes_path(const PartId& part) {
+  return std::string(parts_directory) + "/" + part.text();
+}
+
+std::string pool_path(std::uint32_t rank, unsigned slot) {
+  return std::string(pool_directory) + "/" + std::to_string(rank) + "." + std::to_string(slot);
+}
+
+/// This user's, and closed to everybody else.
+Result<void> check_private(const File& directory, const std::string& name) {
+  const struct stat status = MCR_TRY(directory.status());
+  if (!S_ISDIR(status.st_mode)) {
+    return Error{Cause::usage, "the stage " + name + " is not a directory"};
+  }
+  if (status.st_uid != ::geteuid()) {
+    return Error{Cause::usage, "the stage " + name + " belongs to user " +
+                                   std::to_string(status.st_uid) +
+                                   "; name one of your own with stage=DIRECTORY"};
+  }
+  if ((status.st_mode & 0777) != 0700) {
+    return Error{Cause::usage, "the stage " + name + " is open to others; `chmod 700 " + name +
+                                   "`, or name another one with stage=DIRECTORY"};
+  }
+  return {};
+}
+
+Result<void> make_directory(int parent, const std::string& name) {
+  if (system_calls().mkdirat(parent, name.c_str(), 0700) == 0) {
+    // Whatever umask took away. That it was made here means that nobody else could replace it
+    // since.
+    if (system_calls().fchmodat(parent, name.c_str(), 0700, 0) == 0) return {};
+    return system_error("cannot set the mode of", name);
+  }
+  if (errno == EEXIST) return {};
+  return system_error("cannot make directory", name);
+}
+
+Result<File> open_directory(int parent, const std::string& name) {
+  auto opened = File::open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!opened && (opened.error().system_error == ELOOP || opened.error().system_error == ENOTDIR)) {
+    return Error{Cause::usage, "the stage " + name + " is not a directory", ENOTDIR};
+  }
+  return opened;
+}
+
+/// The stage itself, made where it is missing.
+Result<File> open_stage(const std::string& stage) {
+  MCR_TRY(make_directory(AT_FDCWD, stage));
+  File opened = MCR_TRY(open_directory(AT_FDCWD, stage));
+  MCR_TRY(check_private(opened, stage));
+  return opened;
+}
+
+Result<void> unlink_if_there(int directory, const std::string& name) {
+  if (system_calls().unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  return system_error("cannot remove", name);
+}
+
+bool exists(int directory, const std::string& name) {
+  struct stat status {};
+  return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/// True while `name` still leads to the very file that is open.
+bool is_still_named(const File& file, int directory, const std::string& name) {
+  struct stat by_name {};
+  if (system_calls().fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) != 0) {
+    return false;
+  }
+  const auto by_descriptor = file.status();
+  return by_descriptor && by_descriptor->st_ino == by_name.st_ino &&
+         by_descriptor->st_dev == by_name.st_dev;
+}
+
+void pause_briefly() {
+  const timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+}  // namespace mcr::restart::stage_files

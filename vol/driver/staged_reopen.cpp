@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A published part that is written again.
+#include <sys/stat.h>
+
+#include "restart/base/system.hpp"
+#include "restart/masked_name.hpp"
+#include "vol/connector/info_string.hpp"
+#include "vol/driver/open_path.hpp"
+#include "vol/driver/spill.hpp"
+#include "vol/driver/staged_file.hpp"
+#include "vol/driver/unfinished_part.hpp"
+#include "vol/leader_start.hpp"
+#include "vol/publish.hpp"
+
+namespace mcr::vol {
+
+// This launch's own part, and still published: taken back, no byte is copied.
+Result<bool> StagedFile::withdraw(const restart::Stub& stub, StagedPart& part) {
+  const restart::LaunchDirectory& directory = part.stage->directory;
+  if (stub.launch_directory != directory.path()) return false;
+  auto withdrawn = MCR_TRY(directory.withdraw(stub.part));
+  if (!withdrawn) return false;
+  part.begin = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part)).begin;
+  part.begin.replaced = restart::Replaced::nothing;  // its own stub lies there already
+  part.bytes = std::move(withdrawn->bytes);
+  part.journal = std::move(withdrawn->journal);
+  part.size = withdrawn->publish.size;
+  part.written.add(0, part.size);
+  part.has_stub = true;
+  return true;
+}
+
+// A new part of the same generation, which replaces the old one at publish.
+Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& place,
+                               StagedPart& part) {
+  const restart::LaunchDirectory& directory = part.stage->directory;
+  const restart::Launcher& launcher = part.stage->launcher;
+  const auto source = MCR_TRY(open_source(stub, place.path));
+  auto made = MCR_TRY(directory.create_part(launcher.rank));
+  UnfinishedPart unfinished(directory, made.part);
+  part.bytes = std::move(made.bytes);
+  part.stale_bytes = made.reused_bytes;
+  part.size = source->size();
+  MCR_TRY(copy_source(*source, part.bytes));
+  part.written.add(0, part.size);
+  restart::PartBegin& begin = part.begin;
+  begin.part = made.part;
+  begin.path_as_passed = place.path;
+  begin.path = place.path;
+  begin.directory_device = place.directory_status.st_dev;
+  begin.directory_inode = place.directory_status.st_ino;
+  begin.rank = stub.rank;
+  begin.rank_count = stub.rank_count;
+  begin.local_rank_count = launcher.local_rank_count;
+  begin.node = launcher.node;
+  begin.launch = stub.launch;
+  begin.sequence = stub.sequence;
+  begin.masked_names = stub.masked_names;
+  begin.presence = part.stage->presence.name;
+  begin.replaced = restart::Replaced::stub;
+  begin.replaced_part = stub.part;
+  begin.mode = place.status ? place.status->st_mode & 07777 : 0600;
+  begin.begin_ns = realtime_ns();
+  begin.settings = part.settings->changed();
+  part.journal = MCR_TRY(directory.begin(begin));
+  unfinished.keep();
+  return {};
+}
+
+Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub,
+                                                       const std::string& path,
+                                                       restart::File at_path) {
+  Process& process = Process::get();
+  const ResolvedPath place = MCR_TRY(resolve_path(path));
+  StagedPart part;
+  part.settings = MCR_TRY(process.settings(environment_info().settings, place.directory));
+  const restart::Launcher launcher = process.launcher(*part.settings);
+  if (!launcher.launch || !Process::is_owner())
+    return Error{Cause::system, "it belongs to no launch", EPERM};
+  part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
+  ensure_leader(*part.stage, false);
+  const struct stat status = MCR_TRY(at_path.status());
+  part.identity = {status.st_dev, status.st_ino};
+  part.group = status.st_gid;
+  part.durable = part.settings->text("close") == "durable";
+  if (!MCR_TRY(withdraw(stub, part))) MCR_TRY(amend(stub, place, part));
+  part.at_path = std::move(at_path);
+  auto file = in_table(std::move(part));
+  file->wrote_ = true;
+  // Opened again and again to append: never drained piece by piece, but native from now on.
+  const bool again =
+      stub.launch == *launcher.launch && process.next_sequence(place.path + "\n") > 0;
+  if (again && file->part_.settings->text("appended") == "native") {
+    for (const std::string& name : file->part_.begin.masked_names) {
+      (void)file->part_.stage->directory.mark_native(restart::pattern_of(name)).has_value();
+    }
+    MCR_TRY(file->spill(nullptr));
+  }
+  return file;
+}
+
+}  // namespace mcr::vol

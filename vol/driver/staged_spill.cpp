@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A part that leaves the stage while it is written: native from now on.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "restart/base/lock.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "vol/driver/spill.hpp"
+#include "vol/driver/staged_file.hpp"
+#include "vol/publish.hpp"
+
+namespace mcr::vol {
+
+Result<void> StagedFile::copy_to(const restart::File& target) {
+  if (!part_.is_begun()) {
+    MCR_TRY(target.write_at(0, part_.image));
+    return target.truncate(part_.size);
+  }
+  for (const auto& range : part_.written.ranges()) {
+    const std::uint64_t end = std::min(range.end, part_.size);
+    if (range.begin < end) MCR_TRY(copy_bytes(part_.bytes, target, range.begin, end));
+  }
+  return target.truncate(part_.size);
+}
+
+Result<void> StagedFile::spill(const char* why) {
+  if (native_) return {};
+  if (why != nullptr) {
+    restart::log_warning_once("spill", part_.begin.path + " is written natively: " + why);
+  }
+  restart::File target;
+  FileIdentity identity = part_.identity;
+  if (part_.begin.replaced == restart::Replaced::nothing) {
+    // In place of the stub, whose descriptors stay good.
+    MCR_TRY(part_.at_path.truncate(0));
+    if (auto copied = copy_to(part_.at_path); !copied) {
+      // Storage refuses what native HDF5 would have written too. The stub comes back, for what is
+      // staged.
+      const Bytes stub = restart::write_stub(stub_of(part_));
+      if (part_.at_path.truncate(0) && part_.has_stub && part_.at_path.write_at(0, stub))
+        (void)part_.at_path.truncate(stub.size()).has_value();
+      return copied;
+    }
+    target = std::move(part_.at_path);
+  } else {
+    auto [file, name] = MCR_TRY(temporary_beside(part_.begin.path, part_.begin.part.text()));
+    if (auto copied = copy_to(file); !copied) {
+      restart::system_calls().unlinkat(AT_FDCWD, name.c_str(), 0);
+      return copied;
+    }
+    native_temporary_ = std::move(name);
+    target = std::move(file);
+    identity = MCR_TRY(identity_of(target.descriptor(), target.name()));
+  }
+  // Also where the stage has never heard of it: it still counts as a part of its set.
+  if (!part_.is_begun()) {
+    if (auto id = restart::PartId::random()) part_.begin.part = *id;
+    if (auto journal = part_.stage->directory.begin(part_.begin)) {
+      part_.journal = std::move(*journal);
+    }
+    part_.image = Bytes();
+  }
+  // The journal says so before the bytes go: a dead writer's part would be looked for there.
+  restart::PartPublish record;
+  record.size = part_.size;
+  record.publish_ns = realtime_ns();
+  record.provisional = true;
+  record.native = restart::PartPublish::NativeFile{identity.device, identity.inode};
+  tell_stage(record);
+  if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
+  native_.emplace(std::move(target), part_.identity, part_.size, true);
+  return {};
+}
+
+Result<void> StagedFile::take_path() {
+  if (native_temporary_.empty()) return {};
+  restart::system_calls().fchown(native_->descriptor(), static_cast<uid_t>(-1), part_.group);
+  restart::system_calls().fchmod(native_->descriptor(), part_.begin.mode);
+  if (restart::system_calls().renameat(AT_FDCWD, native_temporary_.c_str(), AT_FDCWD,
+                                       part_.begin.path.c_str()) != 0) {
+    return restart::system_error("cannot rename", native_temporary_);
+  }
+  native_temporary_.clear();
+  // Who opens the path from now on finds the new file there.
+  const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
+  move_in_table(identity);
+  return {};
+}
+
+Result<void> StagedFile::finish_native() {
+  MCR_TRY(take_path());
+  // It still counts as a part of its set.
+  restart::PartPublish record;
+  record.size = native_->size();
+  record.publish_ns = realtime_ns();
+  if (const auto identity = identity_of(native_->descriptor(), part_.begin.path)) {
+    record.native = restart::PartPublish::NativeFile{identity->device, identity->inode};
+  }
+  tell_stage(record);
+  if (part_.bytes.is_open()) restart::unlock(part_.bytes);
+  leave_table();
+  return native_->close();
+}
+
+void StagedFile::tell_stage(const restart::PartPublish& record) {
+  if (!part_.is_begun()) return;
+  (void)part_.stage->directory.publish(part_.begin.part, part_.journal, record).has_value();
+}
+
+}  // namespace mcr::vol

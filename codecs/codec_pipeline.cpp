@@ -53,6 +53,16 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// The first '|' outside parentheses: a codec's parameters may hold pipelines.
+std::size_t find_bar(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] == '|' && depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
 Error unknown_codec(std::string_view name) {
   std::string message = "unknown codec '" + std::string(name) + "'; known are none";
   for (const CodecEntry& entry : all_codecs()) message += ", " + std::string(entry.name);
@@ -82,7 +92,7 @@ Result<Pipeline> Pipeline::parse(std::string_view text) {
   text = trimmed(text);
   if (text == "none") return pipeline;
   while (true) {
-    const std::size_t bar = text.find('|');
+    const std::size_t bar = find_bar(text);
     pipeline.steps.push_back(MCR_TRY(parse_step(trimmed(text.substr(0, bar)))));
     if (pipeline.steps.size() > max_steps) {
       return Error{Cause::usage, "a pipeline has at most " + std::to_string(max_steps) + " codecs"};

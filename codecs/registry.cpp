@@ -6,6 +6,7 @@
 #include "codecs/class_coder/class_coder_codec.hpp"
 #include "codecs/constant/constant_codec.hpp"
 #include "codecs/delta/delta_codec.hpp"
+#include "codecs/dictionary/dictionary_codec.hpp"
 #include "codecs/entropy/entropy_codec.hpp"
 #include "codecs/fpc/fpc_codec.hpp"
 #include "codecs/fpzip/fpzip_codec.hpp"
@@ -13,6 +14,7 @@
 #include "codecs/lz4/lz4_codec.hpp"
 #include "codecs/ordered_int/ordered_int_codec.hpp"
 #include "codecs/planes/planes_codec.hpp"
+#include "codecs/records/records_codec.hpp"
 #include "codecs/stencil/stencil_codec.hpp"
 #include "codecs/structure_split/structure_split_codec.hpp"
 #include "codecs/top_bits/top_bits_codec.hpp"
@@ -45,6 +47,8 @@ constexpr std::array table{
     CodecEntry{codec_id::stencil, "stencil", stencil_codec, 1, newest},
     CodecEntry{codec_id::fpc, "fpc", fpc_codec, 1, newest},
     CodecEntry{codec_id::entropy, "entropy", entropy_codec, 1, newest},
+    CodecEntry{codec_id::records, "records", records_codec, 1, newest},
+    CodecEntry{codec_id::dictionary, "dictionary", dictionary_codec, 1, newest},
 };
 
 }  // namespace

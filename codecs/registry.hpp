@@ -28,6 +28,8 @@ inline constexpr CodecId class_coder = 14;
 inline constexpr CodecId stencil = 15;
 inline constexpr CodecId fpc = 16;
 inline constexpr CodecId entropy = 17;
+inline constexpr CodecId records = 18;
+inline constexpr CodecId dictionary = 19;
 }  // namespace codec_id
 
 /// One row: a codec may be used in frames of format versions first_version to last_version.

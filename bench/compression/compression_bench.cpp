@@ -21,6 +21,7 @@
 
 #include "bench/compression/rank_files.hpp"
 #include "codecs/chooser.hpp"
+#include "codecs/chosen_frame.hpp"
 #include "codecs/frame.hpp"
 #include "codecs/frame_plan.hpp"
 
@@ -76,9 +77,9 @@ struct Measure {
   std::exit(1);
 }
 
-/// Frames of `variable` under `pipeline`, one behind the other; timed and decoded again.
-Measure measure(const Variable& variable, const Pipeline& pipeline, const Options& options,
-                Scratch& scratch) {
+/// Frames of `variable` by `choice`, one behind the other; timed and decoded again.
+Measure measure(const Variable& variable, const Choice& choice, const ProfileOptions& profile,
+                const Options& options, Scratch& scratch) {
   const std::vector<FramePiece> pieces = plan_frames(variable.layout, options.frame_bytes);
   Measure result;
   result.raw_bytes = variable.raw.size();
@@ -90,7 +91,8 @@ Measure measure(const Variable& variable, const Pipeline& pipeline, const Option
     const double begin = cpu_seconds();
     for (const FramePiece& piece : pieces) {
       const auto raw = ByteSpan(variable.raw).subspan(piece.begin, piece.bytes);
-      const auto encoded = encode_frame(raw, piece.layout, pipeline, scratch, stored);
+      const auto encoded = encode_chosen_frame(choice, profile, raw, piece.layout, variable.columns,
+                                               scratch, stored);
       if (!encoded) fail(variable.name + ": " + encoded.error().message);
     }
     result.encode_seconds = std::min(result.encode_seconds, cpu_seconds() - begin);
@@ -111,7 +113,8 @@ Measure measure(const Variable& variable, const Pipeline& pipeline, const Option
     }
     result.decode_seconds = std::min(result.decode_seconds, cpu_seconds() - begin);
   }
-  if (back != variable.raw) fail(variable.name + ": came back different under " + pipeline.print());
+  if (back != variable.raw)
+    fail(variable.name + ": came back different under " + choice.pipeline.print());
   return result;
 }
 
@@ -125,7 +128,8 @@ std::pair<std::uint64_t, std::string> oracle(const Variable& variable,
   std::uint64_t best = variable.raw.size();
   std::string best_text = "none";
   for (const Pipeline& pipeline : allowed_pipelines(profile, variable.layout.type)) {
-    const std::uint64_t bytes = measure(variable, pipeline, once, scratch).frame_bytes;
+    const std::uint64_t bytes =
+        measure(variable, {pipeline, {}, 0, 0, {}}, profile, once, scratch).frame_bytes;
     if (bytes < best) {
       best = bytes;
       best_text = pipeline.print();
@@ -168,13 +172,17 @@ void run(const std::string& name, const Set& set, const std::string& label,
       choose_seconds = 1e30;
       for (int repeat = 0; repeat < options.repeats; ++repeat) {
         const double begin = cpu_seconds();
-        choice = choose(*profile, variable.layout, variable.raw, scratch, variable.name);
+        choice = choose(*profile, variable.layout, variable.raw, scratch, variable.name,
+                        variable.columns);
         choose_seconds = std::min(choose_seconds, cpu_seconds() - begin);
       }
     } else {
-      choice.pipeline = *pipeline;
+      choice = {*pipeline, {}, 0, 0, {}};
     }
-    Measure one = measure(variable, choice.pipeline, options, scratch);
+    // A choice from the very data that it is for needs no second thought.
+    if (plan_frames(variable.layout, options.frame_bytes).size() <= 1) choice.ratio = 0;
+    Measure one = measure(variable, choice, profile != nullptr ? *profile : ProfileOptions{},
+                          options, scratch);
     one.choose_seconds = choose_seconds;
     std::string best = choice.why;
     if (profile != nullptr && options.oracle) {

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What other compressors make of the same rank files, for the table in docs/compression.md.
 
-    peers.py NAME=DIRECTORY...
+    peers.py [--variables] NAME=DIRECTORY...
 
 General compressors (gzip, zstd, xz) take the files of a set one behind the other, as "concatenate and
 compress" does; those for numbers (blosc2, pcodec, OpenZL, where Python has them) take each variable's data
-over all ranks. One thread, CPU time, the best of three runs; slow ones run once."""
+over all ranks; --variables adds a line for each. One thread, CPU time, the best of three runs; slow ones run once."""
 
 import glob
 import gzip
@@ -83,23 +83,56 @@ def number_peers():
                 lambda b, a: cpu(lambda: standalone.simple_decompress(b)), 1 if level == 12 else 3)
     except ImportError:
         pass
+    try:
+        import openzl.ext as zl
+
+        def openzl(array):
+            compressor = zl.Compressor()
+            g = zl.graphs
+            number = array.dtype.kind in "iuf"
+            compressor.select_starting_graph(g.Compress()(compressor))
+            context = zl.CCtx()
+            context.ref_compressor(compressor)
+            context.set_parameter(zl.CParam.FormatVersion, zl.MAX_FORMAT_VERSION)
+            kind = zl.Type.Numeric if number else zl.Type.Serial
+            words = array.view(f"u{array.dtype.itemsize}") if number else array.view(numpy.uint8)
+            return context.compress([zl.Input(kind, words)])
+
+        peers["OpenZL"] = (lambda a: cpu(lambda: openzl(a)),
+                           lambda b, a: cpu(lambda: zl.DCtx().decompress(b)), 3)
+    except ImportError:
+        pass
+    if shutil.which("zstd"):
+        peers["zstd -3 a variable"] = (
+            lambda a: child_cpu(["zstd", "-q", "-c", "--single-thread", "-3"], a.tobytes()),
+            lambda b, a: child_cpu(["zstd", "-q", "-d", "-c"], b), 3)
+    peers["xz -6 a variable"] = (lambda a: cpu(lambda: lzma.compress(a.tobytes(), preset=6)),
+                                 lambda b, a: cpu(lambda: lzma.decompress(b)), 1)
     return peers
 
 
 def variables(files):
-    """Data of each variable over all files: numbers of four digits and more in names do not count."""
+    """name -> data over all files: numbers of four digits and more in names do not count. Records and
+    text come as arrays of opaque elements."""
     found = {}
 
     def take(name, item):
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf":
-            key = (re.sub(r"\d{4,}", "{n}", name), item.dtype.str)
-            found.setdefault(key, []).append(numpy.ascontiguousarray(item[...]).ravel())
+        if not isinstance(item, h5py.Dataset) or item.dtype.kind == "O":
+            return
+        key = (re.sub(r"\d{4,}", "{n}", name), item.dtype.str)
+        array = numpy.ascontiguousarray(item[...]).ravel()
+        if array.dtype.kind not in "iuf":
+            array = array.view(f"V{array.dtype.itemsize}")
+        found.setdefault(key, []).append(array)
 
     for path in files:
         with h5py.File(path, "r") as file:
             file.visititems(take)
-    return [numpy.concatenate(pieces).astype(pieces[0].dtype.newbyteorder("="))
-            for pieces in found.values()]
+    arrays = {}
+    for (name, _), pieces in found.items():
+        whole = numpy.concatenate(pieces)
+        arrays[name] = whole.astype(whole.dtype.newbyteorder("=")) if whole.dtype.kind in "iuf" else whole
+    return arrays
 
 
 def line(set_name, peer, raw, stored, encode, decode):
@@ -108,7 +141,9 @@ def line(set_name, peer, raw, stored, encode, decode):
 
 
 def main():
-    for word in sys.argv[1:]:
+    words = [word for word in sys.argv[1:] if word != "--variables"]
+    each = len(words) + 1 < len(sys.argv)
+    for word in words:
         name, directory = word.split("=", 1)
         files = sorted(f for f in glob.glob(os.path.join(directory, "*")) if os.path.isfile(f))
         data = b"".join(open(f, "rb").read() for f in files)
@@ -117,22 +152,24 @@ def main():
             back, decode_s = best(lambda: decode(stored), repeats)
             assert back == data, peer
             line(name, peer, len(data), len(stored), encode_s, decode_s)
-        arrays = variables(files) if h5py else []
+        arrays = variables(files) if h5py else {}
         for peer, (encode, decode, repeats) in number_peers().items():
             raw = stored = 0
             encode_s = decode_s = 0.0
-            for array in arrays:
+            for variable, array in arrays.items():
                 if array.size == 0:
                     continue
                 try:
-                    coded, seconds = best(lambda: encode(array), repeats)
-                    encode_s += seconds
-                    _, seconds = best(lambda: decode(coded, array), repeats)
-                    decode_s += seconds
-                except (TypeError, ValueError):
-                    coded = array.tobytes()
+                    coded, own_encode = best(lambda: encode(array), repeats)
+                    _, own_decode = best(lambda: decode(coded, array), repeats)
+                except (TypeError, ValueError, RuntimeError):  # not for such elements
+                    coded, own_encode, own_decode = array.tobytes(), 0, 0
+                if each:
+                    line(f"  {variable}", peer, array.nbytes, len(coded), own_encode, own_decode)
                 raw += array.nbytes
                 stored += len(coded)
+                encode_s += own_encode
+                decode_s += own_decode
             line(name, peer, raw, stored, encode_s, decode_s)
         if shutil.which("h5repack"):
             with tempfile.TemporaryDirectory() as folder:

@@ -47,6 +47,44 @@ ElementType type_of(hid_t type) {
   return element;
 }
 
+void add_columns(hid_t type, std::vector<codecs::Column>& columns);
+
+void add_column(const ElementType& type, std::uint32_t count,
+                std::vector<codecs::Column>& columns) {
+  if (count == 0) return;
+  if (!columns.empty() && columns.back().type == type) {
+    columns.back().count += count;
+  } else {
+    columns.push_back({type, count});
+  }
+}
+
+/// Members of a compound type in their order, padding as bytes.
+void add_members(hid_t type, std::vector<codecs::Column>& columns) {
+  std::size_t at = 0;
+  for (unsigned m = 0; m < static_cast<unsigned>(H5Tget_nmembers(type)); ++m) {
+    const std::size_t offset = H5Tget_member_offset(type, m);
+    add_column({}, static_cast<std::uint32_t>(offset - at), columns);
+    const hid_t member = H5Tget_member_type(type, m);
+    add_columns(member, columns);
+    at = offset + H5Tget_size(member);
+    H5Tclose(member);
+  }
+  add_column({}, static_cast<std::uint32_t>(H5Tget_size(type) - at), columns);
+}
+
+void add_columns(hid_t type, std::vector<codecs::Column>& columns) {
+  if (H5Tget_class(type) == H5T_COMPOUND) return add_members(type, columns);
+  if (H5Tget_class(type) == H5T_ARRAY) {
+    const hid_t inner = H5Tget_super(type);
+    const std::size_t count = H5Tget_size(type) / H5Tget_size(inner);
+    for (std::size_t i = 0; i < count; ++i) add_columns(inner, columns);
+    H5Tclose(inner);
+    return;
+  }
+  add_column(type_of(type), 1, columns);
+}
+
 Shape shape_of(hid_t space) {
   std::vector<hsize_t> extent(
       static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space), 0)));
@@ -77,7 +115,12 @@ struct Collector {
       const std::string key = name + '/' + std::to_string(static_cast<int>(element.kind)) + '/' +
                               std::to_string(element.size) + (element.big_endian ? "b" : "l");
       const auto [place, is_new] = numbers.try_emplace(key, set.variables.size());
-      if (is_new) set.variables.push_back({name, {element, {}}, {}});
+      if (is_new) {
+        set.variables.push_back({name, {element, {}}, {}, {}});
+        if (H5Tget_class(type) == H5T_COMPOUND) {
+          add_columns(type, set.variables.back().columns);
+        }
+      }
       Variable& variable = set.variables[place->second];
       const std::size_t begin = variable.raw.size();
       variable.raw.resize(begin + static_cast<std::size_t>(shape.count()) * element.size);

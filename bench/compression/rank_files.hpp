@@ -7,6 +7,7 @@
 
 #include "codecs/base/bytes.hpp"
 #include "codecs/layout.hpp"
+#include "codecs/records/columns.hpp"
 
 namespace mcr::bench {
 
@@ -14,6 +15,7 @@ namespace mcr::bench {
 struct Variable {
   std::string name;  ///< numbers of four digits and more are written as {n}
   codecs::Layout layout;
+  std::vector<codecs::Column> columns;  ///< of records
   Bytes raw;
 };
 

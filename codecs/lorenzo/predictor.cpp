@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "codecs/base/float_environment.hpp"
@@ -61,13 +62,45 @@ std::uint32_t cost_of(Word residual) {
 
 using Costs = std::array<std::uint64_t, candidate_count>;
 
+/// Of numbers of a few bits it is not their length that counts but how evenly they are spread: how
+/// often each small residual comes, larger ones together by their length.
+class SmallResiduals {
+ public:
+  template <typename Word>
+  void add(std::size_t candidate, Word residual) {
+    const auto length = static_cast<unsigned>(std::bit_width(residual));
+    const bool exact = residual < exact_values;
+    ++counts_[candidate][exact ? static_cast<unsigned>(residual) : exact_values + length];
+    rest_[candidate] += exact ? 0 : length - 1;
+  }
+  /// Bits of a residual by an order-0 code; huge for a candidate that nothing was added to.
+  [[nodiscard]] double bits(std::size_t candidate) const {
+    double total = 0;
+    double sum = 0;
+    for (const std::uint32_t count : counts_[candidate]) {
+      if (count == 0) continue;
+      total += count;
+      sum += count * std::log2(static_cast<double>(count));
+    }
+    if (total == 0) return 1e9;
+    return std::log2(total) + (static_cast<double>(rest_[candidate]) - sum) / total;
+  }
+
+ private:
+  static constexpr unsigned exact_values = 64;
+  std::array<std::array<std::uint32_t, exact_values + 65>, candidate_count> counts_{};
+  std::array<std::uint64_t, candidate_count> rest_{};
+};
+
 /// Adds the cost of the true residual at one point for each candidate up to `dimensions`.
 template <typename Word>
 void add_costs(const Neighbourhood<Word>& n, Word before, int dimensions, bool ordered,
-               Costs& costs) {
+               Costs& costs, SmallResiduals& small) {
   const auto o = [&](Word word) { return ordered ? ordered_from_float(word) : word; };
   const auto add = [&](Candidate candidate, Word difference) {
-    costs[candidate] += cost_of(zigzag(difference));
+    const auto residual = zigzag(difference);
+    costs[candidate] += cost_of(residual);
+    small.add(candidate, residual);
   };
   const Word here = o(n.here);
   add(none, here);
@@ -99,7 +132,8 @@ constexpr std::size_t numbers_a_point = 50;  // at most one point for so many nu
 /// Mean cost of each candidate over points spread over the brick, its faces among them: in small
 /// bricks the faces decide.
 template <typename Word>
-Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& type) {
+Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& type,
+               SmallResiduals& small) {
   const BrickView view = view_of(shape, type, predictors[floating_3d]);
   const LorenzoBox& box = view.box;
   const bool ordered = type.kind == ElementKind::floating;
@@ -117,7 +151,7 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
                                        inside / columns / box.rows, inside / columns % box.rows,
                                        inside % columns);
     const Word before = index == 0 ? Word{0} : load<Word>(brick + (index - 1) * sizeof(Word));
-    add_costs(n, before, view.dimensions, ordered, costs);
+    add_costs(n, before, view.dimensions, ordered, costs, small);
   }
   for (std::uint64_t& cost : costs) cost /= points;
   // What a brick of lower rank, or of integers, cannot have costs what it gets instead.
@@ -169,20 +203,24 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   // every brick was 0.3 % worse on bricks of 5000 numbers, which is the estimates' noise.
   constexpr std::uint64_t clear_gain = 400;  // 1/256 bits a number
   constexpr std::size_t most_own = 4000;
+  constexpr std::uint64_t small_bits = 10;  // of a number: above, its length says enough
   const DefaultFloatEnvironment mode;
   const bool floating = layout.type.kind == ElementKind::floating && layout.type.size >= 4;
   std::vector<Costs> costs;
   costs.reserve(layout.bricks.size());
   Costs total{};
+  std::uint64_t numbers = 0;
+  SmallResiduals small;
   const std::byte* brick = raw.data();
   for (const Shape& shape : layout.bricks) {
     const std::uint64_t count = shape.count();
     costs.emplace_back();
     if (count == 0) continue;
     costs.back() = with_word(layout.type.size, [&]<typename Word>(Word) {
-      return estimate<Word>(brick, shape, layout.type);
+      return estimate<Word>(brick, shape, layout.type, small);
     });
     for (std::size_t c = 0; c < candidate_count; ++c) total[c] += costs.back()[c] * count;
+    numbers += count;
     brick += count * layout.type.size;
   }
   const std::size_t candidates = floating ? candidate_count : floating_2d;
@@ -193,7 +231,12 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
     }
     return best;
   };
-  const std::size_t common = cheapest(total);
+  std::size_t common = cheapest(total);
+  if (!floating && numbers != 0 && total[common] / numbers < small_bits * 256) {
+    for (std::size_t c = none; c < candidates; ++c) {
+      if (small.bits(c) < small.bits(common) - 0.05) common = c;
+    }
+  }
   Bytes each;
   std::uint64_t gain = 0;
   for (std::size_t b = 0; b < costs.size(); ++b) {

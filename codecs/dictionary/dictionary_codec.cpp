@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rounded values, weights, table look-ups, materials: where some hundreds of numbers make up an
+// array, their places in a sorted table say all, and neighbours in the table are neighbours in
+// value.
+#include "codecs/dictionary/dictionary_codec.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "codecs/base/words.hpp"
+#include "codecs/dictionary/dictionary.hpp"
+#include "codecs/entropy/entropy.hpp"
+#include "codecs/planes/planes_codec.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+constexpr std::byte plain_numbers{0};
+constexpr std::byte differences{1};
+
+bool is_floating(const ElementType& type) { return type.kind == ElementKind::floating; }
+
+Layout flat(const ElementType& type, std::size_t count) {
+  return {type, {Shape::flat(static_cast<std::uint32_t>(count))}};
+}
+Layout numbers_layout(std::size_t table_count, std::size_t count) {
+  return flat({ElementKind::unsigned_integer, table_count <= 256 ? 1U : 2U, false}, count);
+}
+
+/// The table's words as differences to the one before, in its order, little-endian.
+Bytes pack_table(const ElementType& type, const std::vector<std::uint64_t>& table) {
+  Bytes packed(table.size() * type.size);
+  with_word(type.size, [&]<typename Word>(Word) {
+    Word before = 0;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      auto word = static_cast<Word>(table[i]);
+      if (is_floating(type)) word = ordered_from_float(word);
+      store(packed.data() + i * sizeof(Word), little_endian(static_cast<Word>(word - before)));
+      before = word;
+    }
+  });
+  return packed;
+}
+
+/// The inverse, in place; words as this machine has them.
+void unpack_table(const ElementType& type, MutableByteSpan table) {
+  with_word(type.size, [&]<typename Word>(Word) {
+    Word before = 0;
+    for (std::size_t at = 0; at < table.size(); at += sizeof(Word)) {
+      const auto word = static_cast<Word>(before + little_endian(load<Word>(table.data() + at)));
+      store(table.data() + at, is_floating(type) ? float_from_ordered(word) : word);
+      before = word;
+    }
+  });
+}
+
+/// Numbers in the table, or their differences, as elements of one or two bytes, little-endian.
+void narrow(std::span<const std::uint16_t> numbers, bool as_differences, std::size_t bytes,
+            std::byte* to) {
+  with_word(bytes, [&]<typename Word>(Word) {
+    Word before = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto number = static_cast<Word>(numbers[i]);
+      Word stored = number;
+      if (as_differences) stored = zigzag(static_cast<Word>(number - before));
+      before = number;
+      store(to + i * sizeof(Word), little_endian(stored));
+    }
+  });
+}
+
+void widen(const std::byte* from, bool as_differences, std::size_t bytes,
+           std::span<std::uint16_t> numbers) {
+  with_word(bytes, [&]<typename Word>(Word) {
+    Word before = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      auto number = little_endian(load<Word>(from + i * sizeof(Word)));
+      if (as_differences) number = static_cast<Word>(before + unzigzag(number));
+      before = number;
+      numbers[i] = static_cast<std::uint16_t>(number);
+    }
+  });
+}
+
+/// What the planes of `elements` take by codes of order 0, of a piece from the middle.
+std::size_t guess(const Bytes& elements, std::size_t bytes) {
+  constexpr std::size_t looked_at = 16384;
+  const std::size_t count = elements.size() / bytes;
+  const std::size_t first = count > looked_at ? (count - looked_at) / 2 : 0;
+  std::size_t sum = 0;
+  std::vector<std::uint8_t> plane(std::min(count, looked_at));
+  for (std::size_t b = 0; b < bytes; ++b) {
+    for (std::size_t i = 0; i < plane.size(); ++i) {
+      plane[i] = std::to_integer<std::uint8_t>(elements[(first + i) * bytes + b]);
+    }
+    sum += entropy::estimate_block(entropy::count_symbols(plane), entropy::Method::smallest);
+  }
+  return sum;
+}
+
+class DictionaryCodec final : public Codec {
+ public:
+  Result<Layout> output(const Layout& in, ByteSpan parameters) const override {
+    if (!parameters.empty()) return Error{Cause::usage, "dictionary: takes no parameters"};
+    if (in.type.kind == ElementKind::bytes || in.type.size == 1) {
+      return Error{Cause::usage, "dictionary: takes numbers of 2, 4 or 8 bytes"};
+    }
+    return Layout{};
+  }
+  bool changes_size() const override { return true; }
+  Elements elements() const override { return Elements::numbers; }
+
+  Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan, Scratch& scratch,
+                      Bytes& out) const override {
+    const ElementType& type = layout.type;
+    const std::size_t count = raw.size() / type.size;
+    const std::size_t limit = std::min(max_dictionary_words, count / 4 + 16);
+    const auto table = distinct_words(type.size, is_floating(type), raw.data(), count, limit);
+    if (table.empty() && count != 0) {
+      return Error{Cause::usage, "dictionary: too many different numbers"};
+    }
+    const auto numbers = scratch.take<std::uint16_t>(count);
+    dictionary_encode(type.size, raw.data(), count, table, numbers.data());
+    const Layout narrowed = numbers_layout(table.size(), count);
+    const std::size_t bytes = narrowed.type.size;
+    Bytes plain(count * bytes);
+    Bytes delta(count * bytes);
+    narrow(numbers.span(), false, bytes, plain.data());
+    narrow(numbers.span(), true, bytes, delta.data());
+    const bool by_difference = guess(delta, bytes) < guess(plain, bytes);
+    const auto parameters = planes_codec().parse("smallest");
+    if (!parameters) return parameters.error();
+    const auto coded = scratch.take_vector();
+    MCR_TRY(planes_codec().encode(pack_table(type, table), flat(type, table.size()), *parameters,
+                                  scratch, *coded));
+    Writer writer(out);
+    writer.varint(table.size());
+    writer.varint(coded->size());
+    writer.bytes(*coded);
+    writer.bytes(object_bytes(by_difference ? differences : plain_numbers));
+    return planes_codec().encode(by_difference ? delta : plain, narrowed, *parameters, scratch,
+                                 out);
+  }
+
+  Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan, Scratch& scratch,
+                      MutableByteSpan raw) const override {
+    const ElementType& type = layout.type;
+    const std::size_t count = raw.size() / type.size;
+    Reader in(stored);
+    const auto table_count = static_cast<std::size_t>(
+        MCR_TRY(in.varint_at_most(std::min(max_dictionary_words, count), "words of a dictionary")));
+    const ByteSpan coded_table = MCR_TRY(in.bytes(MCR_TRY(in.varint())));
+    const auto table = scratch.take<std::byte>(table_count * type.size);
+    MCR_TRY(planes_codec().decode(coded_table, flat(type, table_count), {}, scratch, table.span()));
+    unpack_table(type, table.span());
+    const std::uint8_t form = MCR_TRY(in.u8());
+    if (form > 1) return Error{Cause::damaged, "dictionary: numbers in no known form"};
+    const Layout narrowed = numbers_layout(table_count, count);
+    const auto narrow_bytes = scratch.take<std::byte>(count * narrowed.type.size);
+    MCR_TRY(planes_codec().decode(MCR_TRY(in.bytes(in.remaining())), narrowed, {}, scratch,
+                                  narrow_bytes.span()));
+    const auto numbers = scratch.take<std::uint16_t>(count);
+    widen(narrow_bytes.data(), form == 1, narrowed.type.size, numbers.span());
+    if (!dictionary_decode(type.size, numbers.data(), count, table.data(), table_count,
+                           raw.data())) {
+      return Error{Cause::damaged, "dictionary: number of no word"};
+    }
+    return {};
+  }
+
+  Result<Bytes> parse(std::string_view text) const override {
+    if (text.empty()) return Bytes{};
+    return Error{Cause::usage, "dictionary: takes no parameters"};
+  }
+  std::string print(ByteSpan) const override { return ""; }
+};
+
+constinit const DictionaryCodec codec;
+
+}  // namespace
+
+const Codec& dictionary_codec() { return codec; }
+
+}  // namespace mcr::codecs

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Coder of numbers of which few are different; see spec.md.
+#pragma once
+
+#include "codecs/codec.hpp"
+
+namespace mcr::codecs {
+
+const Codec& dictionary_codec();
+
+}  // namespace mcr::codecs

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What codes of order 0 and their relatives would make of some points, in bits an element.
+#pragma once
+
+#include "codecs/base/words.hpp"
+#include "codecs/class_coder/class_symbols.hpp"
+#include "codecs/estimates/point_entropy.hpp"
+
+namespace mcr::codecs {
+
+/// Says that a model does not fit.
+inline constexpr double impossible_bits = 1e9;
+
+/// Bits of words coded in byte planes.
+template <typename Word>
+double plane_bits(const std::vector<Word>& words) {
+  std::array<ByteCounts, sizeof(Word)> planes;
+  for (const Word word : words) {
+    for (std::size_t b = 0; b < sizeof(Word); ++b) planes[b].add((word >> (8 * b)) & 0xff);
+  }
+  double bits = 0;
+  const double noise = noise_entropy(words.size());
+  for (const ByteCounts& plane : planes) bits += plane.plane_entropy(words.size(), noise);
+  return bits;
+}
+
+/// Bits of residuals (zigzagged here) by the class coder.
+template <typename Word>
+double class_bits(const std::vector<Word>& residuals) {
+  ByteCounts counts;
+  std::uint64_t rest = 0;
+  for (const Word residual : residuals) {
+    const ClassAndWidth c = classify<Word>(zigzag(residual));
+    counts.add(c.symbol);
+    rest += c.width;
+  }
+  return counts.entropy(residuals.size()) +
+         static_cast<double>(rest) / static_cast<double>(residuals.size());
+}
+
+/// How much less the class coder's symbols take where each is coded by what stood before it, in
+/// bits an element. Points lie in runs, so that the one before is the neighbour, mostly.
+template <typename Word>
+double context_gain(const std::vector<Word>& residuals) {
+  constexpr std::size_t buckets = 4;
+  constexpr std::size_t least_points = 512;  // fewer say nothing of four tables
+  const std::size_t count = residuals.size();
+  if (count < least_points) return 0;
+  std::vector<std::uint8_t> symbols(count);
+  std::array<std::size_t, 256> histogram{};
+  for (std::size_t i = 0; i < count; ++i) {
+    symbols[i] = static_cast<std::uint8_t>(classify<Word>(zigzag(residuals[i])).symbol);
+    ++histogram[symbols[i]];
+  }
+  std::array<std::uint8_t, 256> bucket_of{};
+  std::size_t below = 0;
+  for (std::size_t symbol = 0; symbol < 256; ++symbol) {
+    bucket_of[symbol] = static_cast<std::uint8_t>(below * buckets / count);
+    below += histogram[symbol];
+  }
+  std::array<ByteCounts, buckets> counts;
+  std::array<std::size_t, buckets> sizes{};
+  ByteCounts all;
+  for (std::size_t i = 1; i < count; ++i) {
+    const std::size_t bucket = bucket_of[symbols[i - 1]];
+    counts[bucket].add(symbols[i]);
+    ++sizes[bucket];
+    all.add(symbols[i]);
+  }
+  double apart = 0;
+  for (std::size_t b = 0; b < buckets; ++b) {
+    if (sizes[b] != 0) apart += static_cast<double>(sizes[b]) * counts[b].entropy(sizes[b]);
+  }
+  const auto n = static_cast<double>(count - 1);
+  return std::max(0.0, all.entropy(count - 1) - apart / n);
+}
+
+/// Bits of words by their numbers in a table of the distinct ones; impossible where the points show
+/// too many that come once. `total`: elements in all.
+template <typename Word>
+double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
+  constexpr double most_new = 0.4;  // of the points: no word that was seen before
+  constexpr std::size_t least_points = 256;
+  if (words.size() < least_points) return impossible_bits;
+  KeyCounts counts(words.size());
+  for (const Word word : words) counts.add(word);
+  double once = 0;
+  double twice = 0;
+  double distinct = 0;
+  std::vector<std::uint32_t> each;
+  for (const KeyCounts::Entry& entry : counts.entries()) {
+    if (entry.count == 0) continue;
+    each.push_back(entry.count);
+    distinct += 1;
+    once += entry.count == 1 ? 1 : 0;
+    twice += entry.count == 2 ? 1 : 0;
+  }
+  const auto n = static_cast<double>(words.size());
+  if (once > most_new * n) return impossible_bits;
+  // Chao's estimate, where some came twice; else what came once is taken for ever new.
+  const double fresh = once / n;
+  const double all = twice > 0.15 * once ? distinct + once * once / (2 * std::max(twice, 1.0))
+                                         : distinct + 0.7 * fresh * static_cast<double>(total);
+  if (all > 65000 || all * 5 > static_cast<double>(total)) return impossible_bits;
+  return entropy_of(each, words.size(), word_bits<Word>) +
+         fresh * std::log2(all / std::max(once, 1.0) + 1) +
+         all * word_bits<Word> / static_cast<double>(total);
+}
+
+/// Bits of words by a code of their first bits; words that are frequent as a whole have no rest.
+/// `frequent` receives their share, `frequent_mix` the entropy of one of them.
+template <typename Word>
+double top_bits_bits(const std::vector<Word>& words, double& frequent, double& frequent_mix) {
+  constexpr unsigned exponent = sizeof(Word) == 8 ? 11 : sizeof(Word) == 4 ? 8 : 5;
+  constexpr unsigned top = 1 + exponent + 2;
+  if constexpr (word_bits<Word> <= top) return impossible_bits;
+  double mixed = 0;
+  std::size_t all_frequent = 0;
+  constexpr unsigned rest_bits = word_bits<Word> - std::min(top, word_bits<Word> - 1);
+  KeyCounts exact(words.size());
+  for (const Word word : words) exact.add(word);
+  KeyCounts keys(words.size());
+  std::vector<std::uint32_t> counts;
+  double rest = 0;
+  for (const KeyCounts::Entry& entry : exact.entries()) {
+    if (entry.count > 2 && entry.count * 32 > words.size()) {
+      counts.push_back(entry.count);
+      mixed += count_log()(entry.count);
+      all_frequent += entry.count;
+    } else if (entry.count != 0) {
+      keys.add(entry.key >> rest_bits, entry.count);
+      rest += entry.count * rest_bits;
+    }
+  }
+  for (const KeyCounts::Entry& entry : keys.entries()) {
+    if (entry.count != 0) counts.push_back(entry.count);
+  }
+  const auto n = static_cast<double>(words.size());
+  frequent = static_cast<double>(all_frequent) / n;
+  if (all_frequent != 0) {
+    frequent_mix = (count_log()(all_frequent) - mixed) / static_cast<double>(all_frequent);
+  }
+  return entropy_of(counts, words.size(), top) + rest / static_cast<double>(words.size());
+}
+
+}  // namespace mcr::codecs

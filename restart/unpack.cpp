@@ -72,6 +72,7 @@ class Unpacker {
     for (std::uint32_t i = 0; i < parts_->size(); ++i) {
       const std::uint32_t rank = (*parts_)[i].entry.rank;
       const auto& ranks = options_.ranks;
+      if (options_.without.contains((*parts_)[i].entry.part)) continue;
       if (ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) {
         wanted.push_back(i);
         report_.bytes += (*parts_)[i].entry.size;

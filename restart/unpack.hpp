@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ using Progress = std::function<void(std::uint64_t bytes_done, std::uint64_t byte
 
 struct UnpackOptions {
   std::vector<std::uint32_t> ranks;  ///< empty: all
+  std::set<PartId> without;          ///< parts that are left out
   bool replace = false;              ///< files that are there already
   ParallelFor parallel_for = one_after_another;
   Progress progress;

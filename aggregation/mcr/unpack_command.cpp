@@ -3,7 +3,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
+#include <tuple>
 
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
@@ -21,6 +25,34 @@ struct UnpackCommand {
   bool force = false;
 };
 
+using Containers = std::vector<std::shared_ptr<restart::ContainerReader>>;
+
+/// A file that was opened again and amended after its set was committed lies in a container of its
+/// own beside the set's: of each file the part that was committed last is the file, whatever the
+/// order of the containers' names.
+Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
+  using Path = std::tuple<std::string, std::string, std::uint64_t, std::string>;
+  struct Newest {
+    std::uint64_t created_ns;
+    restart::PartId part;
+  };
+  std::map<Path, Newest> newest;
+  std::set<restart::PartId> replaced;
+  for (const auto& container : containers) {
+    const restart::SetIdentity& set = container->set();
+    for (const restart::PartRecord& record : *MCR_TRY(container->parts())) {
+      const Newest here{set.created_ns, record.entry.part};
+      const auto [there, is_first] = newest.try_emplace(
+          Path{set.masked_name, set.launch, set.sequence, record.entry.path}, here);
+      if (is_first || there->second.part == here.part) continue;
+      const bool is_newer = here.created_ns >= there->second.created_ns;
+      replaced.insert(is_newer ? there->second.part : here.part);
+      if (is_newer) there->second = here;
+    }
+  }
+  return replaced;
+}
+
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   if (::mkdir(command.directory.c_str(), 0777) != 0 && errno != EEXIST) {
     return restart::system_error("mkdir", command.directory);
@@ -31,15 +63,20 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   options.replace = command.force;
   options.parallel_for = parallel_on(command.threads == 0 ? usable_threads() : command.threads);
   options.progress = bar.function();
-  restart::UnpackReport all;
+  Containers containers;
   for (const std::string& argument : command.arguments) {
     for (const std::string& name : MCR_TRY(find_containers(argument))) {
-      const auto container = MCR_TRY(restart::ContainerReader::open(AT_FDCWD, name));
-      restart::UnpackReport report =
-          MCR_TRY(restart::unpack(*container, command.directory, options));
-      all.bytes += report.bytes;
-      all.files.insert(all.files.end(), report.files.begin(), report.files.end());
+      const bool again = std::any_of(containers.begin(), containers.end(),
+                                     [&](const auto& it) { return it->name() == name; });
+      if (!again) containers.push_back(MCR_TRY(restart::ContainerReader::open(AT_FDCWD, name)));
     }
+  }
+  options.without = MCR_TRY(replaced_parts(containers));
+  restart::UnpackReport all;
+  for (const auto& container : containers) {
+    restart::UnpackReport report = MCR_TRY(restart::unpack(*container, command.directory, options));
+    all.bytes += report.bytes;
+    all.files.insert(all.files.end(), report.files.begin(), report.files.end());
   }
   if (all.files.empty()) return Error{Cause::usage, "no part of these ranks"};
   return all;

@@ -39,8 +39,10 @@ import traceback
 import uuid
 from pathlib import Path
 
+import cgroups
 import processes
 import runner
+import sanitizers
 from build_config import (BUILD, COMMAND, DATA, HDF5_LIBDIR, HDF5_TOOLS, PLUGINS, PREFIX, SANITIZED, SOURCE, config,
                           hdf5_tool, mpiexec, program)
 from compare import containers_below, difference, files_below, is_stub, stubs_below
@@ -170,6 +172,8 @@ class Test:
         """Without mcr: as if mcr were not there. Settings become MCR_<KEY>, None takes one away."""
         result = {k: v for k, v in os.environ.items() if not k.startswith(("HDF5_", "MCR_")) or k.startswith("MCR_TEST_")}
         result["MCR_BUILD"] = str(BUILD)
+        if SANITIZED:
+            result["LD_PRELOAD"] = sanitizers.preloaded()
         if mcr:
             result["HDF5_PLUGIN_PATH"] = str(PLUGINS)
             result["HDF5_VOL_CONNECTOR"] = "mcr" if mcr is True else mcr
@@ -194,8 +198,7 @@ class Test:
         environment = self.environment(mcr, env, **settings)
         words = [str(w) for w in words]
         if fixed_time:
-            preload = program("test/support/libfixed_time.so")
-            words = ["env", f"LD_PRELOAD={preload}"] + words
+            environment["LD_PRELOAD"] = " ".join([sanitizers.preloaded(), program("test/support/libfixed_time.so")]).strip()
         if ranks is not None:
             launcher = mpiexec()
             if nodes > 1:
@@ -217,8 +220,9 @@ class Test:
 
     def mcr(self, *words, check=True, seconds=120, env=None, cwd=None, **settings):
         """The command mcr, with the settings of this test (its stage) but no connector."""
+        leaks = {"ASAN_OPTIONS": sanitizers.with_leaks(os.environ["ASAN_OPTIONS"])} if SANITIZED else {}
         return self.run([COMMAND, *words], check=check, seconds=seconds, cwd=cwd,
-                        env={"HDF5_PLUGIN_PATH": str(PLUGINS), **(env or {})}, **{"stage": self.stage, **settings})
+                        env={"HDF5_PLUGIN_PATH": str(PLUGINS), **leaks, **(env or {})}, **{"stage": self.stage, **settings})
 
     def mcr_json(self, *words, **how):
         return json.loads(self.mcr(*words, "--json", **how).out)
@@ -281,6 +285,25 @@ class Test:
         self.run([hdf5_tool("h5diff"), left, right], env={"HDF5_PLUGIN_PATH": str(PLUGINS)}, **how)
 
     # --- surroundings ---------------------------------------------------------------------------------------
+
+    def memory_group(self, limit):
+        """A control group whose processes have so many bytes of memory: the words that start a command in it, and a
+        function that counts how many of its processes were killed for memory. It goes with the case."""
+        name = f"mcr-test-{os.environ['MCR_TEST_CASE']}"
+        group, control = cgroups.make(name, limit)
+        if group is None:
+            skip(f"no memory control group can be made here ({control})")
+        return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"], lambda: cgroups.kills(group)
+
+    def without_leader(self, script=None):
+        """HDF5_PLUGIN_PATH of a copy of the installation whose command is this script, or is not there."""
+        root = self.scratch("without-leader")
+        shutil.copytree(PLUGINS, root / "lib/mcr/plugin")
+        if script is not None:
+            (root / "bin").mkdir()
+            (root / "bin/mcr").write_text(script)
+            (root / "bin/mcr").chmod(0o755)
+        return root / "lib/mcr/plugin"
 
     def tmpfs(self, name, size):
         """A memory file system of its own size, for what happens when it is full."""

@@ -12,7 +12,9 @@ import time
 import uuid
 from pathlib import Path
 
+import cgroups
 import processes
+import sanitizers
 
 SKIPPED = 77  # exit status of a case that cannot run here; its last line says why
 
@@ -60,7 +62,7 @@ def run_case(command, deadline, build, keep=False):
     work.mkdir(parents=True)
     stage.mkdir(mode=0o700)
     environment = dict(os.environ, MCR_BUILD=str(build), MCR_TEST_CASE=token, MCR_TEST_WORK=str(work),
-                       MCR_TEST_STAGE=str(stage), PYTHONDONTWRITEBYTECODE="1")
+                       MCR_TEST_STAGE=str(stage), PYTHONDONTWRITEBYTECODE="1", **sanitizers.environment(work))
 
     def mine():
         return [p for p in processes.of_token("MCR_TEST_CASE", token) + processes.of_stage(stage)
@@ -92,6 +94,10 @@ def run_case(command, deadline, build, keep=False):
     state = "failed" if late else {0: "passed", SKIPPED: "skipped"}.get(child.returncode, "failed")
     if child.returncode not in (0, 1, SKIPPED) and not late:
         text += f"\nended with status {child.returncode}"
+    found = sanitizers.findings(work)
+    if found:
+        state, text = "failed", text + found
+    cgroups.remove(f"mcr-test-{token}")
     if keep and state == "failed":
         text += f"\nkept: {work} and {stage}"
     else:

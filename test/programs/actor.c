@@ -18,7 +18,7 @@
 //   element check F D COUNT SEED                       reads and compares attr F NAME VALUE |
 //   checkattr F NAME VALUE one integer at the root flush F | close F rename A B | unlink A | link A
 //   B | symlink A B | mkdir D | chdir D | touch F | copy A B await F [MS] waits until F exists
-//   sleep MS | say TEXT
+//   sleep MS | say TEXT | hold MIB             takes so much more memory and keeps it
 //   exit N | _exit N | abort | fork            fork: the child ends at once by _exit(0), the parent
 //   waits for it
 #include <errno.h>
@@ -151,6 +151,13 @@ static int attribute(hid_t file, const char* verb, const char* name, long wanted
   return status < 0 || found != wanted ? -1 : 0;
 }
 
+static int hold(size_t bytes) {
+  char* memory = malloc(bytes);
+  if (!memory) return -1;
+  memset(memory, 1, bytes);  // pages of its own
+  return 0;                  // kept until the end
+}
+
 static void nap(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
 
 static int await(const char* path, long ms) {
@@ -216,6 +223,7 @@ static int act(int count, char** w) {
   if (!strcmp(verb, "touch")) return close(open(a, O_WRONLY | O_CREAT, 0666));
   if (!strcmp(verb, "await")) return await(a, count > 2 ? strtol(b, NULL, 10) : 30000);
   if (!strcmp(verb, "sleep")) return nap(number), 0;
+  if (!strcmp(verb, "hold")) return hold((size_t)number << 20);
   if (!strcmp(verb, "fork")) return child();
   if (!strcmp(verb, "exit")) exit((int)number);
   if (!strcmp(verb, "_exit")) _exit((int)number);

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -20,6 +22,8 @@ extern char** environ;
 namespace mcr::vol {
 
 namespace {
+
+using State = restart::LaunchDirectory::State;
 
 constexpr std::uint64_t check_interval_ns = 1'000'000'000;
 /// After so many starts without a leader that is seen to lead, no other would help.
@@ -130,6 +134,28 @@ void adopt_launch(const std::string& launch_directory) {
   if (!directory || directory->has_leader()) return;
   const std::string command = command_path();
   (void)spawn(command, {command, "leader", "--detach", "--adopt", launch_directory});
+}
+
+void adopt_orphans(const std::string& stage) {
+  static constinit std::atomic<bool> looked{false};
+  if (!Process::is_owner() || looked.exchange(true)) return;
+  const auto launches = restart::launch_directories(stage);
+  if (!launches) return;
+  for (const std::string& path : *launches) {
+    const auto directory = restart::LaunchDirectory::open(path);
+    if (!directory || directory->has_leader()) continue;
+    // Where somebody lives, he sees to it himself.
+    const auto presences = directory->presences();
+    const bool lives = !presences || std::any_of(presences->begin(), presences->end(),
+                                                 [](const auto& it) { return it.alive; });
+    if (lives) continue;
+    for (const auto state : {State::published, State::open}) {
+      const auto parts = directory->list(state);
+      if (!parts || parts->empty()) continue;
+      adopt_launch(path);
+      break;
+    }
+  }
 }
 
 }  // namespace mcr::vol

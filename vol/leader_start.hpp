@@ -16,4 +16,8 @@ bool ensure_leader(JobStage& stage, bool now);
 /// Starts a leader for another launch's directory in the stage, where parts wait and none leads.
 void adopt_launch(const std::string& launch_directory);
 
+/// The same for all of this user's launches in the stage of which nobody lives. Once a process: for
+/// one that only reads, and so has no leader of its own to see to them.
+void adopt_orphans(const std::string& stage);
+
 }  // namespace mcr::vol

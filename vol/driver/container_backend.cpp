@@ -15,6 +15,7 @@
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
 #include "vol/driver/stage_backend.hpp"
+#include "vol/driver/written_in_turns.hpp"
 
 namespace mcr::vol {
 
@@ -136,11 +137,18 @@ Result<void> ContainerBackend::begin_writing() {
   if (second < 0) return restart::system_error("cannot duplicate the descriptor of", path_);
   // Our own look at the part would keep us from taking it back.
   source_.reset();
-  auto file = StagedFile::reopen(stub_, path_, restart::File(second, path_));
-  if (file) {
+  restart::File stub_file(second, path_);
+  const bool natively = goes_on_natively(stub_, path_);
+  auto file = natively ? Result<std::shared_ptr<StagedFile>>(nullptr)
+                       : StagedFile::reopen(stub_, path_, std::move(stub_file));
+  if (file && *file != nullptr) {
     written_ = std::make_unique<StageBackend>(std::move(*file), true, ignore_disabled_locks_);
   } else {
-    restart::log_warning_once("amend", path_ + " is written natively: " + file.error().message);
+    if (natively) {
+      tell_how_to_capture(stub_, path_);
+    } else {
+      restart::log_warning_once("amend", path_ + " is written natively: " + file.error().message);
+    }
     source_ = MCR_TRY(open_source(stub_, path_));
     written_ = MCR_TRY(native_copy(*source_, path_, at_path_, ignore_disabled_locks_));
   }

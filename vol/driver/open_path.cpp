@@ -13,6 +13,7 @@
 #include "restart/open_part.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/connector/resolved_path.hpp"
+#include "vol/driver/awaited_part.hpp"
 #include "vol/driver/container_backend.hpp"
 #include "vol/driver/native_backend.hpp"
 #include "vol/driver/stage_backend.hpp"
@@ -65,18 +66,18 @@ Result<Process::SettingsPointer> settings_at(const std::string& path) {
 }
 
 // The part that a restart sees there: the stub's own, or one of the whole set before it.
-Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path) {
-  const auto settings = MCR_TRY(settings_at(path));
-  const restart::Launcher launcher = Process::get().launcher(*settings);
+Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path,
+                                         const restart::Settings& settings,
+                                         const restart::Launcher& launcher, bool may_wait) {
   restart::Opener opener;
   opener.launch = launcher.launch.value_or("");
   opener.rank_count = launcher.rank_count;
-  const auto mix = settings->text("mix");
+  const auto mix = settings.text("mix");
   opener.mix = mix == "refuse"   ? restart::Mix::refuse
                : mix == "native" ? restart::Mix::native
                                  : restart::Mix::previous;
-  opener.wait_ms = settings->milliseconds("read_wait");
-  opener.allow = settings->text("allow");
+  opener.wait_ms = may_wait ? settings.milliseconds("read_wait") : 0;
+  opener.allow = settings.text("allow");
   opener.adopt = adopt_launch;
   auto opened = restart::open_generation(stub, path, opener);
   if (opened) return opened;
@@ -84,13 +85,29 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   return opened;
 }
 
+Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request);
+
 Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::File file,
                                            FileIdentity identity) {
   const auto stub = MCR_TRY(read_stub_file(file));
   const ResolvedPath place = MCR_TRY(resolve_path(request.name));
-  auto opened = MCR_TRY(open_as_seen(stub, place.path));
+  const auto settings = MCR_TRY(settings_at(place.path));
+  const restart::Launcher launcher = Process::get().launcher(*settings);
+  adopt_orphans(std::string(settings->text("stage")));
+  const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writable};
+  restart::Stub there = stub;
+  if (must_become_native(awaited)) there.launch_directory.clear();  // its container will do
+  auto opened = open_as_seen(there, place.path, *settings, launcher, true);
+  if (!opened && is_elsewhere(awaited)) {
+    const auto arrival = MCR_TRY(await_part(awaited, [&] {
+      opened = open_as_seen(there, place.path, *settings, launcher, false);
+      return opened.has_value();
+    }));
+    if (arrival == Arrival::replaced) return open_native(request);
+  }
+  if (!opened) return opened.error();
   return std::unique_ptr<Backend>(std::make_unique<ContainerBackend>(
-      std::move(opened.source), std::move(opened.stub), place.path, std::move(file), identity,
+      std::move(opened->source), std::move(opened->stub), place.path, std::move(file), identity,
       request.ignore_disabled_locks));
 }
 

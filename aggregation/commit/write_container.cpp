@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <optional>
 
 #include "aggregation/commit/container_writer.hpp"
 #include "aggregation/merge/common_attributes.hpp"
@@ -124,8 +126,9 @@ class Committer {
       datasets = plan_variables(variables_, layouts_, types_, block);
       if (options_.scheme == Scheme::aware) {
         Scratch scratch;
-        reasons_ = MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_,
-                                        solid_frame_target(options_.drain), scratch));
+        reasons_ =
+            MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_,
+                                 solid_frame_target(options_.drain), known_links(), scratch));
       }
     } else {
       datasets = plan_whole_parts(part_bytes_, opaque_type_, block);
@@ -166,7 +169,7 @@ class Committer {
     }
     if (dataset.kind == restart::DatasetKind::skeletons) {
       if (options_.profile.profile != codecs::Profile::none) {
-        encoding.pipeline = MCR_TRY(codecs::Pipeline::parse("zstd(9)"));
+        encoding.choice.pipeline = MCR_TRY(codecs::Pipeline::parse("zstd(9)"));
       }
       return {};
     }
@@ -175,6 +178,15 @@ class Committer {
       return {};
     }
     if (dataset.linked) return {};
+    encoding.profile = options_.profile;
+    if (dataset.variable >= 0) encoding.columns = types_[dataset.type].columns;
+    if (options_.memory) {
+      if (auto known = options_.memory->recall(memory_key(dataset), dataset.raw_bytes())) {
+        encoding.choice = *std::move(known);
+        reasons_[number] = encoding.choice.why + "; as in earlier sets";
+        return {};
+      }
+    }
     // The first frame, one in the middle and the last: what a variable's ranks have in common.
     const std::uint32_t count = dataset.frame_count();
     std::vector<std::uint32_t> sampled{0};
@@ -191,10 +203,51 @@ class Committer {
       raw.resize(begin + static_cast<std::size_t>(frame.bytes));
       MCR_TRY(fetch_frame(plan_, files_, dataset, frame, MutableByteSpan(raw).subspan(begin)));
     }
-    codecs::Choice choice = codecs::choose(options_.profile, layout, raw, scratch, dataset.name);
-    encoding.pipeline = std::move(choice.pipeline);
-    reasons_[number] = std::move(choice.why);
+    encoding.choice =
+        codecs::choose(options_.profile, layout, raw, scratch, dataset.name, encoding.columns);
+    reasons_[number] = encoding.choice.why;
+    // A choice from the very data that it is for needs no second thought.
+    if (count == 1 && !options_.memory) encoding.choice.ratio = 0;
     return {};
+  }
+
+  /// The same for a program's next set: steps are numbers in its path.
+  [[nodiscard]] std::string memory_key() const {
+    std::string key(codecs::profile_name(options_.profile.profile));
+    key += '\n';
+    for (const char c : set_.set.masked_name) {
+      if (c < '0' || c > '9') key += c;
+    }
+    return key;
+  }
+  [[nodiscard]] std::string memory_key(const DatasetPlan& dataset) const {
+    return memory_key() + '\n' + dataset.name + '\n' + types_[dataset.type].kind;
+  }
+
+  [[nodiscard]] std::uint64_t set_bytes() const {
+    return std::accumulate(part_bytes_.begin(), part_bytes_.end(), std::uint64_t{0});
+  }
+
+  [[nodiscard]] std::optional<ChoiceMemory::Links> known_links() const {
+    if (!options_.memory) return std::nullopt;
+    return options_.memory->recall_links(memory_key(), set_bytes());
+  }
+
+  /// What has become of the set, for the next one's choices.
+  void remember(const std::vector<std::uint64_t>& stored_bytes) const {
+    if (!options_.memory || options_.profile.profile == codecs::Profile::portable) return;
+    ChoiceMemory::Links links;
+    std::uint64_t linked_stored = 0;
+    for (std::size_t i = 0; i < plan_.datasets.size(); ++i) {
+      const DatasetPlan& dataset = plan_.datasets[i];
+      if (dataset.linked) links.emplace(dataset.name, reasons_[i]);
+      if (dataset.kind == restart::DatasetKind::batch) linked_stored = stored_bytes[i];
+      if (dataset.kind != restart::DatasetKind::variable || dataset.linked) continue;
+      options_.memory->learn(memory_key(dataset), encodings_[i].choice, dataset.raw_bytes(),
+                             stored_bytes[i]);
+    }
+    if (options_.scheme != Scheme::aware) return;
+    options_.memory->learn_links(memory_key(), links, set_bytes(), linked_stored);
   }
 
   Result<void> sum_part(std::size_t number) {
@@ -234,6 +287,7 @@ class Committer {
     const ContainerWriter::Totals totals = MCR_TRY(writer->finish(index));
     report_.container_bytes = totals.file_bytes;
     fill_report(totals.stored_bytes);
+    remember(totals.stored_bytes);
     return {};
   }
 
@@ -293,7 +347,7 @@ class Committer {
       return "shuffle, deflate (HDF5's own)";
     }
     if (plan_.datasets[i].kind == restart::DatasetKind::batch) return "solid";
-    return plan_.datasets[i].linked ? "linked" : encodings_[i].pipeline.print();
+    return plan_.datasets[i].linked ? "linked" : encodings_[i].choice.pipeline.print();
   }
 
   const SetToCommit& set_;

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "aggregation/merge/choice_memory.hpp"
 #include "aggregation/merge/schemes.hpp"
 #include "aggregation/merge/similarity.hpp"
 #include "aggregation/pipeline/drain_pipeline.hpp"
@@ -39,6 +41,8 @@ struct MergeOptions {
   codecs::ProfileOptions profile;
   MatchOptions match;
   DrainOptions drain;
+  /// What was chosen for earlier sets; null: each set is looked at anew.
+  std::shared_ptr<ChoiceMemory> memory;
   bool replace = false;  ///< a container of that name; else it is Cause::system (EEXIST)
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/datatypes.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "codecs/frame.hpp"
@@ -48,6 +49,54 @@ codecs::ElementType element_of(hid_t type) {
     default:
       return as_bytes;
   }
+}
+
+void add_columns(hid_t type, std::vector<codecs::Column>& columns);
+
+void add_column(const codecs::ElementType& type, std::size_t count,
+                std::vector<codecs::Column>& columns) {
+  if (count == 0) return;
+  if (!columns.empty() && columns.back().type == type) {
+    columns.back().count += static_cast<std::uint32_t>(count);
+  } else {
+    columns.push_back({type, static_cast<std::uint32_t>(count)});
+  }
+}
+
+/// Members in the order of the record's bytes, padding as bytes. Members that overlap, which HDF5
+/// forbids, leave columns of another size than the record: codecs refuse them.
+void add_members(hid_t type, std::vector<codecs::Column>& columns) {
+  std::map<std::size_t, unsigned> by_offset;
+  for (unsigned m = 0; m < static_cast<unsigned>(std::max(H5Tget_nmembers(type), 0)); ++m) {
+    by_offset.emplace(H5Tget_member_offset(type, m), m);
+  }
+  std::size_t at = 0;
+  for (const auto& [offset, m] : by_offset) {
+    if (offset < at) return;
+    add_column({}, offset - at, columns);
+    const OwnedId member(H5Tget_member_type(type, m));
+    add_columns(member.get(), columns);
+    at = offset + H5Tget_size(member.get());
+  }
+  add_column({}, H5Tget_size(type) - std::min(at, H5Tget_size(type)), columns);
+}
+
+void add_columns(hid_t type, std::vector<codecs::Column>& columns) {
+  if (columns.size() > codecs::max_columns) return;  // more than the codec takes
+  if (H5Tget_class(type) == H5T_COMPOUND) return add_members(type, columns);
+  if (H5Tget_class(type) == H5T_ARRAY) {
+    const OwnedId inner(H5Tget_super(type));
+    const std::size_t count =
+        H5Tget_size(type) / std::max<std::size_t>(H5Tget_size(inner.get()), 1);
+    if (H5Tget_class(inner.get()) != H5T_COMPOUND && H5Tget_class(inner.get()) != H5T_ARRAY) {
+      return add_column(element_of(inner.get()), count, columns);
+    }
+    for (std::size_t i = 0; i < count && columns.size() <= codecs::max_columns; ++i) {
+      add_columns(inner.get(), columns);
+    }
+    return;
+  }
+  add_column(element_of(type), 1, columns);
 }
 
 const char* class_name(hid_t type) {
@@ -115,6 +164,7 @@ Result<std::uint32_t> Datatypes::find_or_add(hid_t type) {
     inner = OwnedId(H5Tget_super(inner.get()));
   }
   added.element = element_of(inner.get());
+  if (H5Tget_class(inner.get()) == H5T_COMPOUND) add_columns(inner.get(), added.columns);
   if (added.element.size > codecs::max_element_bytes) {
     added.inner.push_back(added.element.size);
     added.element = {};

@@ -12,6 +12,7 @@
 #include "aggregation/merge/owned_id.hpp"
 #include "codecs/base/bytes.hpp"
 #include "codecs/layout.hpp"
+#include "codecs/records/columns.hpp"
 
 namespace mcr::aggregation {
 
@@ -21,8 +22,9 @@ struct Datatype {
   std::string kind;  ///< "float64", "compound", …: for people
   bool refers_to_heap =
       false;  ///< variable length or references: values mean something in their file only
-  codecs::ElementType element;       ///< of the innermost elements
-  std::vector<std::uint64_t> inner;  ///< extents of an array type; empty for others
+  codecs::ElementType element;          ///< of the innermost elements
+  std::vector<codecs::Column> columns;  ///< of records: what an element is made of; may be empty
+  std::vector<std::uint64_t> inner;     ///< extents of an array type; empty for others
 };
 
 /// HDF5 is called; one thread at a time.

@@ -94,9 +94,23 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
                                               const PartFiles& files,
                                               const codecs::ProfileOptions& profile,
                                               std::uint32_t bytes_type, std::uint64_t frame_bytes,
+                                              const std::optional<ChoiceMemory::Links>& known,
                                               Scratch& scratch) {
   std::vector<std::string> reasons(datasets.size());
   if (profile.profile != codecs::Profile::balanced && profile.profile != codecs::Profile::max) {
+    return reasons;
+  }
+  if (known) {
+    bool any = false;
+    for (std::size_t d = 0; d < datasets.size(); ++d) {
+      const auto link = known->find(datasets[d].name);
+      if (link == known->end() || !may_link(datasets[d], profile)) continue;
+      datasets[d].linked = any = true;
+      reasons[d] = link->second;
+    }
+    if (!any) return reasons;
+    datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
+    reasons.emplace_back();
     return reasons;
   }
   for (DatasetPlan& dataset : datasets) dataset.linked = may_link(dataset, profile);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/merge/choice_memory.hpp"
 #include "aggregation/merge/plan.hpp"
 #include "aggregation/pipeline/fetch.hpp"
 #include "codecs/profiles.hpp"
@@ -15,11 +16,12 @@ namespace mcr::aggregation {
 
 /// Sets `linked` of the datasets that gain and, where there are any, appends the dataset of
 /// batches. Answers by dataset why it is linked (empty: it is not). Reads one trial frame from
-/// `files`.
+/// `files`, or two of many; none where `known` says which to link.
 Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
                                               const PartFiles& files,
                                               const codecs::ProfileOptions& profile,
                                               std::uint32_t bytes_type, std::uint64_t frame_bytes,
+                                              const std::optional<ChoiceMemory::Links>& known,
                                               Scratch& scratch);
 
 }  // namespace mcr::aggregation

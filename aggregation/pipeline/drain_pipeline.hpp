@@ -12,7 +12,7 @@
 
 #include "aggregation/merge/plan.hpp"
 #include "aggregation/pipeline/fetch.hpp"
-#include "codecs/codec_pipeline.hpp"
+#include "codecs/chooser.hpp"
 #include "restart/format/index.hpp"
 
 namespace mcr::aggregation {
@@ -20,8 +20,10 @@ namespace mcr::aggregation {
 /// How a dataset's frames are to be encoded.
 struct Encoding {
   restart::DatasetStorage storage = restart::DatasetStorage::frames;
-  codecs::Pipeline pipeline;   ///< of frames
-  codecs::SolidOptions solid;  ///< of solid frames
+  codecs::Choice choice;                ///< of frames
+  std::vector<codecs::Column> columns;  ///< of records
+  codecs::ProfileOptions profile;       ///< for frames that the choice does not suit
+  codecs::SolidOptions solid;           ///< of solid frames
 };
 
 struct DrainOptions {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codecs/base/checksum.hpp"
+#include "codecs/chosen_frame.hpp"
 #include "codecs/frame.hpp"
 #include "restart/format/plain_chunk.hpp"
 
@@ -39,7 +40,8 @@ Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
     return codecs::encode_link_frame(
         layout, {plan.batches, places.runs_of(number.dataset, frame, row)}, checksum(raw), stored);
   }
-  return codecs::encode_frame(raw, dataset.layout_of(frame), encoding.pipeline, scratch, stored);
+  return codecs::encode_chosen_frame(encoding.choice, encoding.profile, raw,
+                                     dataset.layout_of(frame), encoding.columns, scratch, stored);
 }
 
 Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, ByteSpan stored,

@@ -220,6 +220,28 @@ TEST_CASE("a container shows variables with their types, stacked by rank, and co
   H5Fclose(file);
 }
 
+TEST_CASE("sets whose choices are remembered come back, the same ones and others") {
+  const ScratchDirectory directory;
+  MergeOptions options;
+  options.memory = std::make_shared<ChoiceMemory>();
+  for (const FileFormat& format : {FileFormat{}, FileFormat{}, FileFormat{}}) {
+    Packed packed(feature_files(directory, 3, format));
+    REQUIRE(packed.write(options));
+    packed.require_same_bytes();
+  }
+  // What has nothing of these variables but their names.
+  std::vector<std::string> paths;
+  for (int rank = 0; rank < 4; ++rank) {
+    paths.push_back(std::string(MCR_TEST_DATA) + "/lulesh/rank000" + std::to_string(rank) + ".h5");
+  }
+  Packed lulesh(paths);
+  for (int i = 0; i < 3; ++i) {
+    const auto report = lulesh.write(options);
+    if (!report) FAIL(report.error().message);
+    lulesh.require_same_bytes();
+  }
+}
+
 TEST_CASE("a part that is no HDF5 file, cut off or empty is committed whole") {
   const ScratchDirectory directory;
   std::vector<std::string> paths = feature_files(directory, 2, {});

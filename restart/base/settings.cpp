@@ -74,8 +74,11 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"container_dir", "mcr", text, "DIRECTORY",
      "Directory of the containers, relative to the checkpoints'; ../mcr for programs that refuse "
      "strange names beside their files."},
+    {"open_max", "30 s", duration, "DURATION",
+     "How long a file may stay open after its first flush until it counts as appended to."},
     {"appended", "native", choice, "native|capture",
-     "What becomes of files that are appended to: written natively, or captured all the same."},
+     "What becomes of files that are appended to, kept open or opened again and again: written "
+     "natively, or captured all the same."},
     {"allow", "none", text, "none|DIRECTORY[:DIRECTORY]",
      "Directories below which a stub may name its container by an absolute path although it "
      "belongs "

@@ -183,6 +183,7 @@ Result<void> StagedFile::write(std::uint64_t offset, ByteSpan data) {
     part_.size = part_.image.size();
     return {};
   }
+  if (is_appended()) MCR_TRY(go_on_as_appended());
   if (!native_ && end > room_) MCR_TRY(spill("the stage is full"));
   if (!native_) {
     if (const auto begun = begin_in_stage(); !begun) MCR_TRY(spill(begun.error().message.c_str()));
@@ -220,7 +221,11 @@ Result<void> StagedFile::truncate(std::uint64_t size) {
 Result<void> StagedFile::flush() {
   if (native_) return take_path();
   if (!wrote_ || is_inherited_from_living()) return {};
-  if (begin_in_stage() && publish_provisionally(part_)) return {};
+  if (is_appended()) return go_on_as_appended();
+  if (begin_in_stage() && publish_provisionally(part_)) {
+    note_flush();
+    return {};
+  }
   MCR_TRY(spill("it cannot be published there"));
   return take_path();
 }

@@ -79,6 +79,10 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   // staged_reopen.cpp
   static Result<bool> withdraw(const restart::Stub& stub, StagedPart& part);
   static Result<void> amend(const restart::Stub& stub, const ResolvedPath& place, StagedPart& part);
+  // staged_append.cpp
+  void note_flush();
+  [[nodiscard]] bool is_appended() const;
+  Result<void> go_on_as_appended();
   // staged_file.cpp
   static std::shared_ptr<StagedFile> in_table(StagedPart part);
   void leave_table();
@@ -95,6 +99,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   std::optional<NativeBackend> native_;  ///< after spill
   std::string native_temporary_;         ///< its name until it replaces what lies at the path
   std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond it is spilled
+  std::uint64_t native_from_ns_ = 0;     ///< once it is flushed; 0: it stays
   bool wrote_ = false;
 };
 

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "restart/base/system.hpp"
-#include "restart/masked_name.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
@@ -90,12 +89,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   // Opened again and again to append: never drained piece by piece, but native from now on.
   const bool again =
       stub.launch == *launcher.launch && process.next_sequence(place.path + "\n") > 0;
-  if (again && file->part_.settings->text("appended") == "native") {
-    for (const std::string& name : file->part_.begin.masked_names) {
-      (void)file->part_.stage->directory.mark_native(restart::pattern_of(name)).has_value();
-    }
-    MCR_TRY(file->spill(nullptr));
-  }
+  if (again && file->part_.settings->text("appended") == "native")
+    MCR_TRY(file->go_on_as_appended());
   return file;
 }
 

@@ -21,6 +21,7 @@
 #include "aggregation/commit/container_writer.hpp"
 #include "aggregation/merge/common_attributes.hpp"
 #include "aggregation/merge/layout_reuse.hpp"
+#include "aggregation/merge/rehearsal.hpp"
 #include "aggregation/merge/solid_choice.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/chooser.hpp"
@@ -91,28 +92,36 @@ class Committer {
     opaque_type_ = MCR_TRY(types_.opaque_bytes());
     layouts_.resize(set_.parts.size());
     if (!is_aware(options_.scheme)) return {};
-    std::vector<ReferencePart> references;
+    Rehearsal rehearsal(set_.parts.size(), [this](std::size_t i) {
+      const auto done = take_inventory_of(i, nullptr);
+      return done ? std::string() : done.error().message;
+    });
     for (std::size_t i = 0; i < set_.parts.size(); ++i) {
-      const PartToCommit& part = set_.parts[i];
-      const auto known = std::find_if(
-          references.begin(), references.end(),
-          [&](ReferencePart& reference) { return reference.fits(*part.bytes, part.size); });
-      if (known != references.end()) {
-        layouts_[i] = known->layout();
-        ++report_.parts_not_walked;
-        continue;
-      }
-      const auto walked = read_part_layout(
-          "/proc/self/fd/" + std::to_string(part.bytes->descriptor()), part.size, types_);
-      if (!walked) {
-        report_.unreadable.push_back(part.path + ": " + walked.error().message);
-        continue;
-      }
-      layouts_[i] = walked->layout;
-      if (references.size() == max_references || i + 1 == set_.parts.size()) continue;
-      auto reference = ReferencePart::make(*part.bytes, part.size, *walked);
-      if (reference) references.push_back(std::move(*reference));
+      if (const auto done = take_inventory_of(i, &rehearsal); !done)
+        report_.unreadable.push_back(set_.parts[i].path + ": " + done.error().message);
     }
+    references_.clear();
+    return {};
+  }
+
+  /// In the rehearsal itself `rehearsal` is null.
+  Result<void> take_inventory_of(std::size_t i, Rehearsal* rehearsal) {
+    const PartToCommit& part = set_.parts[i];
+    const auto known = std::find_if(
+        references_.begin(), references_.end(),
+        [&](ReferencePart& reference) { return reference.fits(*part.bytes, part.size); });
+    if (known != references_.end()) {
+      layouts_[i] = known->layout();
+      ++report_.parts_not_walked;
+      return {};
+    }
+    if (rehearsal != nullptr) MCR_TRY(rehearsal->passes(i));
+    const WalkedPart walked = MCR_TRY(read_part_layout(
+        "/proc/self/fd/" + std::to_string(part.bytes->descriptor()), part.size, types_));
+    layouts_[i] = walked.layout;
+    if (references_.size() == max_references || i + 1 == set_.parts.size()) return {};
+    auto reference = ReferencePart::make(*part.bytes, part.size, walked);
+    if (reference) references_.push_back(std::move(*reference));
     return {};
   }
 
@@ -359,6 +368,7 @@ class Committer {
   Datatypes types_;
   std::uint32_t opaque_type_ = 0;
   PartLayouts layouts_;
+  std::vector<ReferencePart> references_;  ///< while the inventory is taken
   std::vector<Variable> variables_;
   MergePlan plan_;
   std::vector<Encoding> encodings_;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program can close any bytes as a checkpoint, and HDF5's library may crash, spin or take all
+// memory over them. So what HDF5 does with parts is done in a child process first, in the same
+// order: what the child survives, the leader does too, because the bytes no longer change. The
+// child goes on with the next steps while the leader repeats the first; it costs a second look, not
+// a second wait.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "codecs/base/result.hpp"
+
+namespace mcr::aggregation {
+
+struct RehearsalLimits {
+  std::chrono::milliseconds step{120'000};          ///< in which a step must end
+  std::size_t memory_bytes = std::size_t{2} << 30;  ///< that a step may take beyond what is in use
+};
+
+class Rehearsal {
+ public:
+  /// `step(i)` does in the child what the caller is about to do for item `i` of `count`, in order,
+  /// and says what went wrong (nothing: empty). It may change the child's copy of everything;
+  /// nothing of that is seen here.
+  using Step = std::function<std::string(std::size_t)>;
+  Rehearsal(std::size_t count, Step step, RehearsalLimits limits = {})
+      : count_(count), step_(std::move(step)), limits_(limits) {}
+  /// Ends the child.
+  ~Rehearsal();
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+
+  /// Waits until the child has done `item`. Cause::damaged: what went wrong, or that it crashed or
+  /// took too long over it; then the next call begins anew with a later item. Items are asked for
+  /// in order, not necessarily all. Where no child can be made nothing is tried out, and the answer
+  /// is good.
+  Result<void> passes(std::size_t item);
+
+ private:
+  void begin(std::size_t item);
+  [[noreturn]] void run(std::size_t first, int out);
+  void end(int* status);
+  enum class Heard { answer, end, nothing };
+  Heard hear(std::string& answer);
+  Heard read_exactly(char* out, std::size_t bytes);
+
+  std::size_t count_;
+  Step step_;
+  RehearsalLimits limits_;
+  pid_t child_ = -1;
+  int progress_ = -1;
+  std::size_t done_ = 0;  ///< items before this one have been heard of
+};
+
+}  // namespace mcr::aggregation

@@ -17,12 +17,11 @@ namespace mcr::vol {
 namespace {
 
 // A file that lies there already is replaced only where that cannot be told from native HDF5, which
-// would write into it: regular, ours, writable, with one name, in a directory where a rename is
-// allowed.
+// would write into it: regular, ours, with one name, in a directory where a rename is allowed.
+// Whether it may be written shows when it is opened.
 bool may_replace(const ResolvedPath& place) {
   const struct stat& status = *place.status;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink == 1 &&
-         access(place.path.c_str(), R_OK | W_OK) == 0 &&
          access(place.directory.c_str(), W_OK | X_OK) == 0;
 }
 

@@ -20,6 +20,7 @@
 #include "vol/connector/guard.hpp"
 #include "vol/driver/native_backend.hpp"
 #include "vol/driver/open_path.hpp"
+#include "vol/driver/planned_backend.hpp"
 
 namespace mcr::vol {
 
@@ -63,6 +64,11 @@ herr_t status_of(const char* function, const Result<void>& result) {
   return -1;
 }
 
+Result<std::unique_ptr<Backend>> planned(const struct stat& status) {
+  const FileIdentity identity{status.st_dev, status.st_ino};
+  return std::unique_ptr<Backend>(std::make_unique<PlannedBackend>(identity));
+}
+
 H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_address) {
   if (name == nullptr || *name == '\0' || max_address == 0 || max_address == HADDR_UNDEF)
     return nullptr;
@@ -73,15 +79,15 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
   request.truncate = (flags & H5F_ACC_TRUNC) != 0;
   request.exclusive = (flags & H5F_ACC_EXCL) != 0;
   request.swmr = (flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0;
-  // Only file_create gives a plan. It has looked: where nothing lies there, HDF5's first, tentative
-  // open needs no look of its own.
+  // Only file_create gives a plan. It has looked: HDF5's first, tentative open needs no look of its
+  // own.
   const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
-  if (info != nullptr && info->plan != nullptr) {
-    if (request.create) request.plan = info->plan;
-    if (!request.create && !info->plan->place.status) {
-      system_refused = true;
-      return nullptr;
-    }
+  const CapturePlan* plan = info == nullptr ? nullptr : info->plan;
+  if (request.create) request.plan = plan;
+  const bool is_tentative = plan != nullptr && !request.create;
+  if (is_tentative && !plan->place.status) {
+    system_refused = true;
+    return nullptr;
   }
   hbool_t use_locks = true;
   hbool_t ignore_disabled = false;
@@ -96,7 +102,7 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
     hdf5.H5Pget(access_list, "family_to_single", &family_to_single);
     file->family_to_single = family_to_single;
   }
-  auto backend = open_path(request);
+  auto backend = is_tentative ? planned(*plan->place.status) : open_path(request);
   if (!backend) {
     if (backend.error().cause == Cause::system && backend.error().message.empty()) {
       system_refused = true;

@@ -32,10 +32,13 @@ Table& table() {
 // The stub that lies where the part goes; nothing where that is another file.
 std::optional<restart::Stub> stub_in(const restart::File& file, const struct stat& status) {
   if (status.st_size > static_cast<off_t>(restart::Stub::max_bytes)) return std::nullopt;
-  std::array<std::byte, restart::Stub::head_bytes> head;
-  const auto got = file.read_some_at(0, head);
-  if (!got || !restart::looks_like_stub(ByteSpan(head).first(*got))) return std::nullopt;
-  auto stub = read_stub_file(file);
+  Bytes content(static_cast<std::size_t>(status.st_size));
+  const auto head = MutableByteSpan(content).first(
+      std::min<std::size_t>(content.size(), restart::Stub::head_bytes));
+  if (!file.read_at(0, head) || !restart::looks_like_stub(head)) return std::nullopt;
+  if (!file.read_at(head.size(), MutableByteSpan(content).subspan(head.size())))
+    return std::nullopt;
+  auto stub = restart::read_stub(content);
   return stub ? std::optional(std::move(*stub)) : std::nullopt;
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HDF5's first, tentative open of a file that it is about to create over another one: it asks only
+// whether this process has that file open already. What the plan has found at the path answers
+// that, and nobody opens a stub's container for a file that is replaced.
+#pragma once
+
+#include "vol/driver/backend.hpp"
+
+namespace mcr::vol {
+
+class PlannedBackend : public Backend {
+ public:
+  explicit PlannedBackend(FileIdentity identity) : identity_(identity) {}
+
+  [[nodiscard]] std::uint64_t size() const override { return 0; }
+  [[nodiscard]] FileIdentity identity() const override { return identity_; }
+  [[nodiscard]] int descriptor() const override { return -1; }
+  Result<void> read(std::uint64_t, MutableByteSpan) override { return refused(); }
+  Result<void> write(std::uint64_t, ByteSpan) override { return refused(); }
+  Result<void> truncate(std::uint64_t) override { return refused(); }
+  Result<void> flush() override { return {}; }
+  Result<void> lock(bool) override { return {}; }
+  Result<void> unlock() override { return {}; }
+  Result<void> close() override { return {}; }
+
+ private:
+  static Error refused() {
+    return Error{Cause::usage, "the file is about to be created and is not open yet"};
+  }
+
+  FileIdentity identity_;
+};
+
+}  // namespace mcr::vol

@@ -107,8 +107,8 @@ bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
                     [&] { return !stage.directory.is_in(State::published, part); });
 }
 
-void end_job(JobStage& stage, std::uint64_t waited_ns) {
-  (void)stage.directory.end_presence(stage.presence).has_value();
+void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
+  (void)stage.directory.end_presence(stage.presence, exit_status).has_value();
   const auto is_pending = [&](const restart::PartId& part) {
     return stage.directory.is_in(State::published, part);
   };

@@ -12,6 +12,7 @@ namespace mcr::vol {
 /// the bound.
 bool wait_until_durable(JobStage& stage, const restart::PartId& part);
 
-void end_job(JobStage& stage, std::uint64_t waited_ns);
+/// `exit_status`: the process's, 0 where it is not known.
+void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns);
 
 }  // namespace mcr::vol

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
@@ -13,6 +12,7 @@
 #include "restart/base/log.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/job_end.hpp"
+#include "vol/mpi_world.hpp"
 
 namespace mcr::vol {
 
@@ -30,6 +30,12 @@ constinit std::atomic<int> presence_descriptors[max_presences]{};
 
 constinit std::atomic<bool> forked{false};
 constinit std::atomic<bool> is_child{false};
+
+// What exit() or the return from main says. It comes before H5_term_library, and so before our end:
+// HDF5 registered that before it loaded us. Unknown, and taken for 0, where the program ends HDF5
+// itself.
+constinit std::atomic<int> exit_status{0};
+void note_exit_status(int status, void*) { exit_status = status & 0377; }
 
 void note_fork() { forked = true; }
 
@@ -73,7 +79,10 @@ std::optional<std::uint32_t> number(const restart::Settings& settings, std::stri
 std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 std::uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
-Process::Process() { pthread_atfork(&note_fork, nullptr, &become_child); }
+Process::Process() {
+  pthread_atfork(&note_fork, nullptr, &become_child);
+  on_exit(&note_exit_status, nullptr);
+}
 
 Process& Process::get() {
   if (Process* process = made.load(std::memory_order_acquire)) return *process;
@@ -111,8 +120,14 @@ restart::Launcher Process::launcher(const restart::Settings& settings) {
     key += '\n';
   }
   const std::lock_guard lock(mutex_);
-  if (const auto known = launchers_.find(key); known != launchers_.end()) return known->second;
   restart::LauncherOverrides overrides;
+  if (const auto known = launchers_.find(key); known != launchers_.end()) {
+    if (!known->second.is_assumed) return known->second;
+    overrides.mpi = mpi_world();  // MPI_Init may come later than the first file
+    if (!overrides.mpi) return known->second;
+  } else {
+    overrides.mpi = mpi_world();
+  }
   overrides.rank = number(settings, "rank");
   overrides.rank_count = number(settings, "ranks");
   overrides.launch = settings.text("launch");
@@ -152,16 +167,13 @@ std::uint64_t Process::next_sequence(const std::string& path) {
 
 void Process::add_published(JobStage& stage, const restart::PartId& part) {
   const std::lock_guard lock(mutex_);
-  if (std::find(stage.published.begin(), stage.published.end(), part) != stage.published.end())
-    return;
-  stage.published.push_back(part);
-  captured_parts += 1;
+  if (stage.published.insert(part).second) captured_parts += 1;
 }
 
 void Process::end() {
   if (!is_owner()) return;
   const std::lock_guard lock(mutex_);
-  for (auto& [key, stage] : stages_) end_job(*stage, waited_ns);
+  for (auto& [key, stage] : stages_) end_job(*stage, exit_status, waited_ns);
   // H5close() and going on: the next capture enters again.
   for (auto& [key, stage] : stages_) {
     for (auto& descriptor : presence_descriptors) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct JobStage {
   std::string settings;  ///< for the leader that we may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
-  std::vector<restart::PartId> published;  ///< by us, newest last
+  std::set<restart::PartId> published;  ///< by us
   std::uint64_t leader_checked_ns = 0;
   int leader_starts = 0;  ///< since one was last seen to lead
   // Answers of the stage that hold for a moment (recent_ns): programs create files in bursts.

@@ -150,18 +150,30 @@ std::optional<bool> has_variable(std::uint64_t pid, const char* name) {
 
 /// The nearest ancestor that was not itself given a rank: shells and wrappers between launcher and
 /// program inherit the variable. None where that is process 1, which each of several containers
-/// has.
+/// has. Without a variable only a launcher's name counts.
 std::optional<std::uint64_t> launcher_process(const char* rank_variable) {
   std::uint64_t pid = static_cast<std::uint64_t>(::getppid());
   for (int generation = 0; pid > 1 && generation < 64; ++generation) {
     const auto facts = facts_of(pid);
     if (!facts) return std::nullopt;
-    if (is_launcher_name(facts->name) || !has_variable(pid, rank_variable).value_or(false)) {
-      return pid;
-    }
+    if (is_launcher_name(facts->name)) return pid;
+    if (rank_variable != nullptr && !has_variable(pid, rank_variable).value_or(false)) return pid;
     pid = facts->parent;
   }
   return std::nullopt;
+}
+
+/// How many processes the launcher started here: the ranks of this node, where nothing else says
+/// so. 0 where that cannot be known.
+std::uint32_t ranks_below_launcher() {
+  const auto launcher = launcher_process(nullptr);
+  if (!launcher) return 0;
+  const std::string pid = std::to_string(*launcher);
+  std::uint32_t count = 0;
+  for (const char c : file_text("/proc/" + pid + "/task/" + pid + "/children", 1 << 20)) {
+    count += c == ' ' ? 1 : 0;  // one behind each number
+  }
+  return count;
 }
 
 /// One process of this machine, never to be mistaken for another: boot, number, start time.
@@ -220,7 +232,7 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   const std::string_view launcher = source.name;
 
   if (const std::string key = named("OMPI_MCA_orte_precondition_transports");
-      launcher == "Open MPI" && !key.empty()) {
+      (launcher == "Open MPI" || launcher == "MPI") && !key.empty()) {
     return Nonce{nonce("ompi", key + "/" + named("PMIX_NAMESPACE")),
                  "Open MPI's key of this start"};
   }
@@ -243,8 +255,8 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   const bool is_slurm_step = !job.empty() && !step.empty() &&
                              variables.number("SLURM_STEP_NUM_TASKS") == found.rank_count &&
                              variables.text("HYDI_CONTROL_FD").empty();
-  const bool may_be_slurm = launcher == "Slurm" || launcher == "PMI" || launcher == "PMIx" ||
-                            space.starts_with("slurm.pmix.");
+  const bool may_be_slurm = launcher == "Slurm" || launcher == "MPI" || launcher == "PMI" ||
+                            launcher == "PMIx" || space.starts_with("slurm.pmix.");
   if (is_slurm_step && may_be_slurm) {
     const std::string facts = named("SLURM_CLUSTER_NAME") + "/" + job + "/" + step + "/" +
                               named("SLURM_RESTART_COUNT") + "/" + named("SLURM_JOB_START_TIME");
@@ -298,6 +310,16 @@ Launcher find_launcher(const std::function<const char*(const char*)>& variable,
     used = &source;
     break;
   }
+  constexpr Source mpi_library{"MPI", nullptr, nullptr, nullptr, nullptr};
+  if (used == nullptr && overrides.mpi && overrides.mpi->rank < overrides.mpi->rank_count) {
+    found.rank = overrides.mpi->rank;
+    found.rank_count = overrides.mpi->rank_count;
+    const std::uint32_t local = ranks_below_launcher();
+    found.local_rank_count = local <= found.rank_count ? local : 0;
+    found.source = "the MPI library";
+    used = &mpi_library;
+  }
+  found.is_assumed = used == nullptr && !overrides.rank && !overrides.rank_count;
   std::optional<Nonce> nonce_found;
   if (used != nullptr && found.rank_count > 1) nonce_found = find_nonce(variables, found, *used);
 

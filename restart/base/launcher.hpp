@@ -11,9 +11,8 @@
 //   PALS, Flux  the application's, or job's, identifier
 //   Intel MPI   the launcher's UUID
 //   MPICH, MVAPICH, others   the launcher's process (boot, process number, start time), where one
-//   such
-//               process can be seen from all ranks: all of them on one node, or a launcher that
-//               forks
+//               such process can be seen from all ranks: all of them on one node, or a launcher
+//               that forks
 // With one rank the process draws a number of its own.
 #pragma once
 
@@ -23,6 +22,12 @@
 #include <string>
 
 namespace mcr::restart {
+
+/// What an initialised MPI library says of MPI_COMM_WORLD.
+struct MpiWorld {
+  std::uint32_t rank = 0;
+  std::uint32_t rank_count = 1;
+};
 
 struct Launcher {
   std::uint32_t rank = 0;
@@ -35,12 +40,15 @@ struct Launcher {
   std::string node;
   std::string source;         ///< which launcher said rank and count, for `mcr config` and messages
   std::string launch_source;  ///< and where the nonce came from
+  bool is_assumed = false;    ///< one rank, because nothing says anything else (yet)
 };
 
 /// Empty where not given.
 struct LauncherOverrides {
   std::optional<std::uint32_t> rank, rank_count;
   std::string launch, node;
+  /// What the program's MPI library says; asked where neither variables nor rank= say the rank.
+  std::optional<MpiWorld> mpi = std::nullopt;
 };
 
 /// `variable` answers like getenv (nullptr: not set). Looks at /proc for the launcher's process. A

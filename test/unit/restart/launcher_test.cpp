@@ -225,6 +225,28 @@ TEST_CASE("settings override what the launcher says") {
   CHECK_FALSE(find({}, {.rank = 3, .rank_count = 8, .launch = "", .node = ""}).launch);
 }
 
+TEST_CASE("the MPI library is believed where no variable and no setting says the rank") {
+  LauncherOverrides overrides;
+  overrides.mpi = MpiWorld{2, 8};
+  const auto nothing = [](const char*) -> const char* { return nullptr; };
+  const Launcher found = find_launcher(nothing, overrides);
+  CHECK(found.rank == 2);
+  CHECK(found.rank_count == 8);
+  CHECK_FALSE(found.is_assumed);
+  const auto pmi = [](const char* name) -> const char* {
+    const std::string_view asked = name;
+    return asked == "PMI_RANK" ? "1" : asked == "PMI_SIZE" ? "4" : nullptr;
+  };
+  CHECK(find_launcher(pmi, overrides).rank == 1);
+  overrides.rank = 5;
+  overrides.rank_count = 6;
+  CHECK(find_launcher(nothing, overrides).rank == 5);
+  CHECK(find_launcher(nothing, {}).is_assumed);
+  overrides = {};
+  overrides.mpi = MpiWorld{8, 8};
+  CHECK(find_launcher(nothing, overrides).rank_count == 1);
+}
+
 TEST_CASE("every nonce is fit for a file name") {
   const std::string bad(500, '/');
   for (const auto& variables :

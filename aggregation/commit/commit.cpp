@@ -58,6 +58,7 @@ using restart::system_error;
 namespace {
 
 constexpr int lock_turns = 200;
+constexpr std::size_t remembered_places = 4096;
 constexpr auto lock_pause = std::chrono::milliseconds(5);
 
 struct LockedPart {
@@ -152,24 +153,51 @@ std::string index_path(const Journal& journal, const std::string& base) {
   return path.starts_with(base + "/") ? path.substr(base.size() + 1) : path;
 }
 
+restart::SetIdentity identity_of(const DrainGroup& group) {
+  restart::SetIdentity identity;
+  identity.masked_name = group.set.masked_name;
+  identity.launch = group.set.launch;
+  identity.sequence = group.set.sequence;
+  identity.rank_count = group.rank_count;
+  identity.passed_ranks = group.passed_ranks;
+  identity.failed_ranks = group.failed_ranks;
+  identity.drifted = group.drifted;
+  identity.begun_ns = group.begun_ns;
+  return identity;
+}
+
+/// Members of the set whose bytes lie at their paths natively.
+std::vector<restart::NativeMember> natives_among(const std::vector<LockedPart>& parts,
+                                                 const ContainerName& where) {
+  std::vector<restart::NativeMember> natives;
+  for (const LockedPart& part : parts) {
+    if (!part.is_native) continue;
+    const restart::PartPublish& publish = *part.journal.publish;
+    natives.push_back({part.journal.begin.rank, index_path(part.journal, where.base),
+                       publish.native->device, publish.native->inode, publish.size});
+  }
+  return natives;
+}
+
 /// Steps 3 and 4.
 Result<CommitReport> write(const DrainGroup& group, const ContainerName& where,
                            const Present& present, const std::vector<LockedPart*>& parts,
+                           std::vector<restart::NativeMember> natives,
                            const restart::Settings& settings) {
   MCR_TRY(make_container_directory(where.directory));
   SetToCommit set;
-  set.set.masked_name = group.set.masked_name;
-  set.set.launch = group.set.launch;
-  set.set.sequence = group.set.sequence;
-  set.set.rank_count = group.rank_count;
-  set.set.passed_ranks = group.passed_ranks;
+  set.set = identity_of(group);
+  set.set.natives = std::move(natives);
   set.directory = where.directory;
   for (const LockedPart* part : parts) {
     set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, where.base),
                          &part->bytes, part->size, part->journal.begin.mode});
   }
-  set.name =
-      free_name(where, present, set.parts.front().rank, set.parts.back().rank, group.supplement);
+  const std::uint32_t first =
+      set.parts.empty() ? set.set.natives.front().rank : set.parts.front().rank;
+  const std::uint32_t last =
+      set.parts.empty() ? set.set.natives.back().rank : set.parts.back().rank;
+  set.name = free_name(where, present, first, last, group.supplement);
   return write_container(set, MCR_TRY(merge_options(settings, group.fast)));
 }
 
@@ -238,7 +266,7 @@ std::string describe(const DrainGroup& group) {
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
-                       const StubHandles* stubs) {
+                       const StubHandles* stubs, SetPlaces* places) {
   DrainDone done;
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
@@ -254,8 +282,9 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   for (LockedPart& part : locked) {
     if (!part.is_native && !present.parts.contains(part.id)) to_write.push_back(&part);
   }
-  if (!to_write.empty()) {
-    const auto written = write(group, where, present, to_write, settings);
+  std::vector<restart::NativeMember> natives = natives_among(locked, where);
+  if (!to_write.empty() || !natives.empty()) {
+    const auto written = write(group, where, present, to_write, std::move(natives), settings);
     if (!written) {
       done.storage_failed =
           written.error().cause == Cause::full || written.error().cause == Cause::system;
@@ -278,6 +307,11 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
                          " B in " + std::to_string(to_write.size()) + " parts -> " +
                          std::to_string(written->container_bytes) + " B");
   }
+  if (places != nullptr) {
+    (*places)[group.set] = {where, settings, locked.front().journal.begin.rank,
+                            locked.back().journal.begin.rank};
+    if (places->size() > remembered_places) places->erase(places->begin());
+  }
   for (LockedPart& part : locked) {
     if (const auto left = leave_stage(directory, part, group.keep); !left) {
       // It is in the container; at worst its memory stays taken until the launch's end.
@@ -286,6 +320,22 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
     done.committed.push_back(part.id);
   }
   return done;
+}
+
+Result<void> note_account(const DrainGroup& account, const SetPlaces& places) {
+  const auto place = places.find(account.set);
+  if (place == places.end()) return {};
+  const ContainerName& where = place->second.where;
+  const Present present = find_present(where);
+  if (present.names.empty()) return {};
+  SetToCommit set;
+  set.set = identity_of(account);
+  set.directory = where.directory;
+  set.name = free_name(where, present, place->second.first_rank, place->second.last_rank, 1);
+  const auto written =
+      MCR_TRY(write_container(set, MCR_TRY(merge_options(place->second.settings, false))));
+  restart::log_debug("noted in " + written.path + " what is known of the set by now");
+  return {};
 }
 
 void report_trouble(const std::string& container_directory, const std::string& message) {

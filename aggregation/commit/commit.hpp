@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/leader/decisions.hpp"
+#include "restart/base/settings.hpp"
+#include "restart/container_name.hpp"
 #include "restart/stage.hpp"
 
 namespace mcr::aggregation {
@@ -37,11 +40,26 @@ class Summary {
   bool changed_ = true;
 };
 
+/// Where the sets of this launch went that a container of ours holds: for what becomes known of
+/// them later.
+struct SetPlace {
+  restart::ContainerName where;
+  restart::Settings settings;
+  std::uint32_t first_rank = 0;  ///< of our container: names ours apart from other nodes'
+  std::uint32_t last_rank = 0;
+};
+using SetPlaces = std::map<SetName, SetPlace>;
+
 /// Merges the group and takes its parts out of the stage. The only caller of HDF5 in a leader:
 /// always from the same thread. Steps and what a crash after each leaves: commit.cpp.
 /// `stubs` may be null: directories that were renamed are then found by their identity alone.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
-                       Summary& summary, const StubHandles* stubs = nullptr);
+                       Summary& summary, const StubHandles* stubs = nullptr,
+                       SetPlaces* places = nullptr);
+
+/// Writes what is known of a set by now into a supplement without parts, beside its containers;
+/// nothing where these are gone.
+Result<void> note_account(const DrainGroup& account, const SetPlaces& places);
 
 /// Says it in the leader's log and, where that is possible, beside the checkpoints, where a user
 /// looks.

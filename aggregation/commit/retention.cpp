@@ -37,6 +37,18 @@ std::string prefix_of(const std::string& container) {
   return ranks == std::string::npos ? container : container.substr(0, ranks + 1);
 }
 
+bool is_still_there(const restart::NativeMember& native, const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && status.st_ino == native.inode &&
+         static_cast<std::uint64_t>(status.st_size) == native.size;
+}
+
+/// A dead launch's leftovers may have been committed after the sets of the next one: what counts
+/// is when a set was begun.
+bool is_older(const StoredSet& a, const StoredSet& b) {
+  return std::pair(a.begun_ns, a.name.sequence) < std::pair(b.begun_ns, b.name.sequence);
+}
+
 /// Ids of all stubs below a directory.
 std::set<PartId> parts_of_stubs_below(const std::string& base) {
   std::set<PartId> parts;
@@ -97,13 +109,26 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       set.container_bytes += static_cast<std::uint64_t>(status.st_size);
     set.account.rank_count = set.rank_count;
     set.account.passed.insert(identity.passed_ranks.begin(), identity.passed_ranks.end());
+    set.account.failed.insert(identity.failed_ranks.begin(), identity.failed_ranks.end());
+    set.account.drifted |= identity.drifted;
+    const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
+    set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
     const std::string base = base_of(path, identity);
+    const auto below = [&](const std::string& path) {
+      return path.starts_with('/') ? path : base + "/" + path;
+    };
     for (const restart::PartRecord& record : **parts) {
       const restart::PartEntry& entry = record.entry;
-      const bool absolute = !entry.path.empty() && entry.path.front() == '/';
-      set.parts.push_back({entry.part, entry.rank, absolute ? entry.path : base + "/" + entry.path,
-                           entry.mode, entry.size});
+      set.parts.push_back({entry.part, entry.rank, below(entry.path), entry.mode, entry.size});
       set.account.wrote.insert(entry.rank);
+    }
+    for (const restart::NativeMember& native : identity.natives) {
+      if (is_still_there(native, below(native.path))) {
+        set.account.wrote.insert(native.rank);
+        set.natives.push_back(below(native.path));
+      } else {
+        set.lost_natives.push_back(below(native.path));
+      }
     }
   }
   std::vector<StoredSet> all;
@@ -111,12 +136,14 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
     if (const auto found = damage.find(set.prefix); found != damage.end())
       set.damaged.push_back(found->second);
     set.wholeness = wholeness(set.account);
+    for (const std::string& path : set.lost_natives)
+      set.damaged.push_back(path + ", a native file of the set, was replaced or removed");
     if (!set.damaged.empty() && set.wholeness == Wholeness::whole)
       set.wholeness = Wholeness::unknown;
     all.push_back(std::move(set));
   }
   std::sort(all.begin(), all.end(),
-            [](const StoredSet& a, const StoredSet& b) { return a.created_ns < b.created_ns; });
+            [](const StoredSet& a, const StoredSet& b) { return is_older(a, b); });
   return all;
 }
 
@@ -133,7 +160,7 @@ std::vector<const StoredSet*> superseded(const std::vector<StoredSet>& sets) {
   std::vector<const StoredSet*> found;
   for (const StoredSet& set : sets) {
     const bool has_newer = std::any_of(sets.begin(), sets.end(), [&](const StoredSet& other) {
-      return other.name.masked_name == set.name.masked_name && other.created_ns > set.created_ns &&
+      return other.name.masked_name == set.name.masked_name && is_older(set, other) &&
              other.wholeness == Wholeness::whole;
     });
     if (!has_newer || !set.damaged.empty()) continue;

@@ -28,7 +28,10 @@ struct StoredSet {
   std::vector<StoredPart> parts;
   Account account;
   Wholeness wholeness = Wholeness::unknown;
-  std::uint64_t created_ns = 0;  ///< of its newest container
+  std::uint64_t created_ns = 0;           ///< of its newest container
+  std::uint64_t begun_ns = 0;             ///< when its first part was begun: what orders sets
+  std::vector<std::string> natives;       ///< members that are native files, still there
+  std::vector<std::string> lost_natives;  ///< and those that are not
   std::uint64_t container_bytes = 0;
   std::vector<std::string> damaged;  ///< what could not be read; such a set is not called whole
 };

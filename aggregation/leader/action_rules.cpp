@@ -107,14 +107,12 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
   });
   while (!parts.empty()) {
     // One run of ranks, each path once; what remains of it makes a further container.
-    DrainGroup group;
+    DrainGroup group = account_of(name, set);
     group.drain = ++last_drain_;
-    group.set = name;
-    group.rank_count = set.rank_count;
-    group.passed_ranks = passed_ranks(set);
     group.keep = set.keep > 0 && !terminating_;
     group.fast = terminating_;
     const std::uint32_t run = group_of(parts.front()->facts.rank, set.group_size);
+    set.told = {group.passed_ranks, group.failed_ranks, group.drifted};
     group.supplement = set.containers[run]++;
     std::vector<Part*> rest;
     std::set<std::string> paths;
@@ -138,6 +136,7 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
 /// pattern in this launch, and either ended regularly or all that did write have gone on to the
 /// next set.
 std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
+  if (set.is_amended || is_successor_) return {};
   const Pattern& pattern = patterns_.at(set.pattern);
   std::set<std::uint32_t> ended;
   for (const auto& [presence, rank] : ranks_) {
@@ -155,6 +154,55 @@ std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
     if (rank.regular || (all_went_on && !died)) passed.insert(rank.rank);
   }
   return {passed.begin(), passed.end()};
+}
+
+/// Ranks that wrote others of the pattern, and will not write this one any more.
+std::vector<std::uint32_t> Decisions::failed_ranks(const Set& set) const {
+  if (set.is_amended) return {};
+  std::set<std::uint32_t> failed;
+  for (const auto& [rank, newest] : patterns_.at(set.pattern).newest_begun) {
+    if (!set.wrote.contains(rank)) failed.insert(rank);
+  }
+  for (const auto& [presence, rank] : ranks_) {
+    if (rank.alive && !rank.ended) failed.erase(rank.rank);
+  }
+  return {failed.begin(), failed.end()};
+}
+
+Decisions::Told Decisions::known_of(const Set& set) const {
+  return {passed_ranks(set), failed_ranks(set), set.drifted};
+}
+
+DrainGroup Decisions::account_of(const SetName& name, const Set& set) const {
+  Told known = known_of(set);
+  DrainGroup account;
+  account.set = name;
+  account.rank_count = set.rank_count;
+  account.passed_ranks = std::move(known.passed);
+  account.failed_ranks = std::move(known.failed);
+  account.drifted = known.drifted;
+  account.begun_ns = set.first_begin_ns;
+  return account;
+}
+
+/// What a set's containers do not say yet: at once that its counts prove nothing, the rest when
+/// nobody writes any more, so that it is said once.
+void Decisions::note_accounts() {
+  if (anybody_may_write() && !has_drift_news_) return;
+  if (storage_failed_ || terminating_) return;
+  has_drift_news_ = false;
+  std::set<SetName> in_action;  // their own container will say it
+  for (const auto& [id, part] : parts_) {
+    if (part.set && part.state != State::open) in_action.insert(*part.set);
+  }
+  for (auto& [name, set] : sets_) {
+    if (!set.committed || in_action.contains(name) || noting_.contains(name)) continue;
+    Told known = known_of(set);
+    if (known == set.told || (anybody_may_write() && known.drifted == set.told.drifted)) continue;
+    set.told = std::move(known);
+    noting_.insert(name);
+    out_.emplace_back(NoteAccount{account_of(name, set)});
+  }
 }
 
 void Decisions::settle_dead_writers() {
@@ -186,7 +234,7 @@ void Decisions::consider_exit() {
     const State state = entry.second.state;
     return state == State::draining || state == State::putting_back || state == State::settling;
   });
-  if (in_action) return;
+  if (in_action || !noting_.empty()) return;
   if (!terminating_) {
     if (anybody_lives()) return;
     if (ranks_.empty() && parts_.empty()) {

@@ -27,6 +27,7 @@ std::vector<Decision> Decisions::on(const std::vector<Event>& events, std::uint6
   look_for_siblings();
   drain_ripe_sets();
   settle_dead_writers();
+  note_accounts();
   consider_exit();
   return std::move(out_);
 }
@@ -139,6 +140,7 @@ void Decisions::apply(const DrainDone& event) {
   if (name) {
     Set& set = sets_.at(*name);
     set.failures = 0;
+    set.committed = true;
     if (set.keep > 0 && !terminating_) {
       set.kept.insert(set.kept.end(), kept.begin(), kept.end());
       keep_set(*name, set);

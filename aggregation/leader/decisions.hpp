@@ -95,6 +95,10 @@ struct SettleDone {
   PartId part;
   bool done = true;  ///< not: another process writes it, or its place refuses
 };
+/// NoteAccount's answer, whether it could be written or not.
+struct AccountNoted {
+  SetName set;
+};
 struct Tick {};
 /// The stage is nearly full: kept sets give way.
 struct StageShort {};
@@ -103,7 +107,7 @@ struct Terminate {};
 
 using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
                            PartRequested, PartDropped, SiblingsLookedUp, DrainDone, PutBackDone,
-                           SettleDone, Tick, StageShort, Terminate>;
+                           SettleDone, AccountNoted, Tick, StageShort, Terminate>;
 
 // --- decisions
 // ----------------------------------------------------------------------------------------
@@ -120,9 +124,17 @@ struct DrainGroup {
   std::vector<PartId> parts;  ///< by rank
   std::vector<std::uint32_t> ranks;
   std::vector<std::uint32_t> passed_ranks;
+  std::vector<std::uint32_t> failed_ranks;
+  bool drifted = false;
+  std::uint64_t begun_ns = 0;    ///< the set's first part was begun
   std::uint32_t supplement = 0;  ///< how many containers of this group came before
   bool keep = false;             ///< the parts stay in the stage after commit
   bool fast = false;
+};
+/// What became known of a set after its commit goes into a supplement without parts. Answer:
+/// AccountNoted.
+struct NoteAccount {
+  DrainGroup account;  ///< of no parts
 };
 enum class PutBackReason : std::uint8_t { lone, storage_failed, part_refused, requested };
 /// Leave the part at its path as native HDF5 would have. Answer: PutBackDone.
@@ -151,7 +163,7 @@ struct Exit {
 };
 
 using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, StorageFailed,
-                              Settle, FreeKept, Exit>;
+                              Settle, FreeKept, NoteAccount, Exit>;
 
 // --- the function
 // -------------------------------------------------------------------------------------
@@ -174,6 +186,10 @@ struct Patience {
 class Decisions {
  public:
   explicit Decisions(Patience patience = {}) : patience_(patience) {}
+
+  /// A leader before this one has drained parts of the launch: what ranks wrote is not all known,
+  /// so that nobody is taken to have passed.
+  void succeed() { is_successor_ = true; }
 
   /// What to do now. `now_ms` never goes back. Events that were found together are given together:
   /// what is decided then has seen them all.
@@ -214,6 +230,14 @@ class Decisions {
     std::uint32_t settle_tries = 0;
     PutBackReason reason = PutBackReason::lone;
   };
+  /// What this node knows of who wrote a set beside those that did.
+  struct Told {
+    std::vector<std::uint32_t> passed;
+    std::vector<std::uint32_t> failed;
+    bool drifted = false;
+
+    bool operator==(const Told&) const = default;
+  };
   struct Set {
     std::string pattern;
     std::uint32_t rank_count = 1;
@@ -234,6 +258,9 @@ class Decisions {
     std::uint32_t failures = 0;
     bool counted_lone = false;
     bool drifted = false;
+    bool is_amended = false;  ///< another launch's
+    bool committed = false;   ///< some of it: `told` is in storage
+    Told told;
   };
   struct Pattern {
     bool proven = false;  ///< some set of it had parts of two ranks, or siblings on other nodes
@@ -263,6 +290,7 @@ class Decisions {
   void apply(const DrainDone&);
   void apply(const PutBackDone&);
   void apply(const SettleDone&);
+  void apply(const AccountNoted& event) { noting_.erase(event.set); }
   void apply(const Tick&) {}
   void apply(const StageShort&) { release_kept(); }
   void apply(const Terminate&);
@@ -273,6 +301,7 @@ class Decisions {
   void put_back_requested();
   void settle_dead_writers();
   void release_kept();
+  void note_accounts();
   void consider_exit();
 
   Part& part(const PartFacts& facts);
@@ -289,6 +318,9 @@ class Decisions {
   void put_back(Part& part, PutBackReason reason);
   void mark_native(const std::string& shape, const std::string& why);
   std::vector<std::uint32_t> passed_ranks(const Set& set) const;
+  std::vector<std::uint32_t> failed_ranks(const Set& set) const;
+  Told known_of(const Set& set) const;
+  DrainGroup account_of(const SetName& name, const Set& set) const;
   [[nodiscard]] bool anybody_lives() const;
   [[nodiscard]] bool anybody_may_write() const;
   void wake_at(std::uint64_t time_ms);
@@ -310,6 +342,9 @@ class Decisions {
   std::uint32_t failed_rounds_ = 0;  ///< since nobody lives
   bool terminating_ = false;
   bool exited_ = false;
+  bool is_successor_ = false;
+  bool has_drift_news_ = false;
+  std::set<SetName> noting_;
 };
 
 }  // namespace mcr::aggregation

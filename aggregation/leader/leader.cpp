@@ -63,6 +63,7 @@ class Leader {
   /// Until the decisions say that it is the end.
   Result<void> run() {
     free_what_a_dead_leader_kept();
+    if (was_led_before()) decisions_.succeed();
     while (!exit_) {
       std::vector<Event> events = take_answers();
       std::vector<Event> found = MCR_TRY(discovery_.scan());
@@ -103,7 +104,15 @@ class Leader {
   void act(const DrainGroup& group) {
     drains_[group.drain] = group.parts;
     drain_.submit([this, group]() -> std::vector<Event> {
-      return {commit_group(directory_, group, summary_, &stubs_)};
+      return {commit_group(directory_, group, summary_, &stubs_, &places_)};
+    });
+  }
+
+  void act(const NoteAccount& note) {
+    drain_.submit([this, note]() -> std::vector<Event> {
+      const auto noted = note_account(note.account, places_);
+      if (!noted) restart::log_warning(noted.error().message);
+      return {AccountNoted{note.account.set}};
     });
   }
 
@@ -244,6 +253,11 @@ class Leader {
     }
   }
 
+  /// The summary is the first thing that a leader writes.
+  [[nodiscard]] bool was_led_before() const {
+    return restart::File::open(directory_.descriptor(), "summary", O_RDONLY).has_value();
+  }
+
   /// Their container exists; from here on the present leader decides what is kept.
   void free_what_a_dead_leader_kept() {
     const auto kept = directory_.list(State::committed);
@@ -261,6 +275,7 @@ class Leader {
   Decisions decisions_;
   Summary summary_;
   Answers answers_;
+  SetPlaces places_;                                     ///< of the drain's thread
   std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< under way
   LaunchDirectory::Notice last_notice_;
   std::uint64_t noticed_ms_ = 0;

@@ -42,6 +42,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.set_wait_ms = facts.set_wait_ms;
   set.group_size = facts.group_size;
   set.keep = facts.keep;
+  set.is_amended |= facts.is_amendment;
   if (facts.begin_ns < set.first_begin_ns) {
     set.first_begin_ns = facts.begin_ns;
     set.first_beginner = facts.rank;
@@ -82,6 +83,7 @@ void Decisions::note_drift(const SetName& name, Set& set) {
   if (next->second.first_beginner == set.last_publisher) return;
   if (next->second.first_begin_ns >= set.last_publish_ns) return;
   set.drifted = true;
+  has_drift_news_ = true;
   if (++patterns_[set.pattern].drifted_sets >= drifted_sets_until_native) {
     mark_native(set.pattern, "ranks rewrite these files without waiting for one another");
   }

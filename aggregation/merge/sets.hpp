@@ -59,6 +59,8 @@ struct PartFacts {
   std::uint64_t set_wait_ms = 10'000;
   std::uint32_t group_size = 0;  ///< 0: all ranks of the node
   std::uint32_t keep = 0;        ///< newest sets that stay in the stage
+  /// Amends a part of another launch's set: this launch's ranks say nothing about who wrote that.
+  bool is_amendment = false;
 };
 
 struct SetName {

@@ -241,6 +241,7 @@ class Simulation {
   void new_leader() {
     actions_.clear();
     decisions_ = Decisions();
+    decisions_.succeed();
     exited_ = false;
     terminated_ = false;
     first_join_ = 0;
@@ -353,6 +354,8 @@ class Simulation {
       const bool done = !anybody_lives() || chance(0.8);
       if (done) parts_.at(settle->part).fate = Fate::aside;
       out = SettleDone{settle->part, done};
+    } else if (const auto* note = std::get_if<NoteAccount>(&decision)) {
+      out = AccountNoted{note->account.set};
     }
   }
 
@@ -399,8 +402,8 @@ class Simulation {
         fail("drained while ranks of the node have not begun");
       for (const std::uint32_t passed : group->passed_ranks) {
         if (ranks.contains(passed)) fail("a rank wrote and passed");
-        if (passed >= rank_count_) fail("a rank that does not exist passed");
       }
+      check_account(*group);
     } else if (const auto* back = std::get_if<PutBack>(&decision)) {
       if (parts_.at(back->part).fate != Fate::published)
         fail("puts back a part that is not published");
@@ -413,6 +416,9 @@ class Simulation {
           fail("settles a living writer's part");
       }
       if (part.fate != Fate::open) fail("settles a published part");
+    } else if (const auto* note = std::get_if<NoteAccount>(&decision)) {
+      check_account(note->account);
+      if (!note->account.parts.empty()) fail("a note with parts");
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
       if (mark->shape.empty()) fail("an empty shape");
     } else if (const auto* exit = std::get_if<Exit>(&decision)) {
@@ -431,6 +437,24 @@ class Simulation {
       if (!exit->complete && now_ >= storage_fails_until_ && put_back_works_ > 0.5 &&
           !terminated_ && storage_fails_until_ == 0) {
         fail("gave up though storage works");
+      }
+    }
+  }
+
+  /// What a leader says of ranks that have no part in a set must be true in the world, for ever.
+  void check_account(const DrainGroup& account) {
+    for (const std::uint32_t passed : account.passed_ranks) {
+      if (passed >= rank_count_) fail("a rank that does not exist passed");
+      for (const auto& [id, part] : parts_) {
+        if (part.facts.rank != passed || part.fate == Fate::dropped) continue;
+        for (const auto& name : part.facts.names) {
+          if (name.pattern == pattern(account.set.masked_name)) fail("a rank passed that writes");
+        }
+      }
+    }
+    for (const std::uint32_t failed : account.failed_ranks) {
+      for (const WorldRank& rank : ranks_) {
+        if (rank.rank == failed && rank.alive && !rank.ended) fail("a rank failed that may write");
       }
     }
   }
@@ -498,7 +522,7 @@ class Simulation {
       std::printf("native %s (%s)\n", mark->shape.c_str(), mark->why.c_str());
     } else {
       static const char* const names[] = {"look",   "drain", "put back", "mark",
-                                          "settle", "free",  "exit"};
+                                          "settle", "free",  "note",     "exit"};
       std::printf("%s\n", names[decision.index()]);
     }
   }

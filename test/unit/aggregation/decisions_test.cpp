@@ -403,6 +403,79 @@ TEST_CASE("a rank that died did not pass") {
   CHECK(node.of<DrainGroup>()[0].passed_ranks.empty());
 }
 
+TEST_CASE("a successor of a dead leader takes nobody to have passed") {
+  Node node(3);
+  node.decisions.succeed();
+  node.tell(RankEnded{"p2"});
+  node.write(0, "/d/a.{rank}.h5");
+  node.write(1, "/d/a.{rank}.h5");
+  REQUIRE(node.of<DrainGroup>().size() == 1);
+  CHECK(node.of<DrainGroup>()[0].passed_ranks.empty());
+}
+
+TEST_CASE("ranks of this launch say nothing about another launch's set that one of them amends") {
+  Node node(1);
+  PartFacts amended = node.facts(2, {"/d/a.{rank}.h5"});
+  amended.launch = "other";
+  amended.rank_count = 4;
+  amended.presence = "p0";
+  amended.is_amendment = true;
+  node.publish(amended);
+  node.tell(RankEnded{"p0"});
+  REQUIRE(node.of<DrainGroup>().size() == 1);
+  CHECK(node.of<DrainGroup>()[0].passed_ranks.empty());
+  CHECK(node.of<DrainGroup>()[0].failed_ranks.empty());
+}
+
+TEST_CASE("a rank that wrote the set before and died without this one failed") {
+  Node node(3);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) node.write(rank, "/d/a.{rank}.h5", 0);
+  node.commit(node.of<DrainGroup>().at(0));
+  node.now += 1000;
+  node.write(0, "/d/a.{rank}.h5", 1);
+  node.write(1, "/d/a.{rank}.h5", 1);
+  node.tell(RankGone{"p2"});
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 2);
+  CHECK(drained[1].failed_ranks == std::vector<std::uint32_t>{2});
+  CHECK(drained[1].passed_ranks.empty());
+}
+
+TEST_CASE("what becomes known of a set after its commit is noted before the leader ends, once") {
+  Node node(3);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) node.write(rank, "/d/a.{rank}.h5", 0);
+  node.commit(node.of<DrainGroup>().at(0));
+  node.now += 1000;
+  node.write(0, "/d/a.{rank}.h5", 1);
+  node.wait(20'000);  // quiet: drained without the others
+  REQUIRE(node.of<DrainGroup>().size() == 2);
+  node.commit(node.of<DrainGroup>()[1]);
+  CHECK(node.of<DrainGroup>()[1].failed_ranks.empty());
+  for (const char* presence : {"p0", "p1", "p2"}) node.tell(RankGone{presence});
+  const auto notes = node.of<NoteAccount>();
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].account.set.sequence == 1);
+  CHECK(notes[0].account.failed_ranks == std::vector<std::uint32_t>{1, 2});
+  CHECK(node.of<Exit>().empty());
+  CHECK(only<Exit>(node.tell(AccountNoted{notes[0].account.set})).size() == 1);
+  CHECK(node.of<NoteAccount>().size() == 1);
+}
+
+TEST_CASE("a late part says with its container that its set's counts prove nothing") {
+  Node node(3);
+  node.write(0, "/d/a.{rank}.h5", 0);
+  node.write(1, "/d/a.{rank}.h5", 0);
+  node.wait(20'000);
+  node.commit(node.of<DrainGroup>().at(0));
+  node.begin(0, "/d/a.{rank}.h5", 1);
+  node.now += 1000;
+  node.write(2, "/d/a.{rank}.h5", 0);
+  REQUIRE(node.of<DrainGroup>().size() == 2);
+  CHECK_FALSE(node.of<DrainGroup>()[0].drifted);
+  CHECK(node.of<DrainGroup>()[1].drifted);
+  CHECK(node.of<DrainGroup>()[1].supplement == 1);
+}
+
 TEST_CASE(
     "ranks that rewrite one name without waiting for one another make it native after three sets") {
   Node node(2);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr run -- CMD…: runs a program captured, and ends when all that it closed is committed.
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
+#include "aggregation/commit/retention.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
@@ -18,7 +20,49 @@ namespace {
 struct RunWords {
   std::vector<std::string> command;
   std::string timeout = "10 min";
+  unsigned retries = 0;
+  std::string restart;
+  std::string directory = ".";
 };
+
+/// Whoever types ^C, or a scheduler that ends the job, wants no other start.
+bool is_interrupted(int status) {
+  return status == 128 + SIGINT || status == 128 + SIGTERM || status == 127 || status == 126;
+}
+
+/// `text` in single quotes, for a shell.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+/// The user's restart command with the newest whole set in it; nothing where there is no set yet,
+/// so that the program begins anew.
+std::vector<std::string> restart_words(const RunWords& words) {
+  if (words.restart.empty()) return {};
+  const auto containers = find_containers(words.directory);
+  if (!containers) return {};
+  std::vector<std::string> unreadable;
+  const auto sets = stored_sets(*containers, unreadable);
+  const StoredSet* const newest = newest_whole(sets);
+  if (newest == nullptr) return {};
+  std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;
+  const std::pair<std::string, std::string> holes[] = {
+      {"{set}", newest->name.masked_name},
+      {"{file}", first},
+      {"{directory}", first.substr(0, first.rfind('/'))},
+  };
+  std::string line = words.restart;
+  for (const auto& [hole, value] : holes) {
+    for (std::size_t at = line.find(hole); at != std::string::npos;
+         at = line.find(hole, at + value.size())) {
+      line.replace(at, hole.size(), quoted(value));
+    }
+  }
+  std::fprintf(stderr, "mcr run: again, from the newest whole set: %s\n", line.c_str());
+  return {"/bin/sh", "-c", line};
+}
 
 }  // namespace
 
@@ -28,6 +72,15 @@ RunCommand declare_run(CLI::App& app) {
       ->required();
   app.add_option("--timeout", words->timeout,
                  "how long to wait for commits after the program's end")
+      ->capture_default_str();
+  app.add_option("--retries", words->retries, "how often it is started again after a failure")
+      ->capture_default_str();
+  app.add_option(
+      "--restart", words->restart,
+      "the command (for a shell) that starts it again; {set} stands for the newest whole "
+      "set's name with {rank} in it, {file} for its first file, {directory} for that "
+      "one's directory. Without a whole set, or without this option, CMD is run again");
+  app.add_option("--dir", words->directory, "where --restart looks for sets")
       ->capture_default_str();
   app.footer(
       "What an earlier job left on this node is committed meanwhile.\n"
@@ -49,13 +102,24 @@ RunCommand declare_run(CLI::App& app) {
     std::error_code ignored;
     const bool had_stage = std::filesystem::exists(*stage, ignored);
     const Watch launches({*stage}, Watch::For::creations);
-    const auto status = run_program(words->command, captured_environment(), common.json);
+    auto status = run_program(words->command, captured_environment(), common.json);
     if (!status) return print_error(common, "run", status.error());
-    const bool captured = had_stage ? launches.take() : std::filesystem::exists(*stage, ignored);
-    const auto drained = drain_stage(*stage, *limit);
+    auto drained = drain_stage(*stage, *limit);
     if (!drained) return print_error(common, "run", drained.error());
+    unsigned starts = 1;
+    for (; *status != 0 && !is_interrupted(*status) && starts <= words->retries; ++starts) {
+      std::fprintf(stderr, "mcr run: start %u ended with %d\n", starts, *status);
+      auto again = restart_words(*words);
+      if (again.empty()) again = words->command;
+      status = run_program(again, captured_environment(), common.json);
+      if (!status) return print_error(common, "run", status.error());
+      drained = drain_stage(*stage, *limit);
+      if (!drained) return print_error(common, "run", drained.error());
+    }
+    const bool captured = had_stage ? launches.take() : std::filesystem::exists(*stage, ignored);
     if (common.json) {
       print_json({{"status", *status},
+                  {"starts", starts},
                   {"captured", captured},
                   {"complete", drained->complete},
                   {"left", to_json(drained->left)}});

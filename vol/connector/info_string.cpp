@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "restart/base/settings.hpp"
+#include "vol/connector/connector.hpp"
 #include "vol/connector/guard.hpp"
 
 namespace mcr::vol {
@@ -32,6 +33,24 @@ std::string_view take_item(std::string_view& text) {
   const std::string_view item = text.substr(0, end);
   text.remove_prefix(std::min(text.size(), end + 1));
   return trimmed(item);
+}
+
+// Captured bytes are those that the native connector hands to HDF5's driver layer, so nothing else
+// can lie below.
+std::string check_under(std::string_view value) {
+  if (value == "0" || value == "native") return {};
+  return "mcr: under_vol=" + std::string(value) +
+         " cannot be used: mcr captures what HDF5's native connector hands to a file driver, so it "
+         "runs on that one alone, under_vol=0; put the other connector above mcr, with under_vol=" +
+         std::to_string(static_cast<int>(connector_value));
+}
+
+std::string check_info(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '{' && value.back() == '}')
+    value = trimmed(value.substr(1, value.size() - 2));
+  if (value.empty()) return {};
+  return "mcr: under_info={" + std::string(value) +
+         "} cannot be used: the native connector below takes none, under_info={}";
 }
 
 void* copy(const void* info) {
@@ -80,14 +99,11 @@ ConnectorInfo parse_info(std::string_view text) {
     const std::string_view item = take_item(text);
     const auto equals = item.find('=');
     const std::string_view key = trimmed(item.substr(0, equals));
-    if (key == "under_info") continue;
-    if (key == "under_vol") {
+    if (key == "under_vol" || key == "under_info") {
       const std::string_view value =
           equals == std::string_view::npos ? "" : trimmed(item.substr(equals + 1));
-      if (value != "0") {
-        info.mistake = "mcr: under_vol=" + std::string(value) +
-                       " cannot be used: mcr runs on HDF5's native connector, under_vol=0";
-      }
+      if (info.mistake.empty())
+        info.mistake = key == "under_vol" ? check_under(value) : check_info(value);
       continue;
     }
     if (item.empty()) continue;

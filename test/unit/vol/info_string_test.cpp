@@ -11,8 +11,11 @@ TEST_CASE("under_vol and under_info are taken out of the text, the rest is setti
   CHECK(info.mistake.empty());
 }
 
-TEST_CASE("braces of under_info are kept together") {
-  CHECK(parse_info("under_vol=0;under_info={a=1;b={c;d}};files=*").settings == "files=*");
+TEST_CASE("braces of under_info are kept together, and what is in them is refused") {
+  const ConnectorInfo info = parse_info("under_vol=0;under_info={a=1;b={c;d}};files=*");
+  CHECK(info.settings == "files=*");
+  CHECK(info.mistake.find("a=1;b={c;d}") != std::string::npos);
+  CHECK(parse_info("under_vol=native;under_info={ };files=*").mistake.empty());
 }
 
 TEST_CASE("no text is no settings") {
@@ -21,7 +24,11 @@ TEST_CASE("no text is no settings") {
 }
 
 TEST_CASE("another under_vol than the native connector is a mistake that is named") {
-  CHECK(parse_info("under_vol=505;under_info={}").mistake.find("505") != std::string::npos);
+  for (const char* under : {"505", "1", "pass_through", "", "00"}) {
+    const auto mistake = parse_info("under_vol=" + std::string(under) + ";under_info={}").mistake;
+    INFO(under);
+    CHECK(mistake.find("under_vol=" + std::string(under) + " cannot") != std::string::npos);
+  }
 }
 
 TEST_CASE("an unknown key is a mistake that is named") {

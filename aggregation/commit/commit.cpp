@@ -41,6 +41,7 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/put_back.hpp"
+#include "aggregation/commit/trace_file.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
@@ -263,6 +264,23 @@ std::string describe(const DrainGroup& group) {
          std::to_string(group.set.sequence) + ", " + std::to_string(group.parts.size()) + " parts)";
 }
 
+/// For `mcr trace`: no drain fails for it, and nobody misses it.
+void leave_trace(const LaunchDirectory& directory, const restart::Settings& settings,
+                 const ContainerName& where, const CommitReport& report, std::uint64_t number) {
+  (void)write_trace(directory.descriptor(), trace_name(number), report).has_value();
+  const auto wanted = settings.text("trace");
+  if (wanted.empty() || wanted == "none") return;
+  const std::string name = report.path.substr(report.path.rfind('/') + 1) + ".trace";
+  const auto written = [&]() -> Result<void> {
+    const bool is_absolute = wanted.starts_with('/');
+    const File target = MCR_TRY(File::open(
+        AT_FDCWD, is_absolute ? std::string(wanted) : where.base + "/" + std::string(wanted),
+        O_RDONLY | O_DIRECTORY));
+    return write_trace(target.descriptor(), name, report);
+  }();
+  if (!written) restart::log_warning_once("trace", "no trace: " + written.error().message);
+}
+
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
@@ -302,7 +320,9 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
     for (const std::string& reason : written->unreadable) {
       restart::log_summary("merged as plain bytes, because HDF5 cannot read it: " + reason);
     }
-    summary.committed(group.set, to_write.size(), written->raw_bytes, written->container_bytes);
+    const std::uint64_t number =
+        summary.committed(group.set, to_write.size(), written->raw_bytes, written->container_bytes);
+    leave_trace(directory, settings, where, *written, number);
     restart::log_summary("committed " + written->path + ": " + std::to_string(written->raw_bytes) +
                          " B in " + std::to_string(to_write.size()) + " parts -> " +
                          std::to_string(written->container_bytes) + " B");
@@ -354,8 +374,8 @@ void report_trouble(const std::string& container_directory, const std::string& m
 // --- summary
 // ------------------------------------------------------------------------------------------
 
-void Summary::committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
-                        std::uint64_t container_bytes) {
+std::uint64_t Summary::committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
+                                 std::uint64_t container_bytes) {
   const std::lock_guard lock(mutex_);
   if (std::find(recent_.begin(), recent_.end(), set) == recent_.end()) {
     ++sets_;
@@ -366,8 +386,8 @@ void Summary::committed(const SetName& set, std::size_t parts, std::uint64_t raw
   largest_set_ = std::max(largest_set_, parts);
   raw_bytes_ += raw_bytes;
   stored_bytes_ += container_bytes;
-  ++containers_;
   changed_ = true;
+  return containers_++;
 }
 
 void Summary::put_back(std::size_t parts) {

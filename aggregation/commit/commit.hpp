@@ -22,8 +22,9 @@ class Summary {
  public:
   explicit Summary(const restart::LaunchDirectory& directory) : directory_(directory) {}
 
-  void committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
-                 std::uint64_t container_bytes);
+  /// Answers how many containers there were before.
+  std::uint64_t committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
+                          std::uint64_t container_bytes);
   void put_back(std::size_t parts);
   void failed(const std::string& why);
   /// Parts still in the stage; rewrites the file where anything has changed.

@@ -22,6 +22,7 @@ constexpr std::array table{
     CommandEntry{"doctor", "prove that a program is intercepted, or say what to fix",
                  declare_doctor},
     CommandEntry{"run", "run a program captured and wait for its commits", declare_run},
+    CommandEntry{"trace", "show what the stages of drains did when", declare_trace},
     CommandEntry{"leader", "the process per node that drains the stage (started by the plugin)",
                  declare_leader},
 };

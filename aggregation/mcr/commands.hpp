@@ -37,6 +37,7 @@ RunCommand declare_gc(CLI::App& app);
 RunCommand declare_config(CLI::App& app);
 RunCommand declare_doctor(CLI::App& app);
 RunCommand declare_run(CLI::App& app);
+RunCommand declare_trace(CLI::App& app);
 RunCommand declare_leader(CLI::App& app);
 
 }  // namespace mcr::aggregation

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "aggregation/commit/commit_options.hpp"
+#include "aggregation/commit/trace_file.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
@@ -22,6 +23,7 @@ struct PackOptions {
   std::map<std::string, std::string> settings;
   std::vector<std::string> codecs;
   std::vector<std::string> others;
+  std::string trace;
   bool no_verify = false;
   bool force = false;
   bool verbose = false;
@@ -179,12 +181,17 @@ RunCommand declare_pack(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--set", options->others, "KEY=VALUE, any setting; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--trace", options->trace, "record the stages' times there, for `mcr trace`");
   app.add_flag("--no-verify", options->no_verify, "do not decode and compare each frame");
   app.add_flag("-f,--force", options->force, "replace the container");
   app.add_flag("-v,--verbose", options->verbose, "what was chosen for each variable, and why");
   return [options](const CommonOptions& common) {
     const auto report = pack(*options);
     if (!report) return print_error(common, "pack", report.error());
+    if (!options->trace.empty()) {
+      const auto traced = write_trace(AT_FDCWD, options->trace, *report);
+      if (!traced) return print_error(common, "pack", traced.error());
+    }
     if (common.json) {
       print_json(to_json(*report));
     } else {

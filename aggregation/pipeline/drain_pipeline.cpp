@@ -19,36 +19,20 @@ namespace mcr::aggregation {
 namespace {
 
 struct Block {
-  std::uint32_t dataset = 0;
-  std::uint32_t number = 0;
   DatasetPlan::Frame frame;
   Bytes raw;
   Bytes stored;
-};
-
-/// Adds the time until its end to `sum`.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sum) : sum_(sum) {}
-  ~Stopwatch() {
-    sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& sum_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  BlockTimes times;
 };
 
 /// What a thread of the encode stage keeps.
 struct Worker {
   Scratch scratch;
-  double encode = 0;
-  double verify = 0;
 };
 
 class Drain {
+  using Clock = std::chrono::steady_clock;
+
  public:
   Drain(const MergePlan& plan, const PartFiles& files, const std::vector<Encoding>& encodings,
         const DrainOptions& options, const std::function<Result<void>(const EncodedFrame&)>& write)
@@ -57,34 +41,32 @@ class Drain {
   }
 
   Result<DrainTimes> run() {
+    times_.threads = std::max(options_.threads, 1U);
     times_.blocks_allowed = allowed_blocks();
-    {
-      const Stopwatch stopwatch(times_.wall);
-      for (unsigned i = 0; i < times_.blocks_allowed; ++i) {
-        blocks_.push_back(std::make_unique<Block>());
-        free_.push(blocks_.back().get());
-      }
-      namespace tbb = oneapi::tbb;
-      tbb::task_arena arena(static_cast<int>(std::max(options_.threads, 1U)));
-      arena.execute([this] {
-        tbb::parallel_pipeline(
-            times_.blocks_allowed,
-            tbb::make_filter<void, Block*>(
-                tbb::filter_mode::serial_in_order,
-                [this](tbb::flow_control& flow) { return fetch(flow); }) &
-                tbb::make_filter<Block*, Block*>(tbb::filter_mode::parallel,
-                                                 [this](Block* block) { return encode(block); }) &
-                tbb::make_filter<Block*, void>(tbb::filter_mode::serial_in_order,
-                                               [this](Block* block) { write(block); }));
-      });
+    begin_ = Clock::now();
+    for (unsigned i = 0; i < times_.blocks_allowed; ++i) {
+      blocks_.push_back(std::make_unique<Block>());
+      free_.push(blocks_.back().get());
     }
+    namespace tbb = oneapi::tbb;
+    tbb::task_arena arena(static_cast<int>(times_.threads));
+    arena.execute([this] {
+      tbb::parallel_pipeline(
+          times_.blocks_allowed,
+          tbb::make_filter<void, Block*>(tbb::filter_mode::serial_in_order,
+                                         [this](tbb::flow_control& flow) { return fetch(flow); }) &
+              tbb::make_filter<Block*, Block*>(tbb::filter_mode::parallel,
+                                               [this](Block* block) { return encode(block); }) &
+              tbb::make_filter<Block*, void>(tbb::filter_mode::serial_in_order,
+                                             [this](Block* block) { write(block); }));
+    });
     if (error_) return *error_;
-    for (const Worker& worker : workers_) {
-      times_.encode += worker.encode;
-      times_.verify += worker.verify;
-    }
-    if (fetched_ != 0) times_.blocks_in_flight /= static_cast<double>(fetched_);
-    return times_;
+    times_.wall = now();
+    times_.fetch = times_.trace.seconds(BlockState::fetch);
+    times_.encode = times_.trace.seconds(BlockState::encode);
+    times_.verify = times_.trace.seconds(BlockState::verify);
+    times_.write = times_.trace.seconds(BlockState::write);
+    return std::move(times_);
   }
 
  private:
@@ -103,7 +85,6 @@ class Drain {
   }
 
   Block* fetch(oneapi::tbb::flow_control& flow) {
-    const Stopwatch stopwatch(times_.fetch);
     while (dataset_ < plan_.datasets.size() && frame_ == plan_.datasets[dataset_].frame_count()) {
       ++dataset_;
       frame_ = 0;
@@ -114,42 +95,52 @@ class Drain {
     }
     Block* block = nullptr;
     free_.pop(block);  // never waits: as many blocks as tokens
+    block->times = {.dataset = dataset_, .frame = frame_++};
+    enter(*block, BlockState::fetch);
     const DatasetPlan& dataset = plan_.datasets[dataset_];
-    block->dataset = dataset_;
-    block->number = frame_++;
-    block->frame = dataset.frame(block->number);
+    block->frame = dataset.frame(block->times.frame);
     block->raw.resize(static_cast<std::size_t>(block->frame.bytes));
     keep(fetch_frame(plan_, files_, dataset, block->frame, block->raw));
-    times_.blocks_in_flight += static_cast<double>(times_.blocks_allowed) -
-                               static_cast<double>(std::max<std::ptrdiff_t>(free_.size(), 0));
-    ++fetched_;
+    enter(*block, BlockState::encode_queue);
     return block;
   }
 
   Block* encode(Block* block) {
     if (failed_) return block;
+    enter(*block, BlockState::encode);
+    BlockTimes& times = block->times;
+    times.thread = static_cast<std::uint32_t>(oneapi::tbb::this_task_arena::current_thread_index());
     Worker& worker = workers_.local();
-    const DatasetPlan& dataset = plan_.datasets[block->dataset];
-    const Encoding& encoding = encodings_[block->dataset];
-    {
-      const Stopwatch stopwatch(worker.encode);
-      keep(encode_block(plan_, {block->dataset, block->number}, places_, encoding, block->raw,
-                        worker.scratch, block->stored));
-    }
+    const Encoding& encoding = encodings_[times.dataset];
+    keep(encode_block(plan_, {times.dataset, times.frame}, places_, encoding, block->raw,
+                      worker.scratch, block->stored));
+    enter(*block, BlockState::verify);
     if (options_.verify && !failed_) {
-      const Stopwatch stopwatch(worker.verify);
-      keep(verify_block(dataset, encoding, block->stored, block->raw, worker.scratch));
+      keep(verify_block(plan_.datasets[times.dataset], encoding, block->stored, block->raw,
+                        worker.scratch));
     }
+    enter(*block, BlockState::write_queue);
     return block;
   }
 
   void write(Block* block) {
-    const Stopwatch stopwatch(times_.write);
+    BlockTimes& times = block->times;
     if (!failed_) {
-      keep(write_({block->dataset, block->number, static_cast<std::uint32_t>(block->frame.bytes),
-                   block->stored}));
+      enter(*block, BlockState::write);
+      times.raw_bytes = static_cast<std::uint32_t>(block->frame.bytes);
+      times.stored_bytes = static_cast<std::uint32_t>(block->stored.size());
+      keep(write_({times.dataset, times.frame, times.raw_bytes, block->stored}));
+      times.begins.back() = now();
+      times_.trace.add(times);
     }
     free_.push(block);
+  }
+
+  [[nodiscard]] double now() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+  void enter(Block& block, BlockState state) const {
+    block.times.begins[static_cast<std::size_t>(state)] = now();
   }
 
   /// Keeps the first error, and ends the run.
@@ -173,8 +164,8 @@ class Drain {
 
   std::uint32_t dataset_ = 0;  // the next frame; fetch stage only
   std::uint32_t frame_ = 0;
-  std::uint64_t fetched_ = 0;
-  DrainTimes times_;  // each member by one stage only
+  Clock::time_point begin_;
+  DrainTimes times_;  // by the write stage, while the others run
 
   std::atomic<bool> failed_{false};
   std::mutex mutex_;

@@ -12,6 +12,7 @@
 
 #include "aggregation/merge/plan.hpp"
 #include "aggregation/pipeline/fetch.hpp"
+#include "aggregation/pipeline/trace.hpp"
 #include "codecs/chooser.hpp"
 #include "restart/format/index.hpp"
 
@@ -51,8 +52,9 @@ struct DrainTimes {
   double verify = 0;
   double write = 0;
   double wall = 0;
+  unsigned threads = 0;
   unsigned blocks_allowed = 0;
-  double blocks_in_flight = 0;  ///< on average, seen at each fetch
+  DrainTrace trace;
 };
 
 /// Runs all frames of `plan` through; `encodings` by dataset. `write` is called by one thread at a

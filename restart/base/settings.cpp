@@ -83,6 +83,9 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Directories below which a stub may name its container by an absolute path although it "
      "belongs "
      "to another user."},
+    {"trace", "none", text, "none|DIRECTORY",
+     "Where the leader leaves a record of each drain's stages for `mcr trace`, relative to the "
+     "checkpoints' directory; those of living launches are in the stage in any case."},
     {"log", "summary", choice, "quiet|summary|debug",
      "What is said on stderr: nothing, one line at the end and warnings, or all."},
 });

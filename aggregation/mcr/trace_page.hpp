@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A drain's trace as read from its file, and drawn: one HTML page that needs nothing but itself.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aggregation/pipeline/trace.hpp"
+#include "codecs/base/result.hpp"
+
+namespace mcr::aggregation {
+
+struct Trace {
+  std::string container;
+  std::uint64_t parts = 0, variables = 0, raw_bytes = 0, container_bytes = 0, blocks = 0;
+  unsigned threads = 1, blocks_allowed = 0;
+  std::vector<std::pair<std::string, double>> phases;  ///< in order, seconds
+  double bin_seconds = 0;
+  std::vector<DrainTrace::Bin> bins;
+  std::vector<std::string> block_variables;
+  std::vector<BlockTimes> first_blocks;  ///< dataset: number in block_variables
+
+  [[nodiscard]] double phase(const std::string& name) const;
+  [[nodiscard]] double all_phases() const;
+  /// Blocks that were in a state, on average over the drain.
+  [[nodiscard]] double occupancy(BlockState state) const;
+};
+
+/// Cause::damaged where `text` is no trace, Cause::unsupported for one of a newer version.
+Result<Trace> read_trace(const std::string& text);
+
+/// A whole page for some drains.
+std::string trace_page(const std::vector<Trace>& traces);
+
+}  // namespace mcr::aggregation

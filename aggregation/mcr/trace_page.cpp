@@ -19,9 +19,6 @@ constexpr std::array<const char*, block_state_count> colours{"#4e79a7", "#c9d6e5
                                                              "#f28e2b", "#e5d5c9", "#b07aa1"};
 constexpr std::array<const char*, block_state_count> titles{
     "fetch", "waiting for a thread", "encode", "verify", "waiting for its turn", "write"};
-constexpr std::array worked{BlockState::fetch, BlockState::encode, BlockState::verify,
-                            BlockState::write};
-
 /// printf into a string.
 template <typename... Values>
 std::string form(const char* format, Values... values) {

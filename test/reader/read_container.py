@@ -4,160 +4,49 @@ them, or the page, is wrong.
 
     python3 read_container.py CONTAINER [DIRECTORY]    lists the parts, or writes them below DIRECTORY
 
-It decodes frames without codecs and those of zstd, zlib and transpose, and plain chunks; anything else is Unsupported.
-Python's standard library, and libxxhash and libzstd through ctypes.
+Frames of every codec but fpzip (which is libfpzip's), solid frames, plain chunks. Python's standard library, and
+libxxhash and libzstd through ctypes.
 """
-import ctypes
-import ctypes.util
 import struct
 import sys
 import zlib
 from pathlib import Path
 
-
-class Damaged(Exception):
-    pass
-
-
-class Unsupported(Exception):
-    pass
-
-
-def library(name):
-    found = ctypes.util.find_library(name)
-    if not found:
-        raise Unsupported(f"lib{name} is not there")
-    return ctypes.CDLL(found)
-
-
-xxhash = library("xxhash")
-xxhash.XXH3_64bits.restype = ctypes.c_uint64
-xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-
-
-def checksum(data):
-    return xxhash.XXH3_64bits(bytes(data), len(data))
-
-
-def zstd_decode(data, size):
-    zstd = library("zstd")
-    zstd.ZSTD_decompress.restype = ctypes.c_size_t
-    out = ctypes.create_string_buffer(max(size, 1))
-    got = zstd.ZSTD_decompress(out, ctypes.c_size_t(size), bytes(data), ctypes.c_size_t(len(data)))
-    if got != size:
-        raise Damaged("zstd payload")
-    return out.raw[:size]
-
-
-class Bytes:
-    """Reads from the front of bytes."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, count):
-        if count > len(self.data) - self.at:
-            raise Damaged("ends too early")
-        taken = self.data[self.at : self.at + count]
-        self.at += count
-        return taken
-
-    def number(self, size):
-        return int.from_bytes(self.take(size), "little")
-
-    def varint(self):
-        value = 0
-        for i in range(10):
-            byte = self.number(1)
-            value |= (byte & 0x7F) << (7 * i)
-            if byte < 0x80:
-                if value >> 64:
-                    raise Damaged("varint of more than 64 bits")
-                return value
-        raise Damaged("varint of more than ten bytes")
-
-    def zigzag(self):
-        value = self.varint()
-        return value >> 1 ^ -(value & 1)
-
-    def text(self):
-        return self.take(self.varint()).decode("utf-8", "surrogateescape")
-
-    def place(self):
-        return {"offset": self.varint(), "size": self.varint(), "count": self.varint(), "checksum": self.number(8)}
-
+from decode_codecs import (Bytes, Damaged, Unsupported, checksum, coded_sizes, read_layout, read_pipeline,
+                           reversed_elements, run_pipeline, transpose, Layout, BYTES)
+from decode_solid import decode_solid_frame
 
 # --- frames -----------------------------------------------------------------------------------------------------------------
 
-ZSTD, ZLIB, TRANSPOSE = 1, 2, 5
 
-
-def untranspose(data, size):
-    count = len(data) // size
-    out = bytearray(len(data))
-    for byte in range(size):
-        out[byte : count * size : size] = data[byte * count : (byte + 1) * count]
-    out[count * size :] = data[count * size :]
-    return bytes(out)
-
-
-def decode_frame(frame, raw_bytes):
+def decode_frame(frame, raw_bytes=None):
+    """A plain or solid frame; `raw_bytes`: how many are expected."""
     data = Bytes(frame)
     if data.number(1) != 0x6D:
         raise Damaged("no frame")
     version, kind = data.number(1), data.number(1)
-    if version != 1 or kind != 0:
+    if version != 1 or kind not in (0, 2):
         raise Unsupported(f"frame of version {version}, kind {kind}")
-    head = data.number(1)
-    element = 1 << (head >> 3 & 15)
-    if head >> 3 & 15 == 15:
-        element = data.varint()
-    big_endian = bool(head & 4)
-    raw = 0
-    for _ in range(data.varint()):
-        run = data.varint()
-        extents = [data.varint() for _ in range(run % 4 + 1)]
-        count = run // 4 + 1
-        for extent in extents:
-            count *= extent
-        raw += count * element
-    if raw != raw_bytes:
+    if kind == 2:
+        payload = decode_solid_frame(frame)
+        if raw_bytes is not None and len(payload) < raw_bytes:
+            raise Damaged("raw size")
+        return payload if raw_bytes is None else payload[:raw_bytes]
+    layout = read_layout(data)
+    if raw_bytes is not None and layout.bytes() != raw_bytes:
         raise Damaged("raw size")
-    steps = []
-    for _ in range(data.number(1)):
-        codec = data.number(1)
-        steps.append((codec, data.take(data.varint())))
-    for codec, _ in steps:
-        if codec not in (ZSTD, ZLIB, TRANSPOSE):
-            raise Unsupported(f"codec {codec}")
-    coders = [i for i, (codec, _) in enumerate(steps) if codec in (ZSTD, ZLIB)]
-    coded = {i: data.varint() for i in coders if i != len(steps) - 1}
+    pipeline = read_pipeline(data)
+    coded = coded_sizes(data, pipeline)
     payload_bytes = data.varint()
     raw_checksum = data.number(8)
     payload = data.take(payload_bytes)
     covered = data.at
     if data.number(8) != checksum(frame[:covered]):
         raise Damaged("frame's checksum")
-
-    # What each step was given: its size, and the size of its elements.
-    given = []
-    size, step_element = raw, element
-    for i, (codec, _) in enumerate(steps):
-        given.append((size, step_element))
-        size, step_element = coded.get(i, size), 1
-    for i in range(len(steps) - 1, -1, -1):
-        codec, parameters = steps[i]
-        size, step_element = given[i]
-        if codec == ZSTD:
-            payload = zstd_decode(payload, size)
-        elif codec == ZLIB:
-            payload = zlib.decompress(payload)
-        else:
-            payload = untranspose(payload, parameters[0] if parameters else step_element)
-        if len(payload) != size:
-            raise Damaged("size of a step")
-    if big_endian and steps and element > 1:
-        payload = b"".join(payload[i : i + element][::-1] for i in range(0, len(payload), element))
+    if pipeline:
+        payload = run_pipeline(payload, layout, pipeline, coded)
+        if layout.big_endian and layout.size > 1:
+            payload = reversed_elements(payload, layout.size)
     if checksum(payload) != raw_checksum:
         raise Damaged("raw checksum")
     return payload
@@ -168,7 +57,7 @@ def decode_plain_chunk(stored, element, chunk_bytes, raw_bytes):
     if len(chunk) != chunk_bytes:
         raise Damaged("plain chunk")
     if element > 1:
-        chunk = untranspose(chunk, element)
+        chunk = transpose(chunk, Layout(BYTES, element, [(len(chunk) // element,)]), b"")
     return chunk[:raw_bytes]
 
 

@@ -58,7 +58,7 @@ using restart::system_error;
 
 namespace {
 
-constexpr int lock_turns = 200;
+constexpr int lock_turns = 2000;  // a writer may wait for slow storage with its stub
 constexpr std::size_t remembered_places = 4096;
 constexpr auto lock_pause = std::chrono::milliseconds(5);
 
@@ -180,6 +180,12 @@ std::vector<restart::NativeMember> natives_among(const std::vector<LockedPart>& 
   return natives;
 }
 
+/// A leader leads one launch, whose steps have the same variables.
+const std::shared_ptr<ChoiceMemory>& choices_of_this_leader() {
+  static const auto memory = std::make_shared<ChoiceMemory>();
+  return memory;
+}
+
 /// Steps 3 and 4.
 Result<CommitReport> write(const DrainGroup& group, const ContainerName& where,
                            const Present& present, const std::vector<LockedPart*>& parts,
@@ -199,7 +205,9 @@ Result<CommitReport> write(const DrainGroup& group, const ContainerName& where,
   const std::uint32_t last =
       set.parts.empty() ? set.set.natives.back().rank : set.parts.back().rank;
   set.name = free_name(where, present, first, last, group.supplement);
-  return write_container(set, MCR_TRY(merge_options(settings, group.fast)));
+  MergeOptions options = MCR_TRY(merge_options(settings, group.fast));
+  options.memory = choices_of_this_leader();
+  return write_container(set, options);
 }
 
 bool is_alive(const LaunchDirectory& directory, const std::string& presence) {

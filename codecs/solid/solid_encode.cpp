@@ -7,7 +7,9 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/base/float_environment.hpp"
 #include "codecs/chooser.hpp"
+#include "codecs/estimate.hpp"
 #include "codecs/frame.hpp"
+#include "codecs/frame_plan.hpp"
 #include "codecs/references/reference_index.hpp"
 #include "codecs/solid/section_memory.hpp"
 #include "codecs/solid/section_order.hpp"
@@ -253,8 +255,23 @@ class Encoder {
       encoder->brick(own.brick(brick), predictions.prepare(entry, brick, needs, own, scratch_));
     }
     MCR_TRY(encoder->finish(options_.level, scratch_, payloads_[n]));
-    if (payloads_[n].size() * 1024 < own.words.size_bytes()) return {};  // nothing comes near
+    if (nothing_comes_near(n)) return {};
     return code_alone(n);
+  }
+
+  /// True where estimates of every pipeline are far above what the words take: trying and encoding
+  /// one would be for nothing.
+  [[nodiscard]] bool nothing_comes_near(std::uint32_t n) const {
+    constexpr double far = 1.5;
+    constexpr std::size_t points = 512;
+    const Layout& layout = sections_[n].layout;
+    const auto stored = static_cast<double>(payloads_[n].size());
+    if (stored * 1024 < static_cast<double>(layout.raw_bytes())) return true;
+    Layout in_memory = layout;
+    in_memory.type.big_endian = std::endian::native == std::endian::big;
+    const Estimates estimates = estimate(mesh_layout(in_memory), native(n), points);
+    const double bits = *std::min_element(estimates.bits.begin(), estimates.bits.end());
+    return bits / 8 * static_cast<double>(layout.count()) > stored * far;
   }
 
   /// The predictions that are best together on some places of the brick.

@@ -126,3 +126,43 @@ TEST_CASE(
     CHECK_FALSE(std::filesystem::exists(job.out("a.h5")));
   }
 }
+
+TEST_CASE("the empty file of H5Fcreate is the part's own until somebody else writes there") {
+  StagedJob job(1);
+  job.join(0);
+  job.begin_ns = ~std::uint64_t{0} >> 1;  // after whatever the file system says of the file
+  auto begun = job.begin(0, "a.h5", "image");
+  std::filesystem::resize_file(job.out("a.h5"), 0);  // the writer has not come to its stub
+  CHECK(look_at(begun.begin)->kind == AtPath::Kind::our_empty);
+  SECTION("published, then dead: it gets its stub") {
+    job.publish(begun, false, false);
+    CHECK(*repair_stub(job.directory(), begun.begin));
+    CHECK(look_at(begun.begin)->kind == AtPath::Kind::our_stub);
+  }
+  SECTION("flushed, then dead: it gets what was flushed") {
+    job.publish(begun, true, false);
+    begun.bytes = restart::File();
+    REQUIRE(settle(job.directory(), begun.begin.part));
+    CHECK(content_of(job.out("a.h5")) == "image");
+  }
+  SECTION("put back: it gets the part") {
+    job.publish(begun, false, false);
+    CHECK(*put_back(job.directory(), begun.begin.part, {}));
+    CHECK(content_of(job.out("a.h5")) == "image");
+  }
+  SECTION("neither flushed nor closed: it stays empty, and nothing stays in the stage") {
+    begun.bytes = restart::File();
+    REQUIRE(settle(job.directory(), begun.begin.part));
+    CHECK(content_of(job.out("a.h5")).empty());
+    CHECK(job.count(State::open) == 0);
+  }
+  SECTION("an empty file that came later is not ours") {
+    begun.begin.begin_ns = 1;
+    CHECK(look_at(begun.begin)->kind == AtPath::Kind::other_file);
+    CHECK_FALSE(*repair_stub(job.directory(), begun.begin));
+  }
+  SECTION("nor is one where something lay before") {
+    begun.begin.replaced = restart::Replaced::native_file;
+    CHECK(look_at(begun.begin)->kind == AtPath::Kind::other_file);
+  }
+}

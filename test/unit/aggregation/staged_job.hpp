@@ -78,7 +78,7 @@ class StagedJob {
     begin.masked_names = restart::masked_full_names(name, begin.path, rank, ranks_);
     begin.presence = presences_.at(rank).name;
     begin.mode = 0640;
-    begin.begin_ns = 1'000'000'000;
+    begin.begin_ns = begin_ns;
     begin.settings = settings;
     if (std::filesystem::exists(begin.path)) {
       begin.replaced = restart::Replaced::native_file;
@@ -124,6 +124,7 @@ class StagedJob {
   }
 
   std::string settings;  ///< ride in the journals
+  std::uint64_t begin_ns = 1'000'000'000;
 
  private:
   static restart::LaunchDirectory make(const std::string& stage, const std::string& node) {

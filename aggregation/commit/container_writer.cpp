@@ -164,6 +164,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     errno = 0;
     file_ = OwnedId(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
     if (!file_.is_valid()) return hdf5_error(path_ + " cannot be made");
+    access_ = OwnedId(H5Pcreate(H5P_DATASET_ACCESS));
+    H5Pset_chunk_cache(access_.get(), 0, 0, 1.0);  // chunks go past it
     make_groups_ = OwnedId(H5Pcreate(H5P_LINK_CREATE));
     H5Pset_create_intermediate_group(make_groups_.get(), 1);
     H5Pset_char_encoding(make_groups_.get(), H5T_CSET_UTF8);
@@ -191,19 +193,11 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     datasets_.push_back(entry);
     stored_bytes_.push_back(0);
 
-    const auto rank = static_cast<int>(plan.extents.size());
-    const OwnedId properties(H5Pcreate(H5P_DATASET_CREATE));
-    const OwnedId space(H5Screate_simple(rank, as_hsize(plan.extents).data(), nullptr));
-    H5Pset_chunk(properties.get(), rank, as_hsize(plan.chunk).data());
-    H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
-    H5Pset_attr_phase_change(properties.get(), 16, 8);
-    MCR_TRY(set_filters(properties.get(), plan, encoding));
+    MCR_TRY(take_form(plan, encoding));
     const bool is_variable = plan.kind == restart::DatasetKind::variable;
-    const OwnedId access(H5Pcreate(H5P_DATASET_ACCESS));
-    H5Pset_chunk_cache(access.get(), 0, 0, 1.0);  // chunks go past it
     dataset_ = OwnedId(H5Dcreate2(is_variable ? variables_.get() : file_.get(), plan.name.c_str(),
-                                  types[plan.type].id.get(), space.get(), make_groups_.get(),
-                                  properties.get(), access.get()));
+                                  types[plan.type].id.get(), form_.space.get(), make_groups_.get(),
+                                  form_.properties.get(), access_.get()));
     if (!dataset_.is_valid()) return hdf5_error("dataset " + plan.name + " cannot be made");
     plan_ = &plan;
     for (const AttributeValue& attribute : attributes) {
@@ -272,6 +266,37 @@ class Hdf5ContainerWriter final : public ContainerWriter {
  private:
   static std::vector<hsize_t> as_hsize(const std::vector<std::uint64_t>& numbers) {
     return {numbers.begin(), numbers.end()};
+  }
+
+  /// What HDF5 is told of a dataset besides name and type. Thousands of variables in a row have one
+  /// form, and making its property list anew costs as much as the rest of a dataset.
+  struct Form {
+    std::vector<std::uint64_t> extents, chunk;
+    std::size_t type_bytes = 0;
+    DatasetStorage storage = DatasetStorage::frames;
+    bool linked = false;
+    OwnedId properties;
+    OwnedId space;
+  };
+
+  Result<void> take_form(const DatasetPlan& plan, const Encoding& encoding) {
+    if (form_.space.is_valid() && form_.extents == plan.extents && form_.chunk == plan.chunk &&
+        form_.type_bytes == plan.type_bytes && form_.storage == encoding.storage &&
+        form_.linked == plan.linked) {
+      return {};
+    }
+    form_ = {plan.extents,     plan.chunk,  static_cast<std::size_t>(plan.type_bytes),
+             encoding.storage, plan.linked, OwnedId(),
+             OwnedId()};
+    const auto rank = static_cast<int>(plan.extents.size());
+    form_.properties = OwnedId(H5Pcreate(H5P_DATASET_CREATE));
+    const hid_t properties = form_.properties.get();
+    H5Pset_chunk(properties, rank, as_hsize(plan.chunk).data());
+    H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
+    H5Pset_attr_phase_change(properties, 16, 8);
+    MCR_TRY(set_filters(properties, plan, encoding));
+    form_.space = OwnedId(H5Screate_simple(rank, as_hsize(plan.extents).data(), nullptr));
+    return {};
   }
 
   Result<void> set_filters(hid_t properties, const DatasetPlan& plan,
@@ -391,6 +416,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
   std::string path_;
   std::array<std::uint8_t, 16> uuid_{};
   OwnedId make_groups_;
+  OwnedId access_;
+  Form form_;
   OwnedId file_;
   OwnedId variables_;  // ids below a file end before it: HDF5 closes a file strongly
   OwnedId dataset_;

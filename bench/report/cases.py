@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks: each answers figures and plots. What is asked of a figure stands beside it."""
+import json
+import os
+import subprocess
+import time
+
+from drawing import bars, lines
+from measure import Failed, Figure, quantile, ratios, run, together
+
+MIB = 1 << 20
+
+
+def application_cost(place):
+    """What the program waits for on a memory file system."""
+    group = "The program waits: from H5Fcreate to the return of H5Fclose, on a memory file system"
+    env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
+    program = place.build / "bench/application_cost/application_cost"
+    cost = run([program, place.directory("cost"), *(["--quick"] if place.quick else ["--rounds", "7"])], env=env)
+    asked = {"large": 0.85, "5000": 1.05, "empty, new": 1.35, "large, read": 1.02}
+    figures, rows = [], {}
+    for case in json.loads(cost.text)["cases"]:
+        bound = next((asked[key] for key in sorted(asked, key=len, reverse=True) if case["case"].startswith(key)), None)
+        cold = "cold" in case["case"] or "overwritten" in case["case"]
+        figure = Figure(group, case["case"] + ": mcr ÷ native", case["ratio"], None if cold or bound is None else ("<=", bound))
+        figure.low, figure.high = case["ratio_quartiles"]
+        figures.append(figure)
+        rows[case["case"][:22]] = [(figure.value, figure.low, figure.high)]
+    return figures, {group: [bars("mcr ÷ native (1 is as native)", "×", rows, ["time of the program"])]}
+
+
+def leader_throughput(place):
+    """The leader's whole way beside the codecs alone."""
+    group = "The leader: throughput beside the same codecs in a bare loop"
+    files = place.make_set("throughput", ranks=8, variables=8, elements=(1 if place.quick else 4) * 131072)
+    program, out = place.build / "bench/drain/drain_bench", place.directory("throughput-out")
+    rounds = 3 if place.quick else 7
+    figures, rows = [], {}
+    for profile in ("fast", "balanced", "max"):
+        one = json.loads(run([program, "--rounds", rounds, "--profile", profile, out, *files]).text)
+        r = one["throughput_over_bare_cpu"]
+        figure = Figure(group, f"one thread, profile {profile}: leader ÷ bare loop, CPU time", r["median"], (">=", 0.9),
+                        note=f"{one['drain_mb_per_cpu_second']:.0f} MB/s of CPU time")
+        figure.low, figure.high = r["low"], r["high"]
+        figures.append(figure)
+        rows[profile] = [(r["median"], r["low"], r["high"])]
+    threads = lambda n: lambda: place.pack(files, "-j", n).wall
+    gain, _, _ = ratios(threads(1), threads(2), rounds)
+    figures.append(Figure(group, "two threads ÷ one, time", gain, (">=", 1.8),
+                          note="says something on a machine with two free cores only"))
+    return figures, {group: [bars("leader ÷ bare loop", "", rows, ["one thread, CPU time"])]}
+
+
+def leader_memory(place):
+    """Peak memory of a drain against its setting, few ranks and many."""
+    group = "The leader: peak memory"
+    total = (1 << 29) if place.quick else (4 << 30)
+    peaks = {}
+    for ranks in (1, 64):
+        name = f"memory-{ranks}"
+        files = place.make_set(name, ranks=ranks, variables=16, elements=total // ranks // 16 // 8)
+        peaks[ranks] = place.pack(files, "--memory", "256MiB").peak
+        place.drop(name)
+    return [Figure(group, f"{total / 2**30:.1f} GiB in {ranks} parts, peak resident", peak / MIB, ("<=", 256), "MiB")
+            for ranks, peak in peaks.items()] + [
+                Figure(group, "64 parts against 1: the greater ÷ the smaller", max(peaks.values()) / min(peaks.values()), ("<=", 1.1))], {}
+
+
+def many_variables(place):
+    """A set like Cactus': 32 ranks of 8,900 datasets."""
+    group = "Many variables: 32 ranks × 8,900 datasets"
+    variables, ranks = (900, 8) if place.quick else (8900, 32)
+    program, out = place.build / "bench/drain/drain_bench", place.directory("many-out")
+    files = place.make_set("many", ranks=ranks, variables=variables, elements=32)
+    rounds = 1 if place.quick else 5
+    bare = json.loads(run([program, "--rounds", rounds, "--profile", "none", out, *files]).text)
+    figures = [Figure(group, f"{ranks} × {variables} datasets: fixed cost of a variable of a part", bare["us_per_fragment"],
+                      ("<=", 5), "µs", "CPU time of all but the codecs, datasets of 256 bytes, "
+                      f"{bare['parts_not_walked']} of {ranks} parts known by their layout")]
+    files = place.make_set("many-real", ranks=ranks, variables=variables, elements=1152)
+    packed = place.pack(files)
+    skeletons = packed.report["variables"][-1]["stored_bytes"]
+    figures += [Figure(group, "skeletons, stored ÷ raw bytes of the set (datasets of 9 KiB)",
+                       100 * skeletons / packed.report["raw_bytes"], ("<=", 1), "%"),
+                Figure(group, "size: raw ÷ container", packed.report["raw_bytes"] / packed.report["container_bytes"], None, "×")]
+    for name in ("many", "many-real"):
+        place.drop(name)
+    return figures, {}
+
+
+def scaling(place):
+    """Size and time against rank count, group size and number of variables, the bytes being the same."""
+    group = "Scaling: the same bytes in more parts, smaller groups, more variables"
+    total, rounds = (32 if place.quick else 256) * MIB, 2 if place.quick else 5
+    curves = {"time": [], "size": []}
+
+    def measure(files, *options):
+        costs = [place.pack(files, "-j", 1, *options) for _ in range(rounds)]
+        per_byte = [cost.cpu * 1e9 / cost.report["raw_bytes"] for cost in costs]
+        return per_byte, costs[0].report["raw_bytes"] / costs[0].report["container_bytes"]
+
+    plots, flat = [], {}
+    for title, x_name, values, shape in (
+            ("ranks", "ranks", (1, 4, 16, 64), lambda n: {"ranks": n, "variables": 8, "elements": total // n // 64}),
+            ("variables", "variables of a part", (4, 32, 256, 2048), lambda n: {"ranks": 8, "variables": n, "elements": total // 64 // n})):
+        time_line, size_line = [], []
+        for value in values:
+            name = f"scaling-{title}-{value}"
+            times, size = measure(place.make_set(name, **shape(value)))
+            place.drop(name)
+            time_line.append((value, quantile(times, 0.5), min(times), max(times)))
+            size_line.append((value, size, size, size))
+        plots += [lines(f"CPU time of a byte against {x_name}", x_name, "ns/byte", {"mcr pack": time_line}),
+                  lines(f"Compression against {x_name}", x_name, "raw ÷ stored", {"mcr pack": size_line})]
+        flat[title] = time_line[-1][1] / time_line[0][1]
+    files = place.make_set("groups", ranks=32, variables=8, elements=total // 32 // 64)
+    time_line, size_line = [], []
+    for size in (1, 4, 16, 32):
+        costs = [place.pack(files[i:i + size], "-j", 1) for i in range(0, 32, size)]
+        seconds, raw = sum(c.cpu for c in costs), sum(c.report["raw_bytes"] for c in costs)
+        stored = sum(c.report["container_bytes"] for c in costs)
+        time_line.append((size, seconds * 1e9 / raw, seconds * 1e9 / raw, seconds * 1e9 / raw))
+        size_line.append((size, raw / stored, raw / stored, raw / stored))
+    place.drop("groups")
+    plots += [lines("CPU time of a byte against group size", "ranks in a group", "ns/byte", {"mcr pack": time_line}),
+              lines("Compression against group size", "ranks in a group", "raw ÷ stored", {"mcr pack": size_line})]
+    return [Figure(group, "CPU time of a byte: 64 ranks ÷ 1", flat["ranks"], ("<=", 1.1))], {group: plots}
+
+
+def storages(place):
+    """What the program waits for, and until all is durable, on four kinds of storage."""
+    group = "Storage: native, mcr and gzip, seen by the program and until durable"
+    ranks, elements = 4, (1 if place.quick else 4) * 65536
+    shape = ["--variables", 8, "--elements", elements]
+    rounds = 1 if place.quick else 3
+    plugin = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
+    kinds = {"memory": (False, None), "disk, fsync": (True, None), "100 MB/s a process": (False, 100e6),
+             "20 MB/s a process": (False, 20e6)}
+    seen, durable, figures = {}, {}, []
+    for kind, (on_disk, rate) in kinds.items():
+        for way in ("native", "mcr", "gzip"):
+            for turn in range(rounds):
+                directory = place.directory("storage", on_disk)
+                env = dict(plugin)
+                if way == "mcr":
+                    env |= {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;ranks={ranks};"
+                                                  f"launch=bench{time.monotonic_ns()};log=quiet;node=bench"}
+                if rate:
+                    env |= place.throttled(directory, rate, rate * 2)
+                commands = [[place.make_set_program, directory, "--rank", rank, *shape, *(["--gzip", 1] if way == "gzip" else []),
+                             *(["--fsync", 1] if on_disk and way != "mcr" else [])] for rank in range(ranks)]
+                envs = [{**env, **({"MCR_RANK": str(rank)} if way == "mcr" else {})} for rank in range(ranks)]
+                wall, printed = together(commands, envs)
+                seen.setdefault((kind, way), []).append(max(float(text) for text in printed))
+                durable.setdefault((kind, way), []).append(wall)
+                if way == "mcr" and not list(directory.rglob("set-*.h5")):
+                    raise Failed("mcr wrote no container")
+        pairs = [m / n for m, n in zip(seen[kind, "mcr"], seen[kind, "native"])]
+        figures.append(Figure(group, f"{kind}: program waits, mcr ÷ native", pairs, ("<=", 1.0)))
+        figures.append(Figure(group, f"{kind}: until durable (start and fill included), mcr ÷ native",
+                              [m / n for m, n in zip(durable[kind, "mcr"], durable[kind, "native"])]))
+    spread = lambda values: (quantile(values, 0.5), min(values), max(values))
+    ways = ["native", "mcr", "gzip"]
+    rows = lambda table: {kind: [spread(table[kind, way]) for way in ways] for kind in kinds}
+    return figures, {group: [bars(f"The program waits ({ranks} ranks × {elements * 64 // MIB} MiB)", "s", rows(seen), ways),
+                             bars("Until all is durable, from the programs' start", "s", rows(durable), ways)]}
+
+
+def restart(place):
+    """All ranks' data in memory again: from a container, and from the native files."""
+    group = "Restart: all ranks' data in memory, from a container ÷ from native files"
+    files = place.make_set("restart", ranks=8, variables=8, elements=(1 if place.quick else 2) * 131072)
+    container = place.directory("restart-container") / "set.h5"
+    run([place.mcr, "pack", "-o", container, *files])
+    figures, rows = [], {}
+    for title, rate, bound in (("memory", None, None), ("100 MB/s a process, 200 shared", 100e6, 1.0), ("20 MB/s, 40 shared", 20e6, 1.0)):
+        slow = lambda: place.throttled(place.memory, rate, 2 * rate) if rate else {}
+
+        def from_container():
+            target = place.directory("restored", disk=False)
+            env = slow()
+            if rate:
+                env["THROTTLE_DIRECTORY"] = str(container.parent)
+            return run([place.mcr, "unpack", "-f", container, "-d", target], env=env).wall
+
+        def from_files():
+            env = slow()
+            if rate:
+                env["THROTTLE_DIRECTORY"] = str(files[0].parent)
+            return together([["dd", f"if={file}", "of=/dev/null", "bs=1M", "status=none"] for file in files], [env] * len(files))[0]
+
+        pairs, _, _ = ratios(from_container, from_files, 1 if place.quick else 5)
+        figure = Figure(group, title, pairs, bound and ("<=", bound), note="" if rate else "bounded by decoding, checks and the copy")
+        figures.append(figure)
+        rows[title[:22]] = [(figure.value, figure.low, figure.high)]
+    place.drop("restart")
+    return figures, {group: [bars("container ÷ native files", "×", rows, ["time until all data is in memory"])]}
+
+
+def interference(place):
+    """A solver that computes on all cores, while a drain at the leader's priority goes on behind it."""
+    group = "Interference: a compute-bound solver on all cores, one checkpoint every 30 s of work"
+    cores = len(os.sched_getaffinity(0))
+    files = place.make_set("interference", ranks=cores, variables=8, elements=(1 if place.quick else 4) * 131072)
+    work = 2 if place.quick else 30
+    burn = ["python3", "-c", "import sys,time\nn=int(sys.argv[1])\nt=time.perf_counter()\nx=0\nfor i in range(n): x+=i*i\nprint(time.perf_counter()-t)"]
+    unit = float(run([*burn, 2000000]).text) / 2000000
+    count = int(work / unit)
+
+    def solve(drain):
+        leader = subprocess.Popen(["nice", "-n", "19", str(place.mcr), "pack", "-f", "-o", str(place.memory / "i.h5"), *map(str, files)],
+                                  stdout=subprocess.DEVNULL) if drain else None
+        seconds = together([[*burn, count]] * cores, [{}] * cores)[0]
+        if leader:
+            leader.wait()
+        return seconds
+
+    pairs, _, _ = ratios(lambda: solve(True), lambda: solve(False), 1 if place.quick else 3)
+    return [Figure(group, "solver's time, drain on ÷ off", pairs, ("<=", 1.05))], {}
+
+
+def model(place):
+    """PCCR's performance model, fed with the codec's speed and ratio as measured here. A model, no measurement."""
+    group = "MODEL, no measurement: where compression pays on 1 to 100,000 ranks"
+    files = place.make_set("model", ranks=4, variables=8, elements=131072)
+    cost = place.pack(files, "-j", 1)
+    ratio = cost.report["raw_bytes"] / cost.report["container_bytes"]
+    speed = cost.report["raw_bytes"] / cost.cpu
+    drawn = json.loads(run(["python3", place.source / "bench/model/checkpoint_model.py", "--speed", f"{speed:.0f}", "--ratio", f"{ratio:.3f}",
+                            "--copy-speed", "2000000000", "--json"]).text)
+    series = {}
+    for row in drawn["rows"]:
+        for name, value in row.items():
+            if name != "processes":
+                series.setdefault(name, []).append((row["processes"], value, value, value))
+    figures = [Figure(group, "measured ratio", ratio, None, "×"), Figure(group, "measured speed of a thread", speed / 1e6, None, "MB/s")]
+    return figures, {group: [lines("Time of a checkpoint, 1 GB a process", "processes", "seconds", series, y_log=True)]}
+
+
+ALL = [application_cost, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart, model]

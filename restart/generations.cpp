@@ -25,7 +25,8 @@ const Generation* newest_shown(const Question& question) {
 
 struct Evidence {
   std::uint32_t missing = 0;   ///< ranks that are not accounted for under these names
-  bool is_incomplete = false;  ///< one of them certainly has no part of it there
+  bool is_incomplete = false;  ///< one of them has no part of it there, or none that is reached
+  bool is_certain = false;     ///< one of them had not finished it: its path shows another one
 };
 Evidence evidence_against(const Question& question, const Generation& newest) {
   Evidence evidence;
@@ -41,8 +42,8 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
     if (there.kind == AtName::Kind::native_file && wrote) continue;
     ++evidence.missing;
     const bool shows_another = there.kind == AtName::Kind::stub && !shows_it;
-    if (shows_it || shows_another || newest.account.failed.contains(rank))
-      evidence.is_incomplete = true;
+    evidence.is_certain |= shows_another || newest.account.failed.contains(rank);
+    evidence.is_incomplete |= evidence.is_certain || shows_it;
   }
   return evidence;
 }
@@ -95,7 +96,16 @@ Choice choose_generation(const Question& question) {
   choice.newest = newest->name;
   const Evidence evidence = evidence_against(question, *newest);
   choice.missing = evidence.missing;
-  if (evidence.missing == 0) return choice;
+  choice.is_certain = evidence.is_certain;
+  if (evidence.missing == 0) {
+    // The stub may have been put in place since it was read.
+    const auto here = question.present.find(question.rank);
+    const bool shows_it = here != question.present.end() &&
+                          here->second.kind == AtName::Kind::stub &&
+                          here->second.generation == newest->name;
+    if (shows_it) choice.given = newest->name;
+    return choice;
+  }
   const bool may_grow = question.living.contains(newest->name.launch);
   if (newest->account.drifted || may_grow || !evidence.is_incomplete) {
     choice.kind = Choice::Kind::unknown;

@@ -107,6 +107,7 @@ struct Choice {
   GenerationName newest;
   GenerationName given;
   std::uint32_t missing = 0;  ///< ranks without a part of `newest` at its name
+  bool is_certain = false;    ///< incomplete, and no commit can change that
 };
 
 /// The newest generation among those that the present names show; incomplete where a rank that is

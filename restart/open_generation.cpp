@@ -13,6 +13,7 @@
 #include "restart/known_generations.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/open_part.hpp"
+#include "restart/stage.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -48,7 +49,12 @@ class View {
       if (const auto decision = find_decision(decision_directory_, decision_name_))
         return obey(*decision);
     }
-    if (is_plainly_whole()) {
+    is_unsettled_ = is_launch() && drains_here();
+    if (!is_unsettled_ && is_plainly_whole()) {
+      // Written while we looked.
+      if (const auto decision =
+              is_launch() ? find_decision(decision_directory_, decision_name_) : std::nullopt)
+        return obey(*decision);
       if (is_launch() && generations_.front().containers > cheap_containers)
         (void)record_decision(decision_directory_, decision_name_, Decision{}).has_value();
       return exactly();
@@ -125,20 +131,37 @@ class View {
            wholeness(generations_.front().account) == Wholeness::whole;
   }
 
+  /// A leader, perhaps one yet to come, may still change what lies at these names.
+  [[nodiscard]] bool drains_here() const {
+    using State = LaunchDirectory::State;
+    const auto directory = LaunchDirectory::open(stub_.launch_directory);
+    if (!directory) return false;
+    const auto presences = directory->presences();
+    if (presences && std::any_of(presences->begin(), presences->end(),
+                                 [](const auto& it) { return it.alive && !it.ended; }))
+      return false;  // its ranks go on: nothing is decided then
+    for (const State state : {State::published, State::open}) {
+      const auto parts = directory->list(state);
+      if (parts && !parts->empty()) return true;
+    }
+    return false;
+  }
+
   Choice choose() {
     const std::uint64_t begin = now_ms();
     bool adopted = false;
     for (;;) {
       const Choice choice = look();
+      // Whole for all: what drains can only be newer and incomplete. Else what drains may be the
+      // newest whole one; what is nowhere may come from another node.
+      const bool may_come = drains_here() || stage_.drains || (stage_.lost && !choice.is_certain);
       const bool is_settled = choice.kind == Choice::Kind::as_it_is ||
-                              stage_.living.contains(choice.newest.launch) ||
-                              !(stage_.drains || stage_.lost);
+                              stage_.living.contains(choice.newest.launch) || !may_come;
       if (is_settled || !is_launch() || now_ms() - begin >= opener_.wait_ms) return choice;
       if (!adopted && opener_.adopt) {
-        for (const auto& [rank, stub] : present_.stubs) {
-          if (directories_.insert(stub.launch_directory).second)
-            opener_.adopt(stub.launch_directory);
-        }
+        directories_.insert(stub_.launch_directory);
+        for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
+        for (const std::string& directory : directories_) opener_.adopt(directory);
         adopted = true;
       }
       const timespec pause{0, static_cast<long>(look_again_ms) * 1'000'000};
@@ -192,8 +215,13 @@ class View {
 
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
-    if (choice.kind == Choice::Kind::as_it_is || stage_.living.contains(choice.newest.launch))
-      return exactly();
+    if (stage_.living.contains(choice.newest.launch)) return exactly();
+    if (choice.kind == Choice::Kind::as_it_is) {
+      if (!is_unsettled_) return exactly();
+      Decision whole{false, choice.newest, choice.newest};
+      const auto recorded = record_decision(decision_directory_, decision_name_, whole);
+      return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
+    }
     const std::string missing =
         std::to_string(choice.missing) + " of " + std::to_string(stub_.rank_count) + " ranks";
     const std::string newest = masked_name_ + " (" + text_of(choice.newest) + ")";
@@ -256,9 +284,7 @@ class View {
       const bool is_it = renamed_ ? it.rank == stub_.rank : path == tail_;
       if (is_it && (member == nullptr || member->written_ns < it.written_ns)) member = &it;
     }
-    if (member == nullptr)
-      return Error{Cause::system, path_ + " has no part in the set that the launch was given (" +
-                                      text_of(decision.given) + ")"};
+    if (member == nullptr) return exactly();  // its rank passed
     return open_member(*given, *member);
   }
 
@@ -296,6 +322,7 @@ class View {
   std::string tail_;         ///< of path_, below the directory that all parts share
   std::string masked_name_;  ///< of the present names
   bool renamed_ = false;
+  bool is_unsettled_ = false;
   std::string decision_directory_;
   std::string decision_name_;
   std::vector<Generation> generations_;

@@ -5,10 +5,15 @@
 // What may change between two ranks' looks, and why they see the same all the same:
 //  1. The launch's own writing: own parts are given as they are, and a launch's own generation is
 //     never the newest of others.
-//  2. A leader that still drains what a dead launch left: openers of a launch wait for it, up to
-//     `wait_ms`, and look again.
-//  3. Who decides for anything but a whole set puts the decision in place, complete, and the
-//     launch's others obey it; who finds one there decides nothing.
+//  2. A leader that still drains what a dead launch left: it commits sets, and puts stubs in place
+//     that dead writers left out. While it does, every opener's decision is put in place, complete,
+//     and the launch's others obey it. Openers of a launch wait, up to `wait_ms`, for parts that
+//     only a stage still has.
+//  3. Anything but a whole set is decided once a launch in the same way; who finds a decision there
+//     decides nothing. Where nothing drains here and a set's containers account for all ranks, that
+//     is the same for every rank, and nothing is written.
+//  Not covered: ranks that are restarted on other nodes than those whose stages drain, together
+//     with a writer that died between its publish and its stub's rename.
 // A crash anywhere leaves at most a decision of a launch that is over: nobody reads it.
 #pragma once
 

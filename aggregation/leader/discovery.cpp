@@ -125,12 +125,25 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
   return {};
 }
 
+/// Whoever begins a part holds its presence's lock before and after.
+bool Discovery::nobody_lives() const {
+  const auto presences = directory_.presences();
+  return presences && std::none_of(presences->begin(), presences->end(),
+                                   [](const auto& it) { return it.alive; });
+}
+
 void Discovery::report(const PartId& id, Place place, std::vector<Event>& events) {
   const auto journal = directory_.journal(
       place == Place::open ? LaunchDirectory::State::open : LaunchDirectory::State::published, id);
   if (!journal) {
     // Just moved on, or its begin record is not yet written: the next scan sees. A published one
-    // that cannot be read stays where it is.
+    // that cannot be read stays where it is. One whose writer died before it could say a word of
+    // it goes: nothing was closed, and nobody would ever know what it is.
+    if (place == Place::open && journal.error().cause == Cause::damaged && nobody_lives()) {
+      if (!directory_.journal(LaunchDirectory::State::open, id))
+        (void)directory_.drop(id).has_value();
+      return;
+    }
     if (place == Place::published && journal.error().cause == Cause::damaged &&
         unreadable_.insert(id).second) {
       restart::log_warning("part " + id.text() + " stays in the stage: " + journal.error().message);

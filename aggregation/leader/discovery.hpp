@@ -26,7 +26,8 @@ class Discovery {
                      Requests* requests = nullptr)
       : directory_(directory), stubs_(stubs), requests_(requests) {}
 
-  /// What has changed since the last call. Locks and journals are looked at, nothing is changed.
+  /// What has changed since the last call. Locks and journals are looked at; nothing is changed but
+  /// that journals without a word in them, whose writers are dead, are dropped.
   Result<std::vector<Event>> scan();
 
   /// Parts that left published/ by our own doing, or that shall be reported anew if they are still
@@ -49,6 +50,7 @@ class Discovery {
   Result<void> scan_parts(std::vector<Event>& events);
   void report(const PartId& id, Place place, std::vector<Event>& events);
   void report_strangers(std::vector<Event>& events);
+  [[nodiscard]] bool nobody_lives() const;
   void remember(const restart::PartBegin& begin);
   void forget_elsewhere(const PartId& part);
 

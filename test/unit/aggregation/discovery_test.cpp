@@ -80,8 +80,14 @@ TEST_CASE("a journal that is still being begun is no part yet, and no error") {
   StagedJob job(1);
   Discovery discovery(job.directory());
   const auto id = *restart::PartId::random();
+  job.join(0);
+  REQUIRE(discovery.scan());
   std::ofstream(job.directory().path() + "/open/" + id.text() + ".journal");
   CHECK(discovery.scan()->empty());
+  CHECK(job.directory().list(restart::LaunchDirectory::State::open)->size() == 1);
+  job.leave(0);  // its writer died before it wrote a word: nobody would ever know what it is
+  REQUIRE(discovery.scan());
+  CHECK(job.directory().list(restart::LaunchDirectory::State::open)->empty());
 }
 
 TEST_CASE("the settings of a part's journal decide how its set is treated") {

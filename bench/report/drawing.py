@@ -20,6 +20,11 @@ def number(value):
     return f"{value:.{min(digits, 4)}f}"
 
 
+def mark(value):
+    """A number at an axis."""
+    return f"{int(value):,}" if value == int(value) else number(value)
+
+
 def ticks(low, high, count=5):
     """Round numbers that cover [low, high]."""
     step = 10 ** math.floor(math.log10((high - low) / count or 1))
@@ -65,10 +70,10 @@ def lines(title, x_name, y_name, series, x_log=True, y_log=False):
     parts = []
     for value in [10**e for e in range(int(y0), int(y1) + 1)] if y_log else ticks(y0, y1):
         parts += [f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{py(value):.1f}" y2="{py(value):.1f}"/>',
-                  text(LEFT - 6, py(value) + 4, number(value), "end")]
+                  text(LEFT - 6, py(value) + 4, mark(value), "end")]
     values = sorted({p[0] for p in points})
     for value in values if len(values) < 12 else values[::len(values) // 6]:
-        parts.append(text(px(value), bottom + 16, number(value), "middle"))
+        parts.append(text(px(value), bottom + 16, mark(value), "middle"))
     for i, line in enumerate(series.values()):
         colour = COLOURS[i % 6]
         band = [f"{px(x):.1f},{py(h):.1f}" for x, _, _, h in line] + [f"{px(x):.1f},{py(l):.1f}" for x, _, l, _ in reversed(line)]

@@ -146,6 +146,30 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   return names.directory + "/" + name;
 }
 
+/// The directory and the name under which the part's own file lies now.
+struct OwnFile {
+  File home;
+  std::string path;
+  std::uint32_t mode = 0;
+};
+Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
+  auto home = MCR_TRY(open_home(begin));
+  if (!home) return std::optional<OwnFile>();
+  const AtPath there = MCR_TRY(look_at(*home, begin));
+  if (!there.is_ours_alone()) return std::optional<OwnFile>();
+  return std::optional<OwnFile>(OwnFile{std::move(*home), begin.path, there.mode});
+}
+Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs) {
+  auto own = MCR_TRY(own_file_at(begin));
+  if (own || stubs == nullptr) return own;
+  const StubHandles::Found found = stubs->find(begin.part);
+  if (found.fate != StubHandles::Fate::present) return own;
+  PartBegin moved = begin;
+  moved.path = found.path;
+  moved.directory_device = moved.directory_inode = 0;  // it is known by the stub
+  return own_file_at(moved);
+}
+
 /// Out of the stage. Under our shared lock nobody can take the part back, so what is removed is
 /// what was put in place.
 Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File bytes,
@@ -186,7 +210,7 @@ Result<AtPath> look_at(const PartBegin& begin) {
 }
 
 Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
-                      std::optional<std::uint32_t> pool_rank) {
+                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs) {
   const Journal journal = MCR_TRY(directory.journal(LaunchDirectory::State::published, part));
   if (journal.publish && journal.publish->native) {  // its bytes are there already
     MCR_TRY(directory.committed(part, false, pool_rank));
@@ -197,18 +221,17 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
     if (bytes.error().system_error == EWOULDBLOCK) return false;  // taken back by its writer
     return bytes.error();
   }
-  const auto home = MCR_TRY(open_home(journal.begin));
-  if (!home) return false;
-  const AtPath there = MCR_TRY(look_at(*home, journal.begin));
-  if (!there.is_ours_alone()) return false;
-  MCR_TRY(place(*home, name_of(journal.begin.path), *bytes, there.mode,
+  const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
+  if (!own) return false;
+  MCR_TRY(place(own->home, name_of(own->path), *bytes, own->mode,
                 journal.publish ? journal.publish->publish_ns : 0));
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
   return true;
 }
 
-Result<std::string> settle(const LaunchDirectory& directory, const PartId& part) {
+Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
+                           const StubHandles* stubs) {
   const Journal journal = MCR_TRY(directory.journal(LaunchDirectory::State::open, part));
   const std::string& path = journal.begin.path;
   if (journal.publish && journal.publish->native) {
@@ -225,12 +248,11 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part)
            "nothing to read";
   }
   auto bytes = MCR_TRY(directory.open_bytes(part));
-  const auto home = MCR_TRY(open_home(journal.begin));
-  const AtPath there = home ? MCR_TRY(look_at(*home, journal.begin)) : AtPath{};
+  const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
   std::string said;
-  if (there.is_ours_alone()) {
-    MCR_TRY(place(*home, name_of(path), bytes, there.mode, journal.publish->publish_ns));
-    said = path +
+  if (own) {
+    MCR_TRY(place(own->home, name_of(own->path), bytes, own->mode, journal.publish->publish_ns));
+    said = own->path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {
     const std::string aside = MCR_TRY(set_aside(journal.begin, bytes, journal.publish->publish_ns));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "aggregation/commit/stub_handles.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/stage.hpp"
 
@@ -43,18 +44,20 @@ struct AtPath {
 };
 Result<AtPath> look_at(const restart::PartBegin& begin);
 
-/// Puts the part's bytes in the place of its stub, durably, and takes it out of the stage. False:
-/// not possible without harm (the stub was renamed, removed, linked or replaced meanwhile, or the
-/// part is being written); nothing was changed then. A crash at any moment leaves stub and part, or
-/// the native file, and at worst a hidden temporary file.
+/// Puts the part's bytes in the place of its stub, durably, and takes it out of the stage. A stub
+/// that was renamed meanwhile, or whose directory was, is found by `stubs`. False: not possible
+/// without harm (the stub was removed, linked or replaced meanwhile, or the part is being written);
+/// nothing was changed then. A crash at any moment leaves stub and part, or the native file, and at
+/// worst a hidden temporary file.
 Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
-                      std::optional<std::uint32_t> pool_rank);
+                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr);
 
 /// The part of a dead writer, taken out of the stage. What native HDF5 would have left is put at
 /// its path where its stub lies; where the old file was never replaced, a flushed part is kept
 /// beside the containers under a name that begins with "unfinished-". One sentence about what was
 /// done.
-Result<std::string> settle(const restart::LaunchDirectory& directory, const restart::PartId& part);
+Result<std::string> settle(const restart::LaunchDirectory& directory, const restart::PartId& part,
+                           const StubHandles* stubs = nullptr);
 
 /// Puts the stub of a published part in place where its writer died before it could: what the part
 /// replaces still lies there, or the empty file of H5Fcreate. Only for a writer that is gone. True

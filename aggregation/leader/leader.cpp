@@ -118,7 +118,7 @@ class Leader {
 
   void act(const PutBack& order) {
     quick_.submit([this, order]() -> std::vector<Event> {
-      const auto done = put_back(directory_, order.part, {});
+      const auto done = put_back(directory_, order.part, {}, &stubs_);
       if (!done) restart::log_warning("a part cannot be put at its path: " + done.error().message);
       const bool is_done = done && *done;
       if (is_done) summary_.put_back(1);
@@ -142,7 +142,7 @@ class Leader {
 
   void act(const Settle& order) {
     quick_.submit([this, order]() -> std::vector<Event> {
-      const auto said = settle(directory_, order.part);
+      const auto said = settle(directory_, order.part, &stubs_);
       if (said) {
         restart::log_summary(*said);
       } else if (said.error().system_error != EWOULDBLOCK) {  // else: another process goes on in it

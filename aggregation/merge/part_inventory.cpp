@@ -20,6 +20,12 @@ Error hdf5_error(const std::string& what) { return {Cause::damaged, "HDF5: " + w
 /// Read only, by HDF5's own connector and driver whatever the environment says, and without its
 /// file locks: the part is ours by the stage's lock.
 Result<OwnedId> open_file(const std::string& path) {
+  // Nor does a file that does not open make HDF5 print, or load every plugin that a user's
+  // environment names, ours among them, into this process.
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  unsigned directories = 0;
+  while (H5PLsize(&directories) >= 0 && directories > 0 && H5PLremove(0) >= 0) {
+  }
   const OwnedId access(H5Pcreate(H5P_FILE_ACCESS));
   const OwnedId native(H5VLget_connector_id_by_name("native"));
   if (!access.is_valid() || H5Pset_vol(access.get(), native.get(), nullptr) < 0 ||

@@ -14,11 +14,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 namespace mcr::aggregation {
 namespace {
 
+constexpr int look_every_ms = 50;
 /// Its length fits a byte.
 constexpr std::size_t longest_answer = 255;
 
@@ -43,12 +45,14 @@ std::string told(int status, bool late) {
 
 Rehearsal::~Rehearsal() { end(nullptr); }
 
-Result<void> Rehearsal::passes(std::size_t item) {
+Result<void> Rehearsal::passes(std::size_t item, std::chrono::milliseconds limit) {
   if (child_ < 0) begin(item);
   if (child_ < 0) return {};
   std::string answer;
   for (; done_ <= item; ++done_) {
-    const Heard heard = hear(answer);
+    const Bound bound{processor_time() + limit,
+                      std::chrono::steady_clock::now() + limit * patience_factor};
+    const Heard heard = hear(bound, answer);
     if (heard == Heard::answer) continue;
     int status = 0;
     end(&status);
@@ -80,10 +84,11 @@ void Rehearsal::begin(std::size_t item) {
 
 void Rehearsal::run(std::size_t first, int out) {
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  if (const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0) ::dup2(null, 2);
   const struct rlimit no_core {};
   ::setrlimit(RLIMIT_CORE, &no_core);
 #if !defined(__SANITIZE_ADDRESS__)  // whose shadow takes terabytes of addresses
-  const rlim_t most = mapped_bytes() + limits_.memory_bytes;
+  const rlim_t most = mapped_bytes() + memory_bytes_;
   const struct rlimit memory { most, most };
   ::setrlimit(RLIMIT_AS, &memory);
 #endif
@@ -99,23 +104,25 @@ void Rehearsal::run(std::size_t first, int out) {
   ::_exit(0);
 }
 
-Rehearsal::Heard Rehearsal::hear(std::string& answer) {
+Rehearsal::Heard Rehearsal::hear(const Bound& bound, std::string& answer) {
   char length = 0;
-  const Heard heard = read_exactly(&length, 1);
+  const Heard heard = read_exactly(bound, &length, 1);
   if (heard != Heard::answer) return heard;
   answer.resize(static_cast<unsigned char>(length));
-  return read_exactly(answer.data(), answer.size());
+  return read_exactly(bound, answer.data(), answer.size());
 }
 
-Rehearsal::Heard Rehearsal::read_exactly(char* out, std::size_t bytes) {
-  using clock = std::chrono::steady_clock;
-  const auto limit = clock::now() + limits_.step;
+Rehearsal::Heard Rehearsal::read_exactly(const Bound& bound, char* out, std::size_t bytes) {
   while (bytes > 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - clock::now());
     pollfd source{progress_, POLLIN, 0};
-    const int ready = ::poll(&source, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return Heard::nothing;
+    const int ready = ::poll(&source, 1, look_every_ms);
+    if (ready < 0 && errno != EINTR) return Heard::nothing;
+    if (ready <= 0) {
+      const bool late = processor_time() >= bound.processor_time ||
+                        std::chrono::steady_clock::now() >= bound.time;
+      if (late) return Heard::nothing;
+      continue;
+    }
     const ssize_t got = ::read(progress_, out, bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Heard::end;
@@ -123,6 +130,14 @@ Rehearsal::Heard Rehearsal::read_exactly(char* out, std::size_t bytes) {
     bytes -= static_cast<std::size_t>(got);
   }
   return Heard::answer;
+}
+
+/// That the child has taken so far.
+std::chrono::nanoseconds Rehearsal::processor_time() const {
+  clockid_t clock{};
+  timespec taken{};
+  if (::clock_getcpuclockid(child_, &clock) != 0 || ::clock_gettime(clock, &taken) != 0) return {};
+  return std::chrono::seconds(taken.tv_sec) + std::chrono::nanoseconds(taken.tv_nsec);
 }
 
 void Rehearsal::end(int* status) {

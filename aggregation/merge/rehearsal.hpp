@@ -17,41 +17,45 @@
 
 namespace mcr::aggregation {
 
-struct RehearsalLimits {
-  std::chrono::milliseconds step{120'000};          ///< in which a step must end
-  std::size_t memory_bytes = std::size_t{2} << 30;  ///< that a step may take beyond what is in use
-};
-
 class Rehearsal {
  public:
+  static constexpr int patience_factor = 20;
+
   /// `step(i)` does in the child what the caller is about to do for item `i` of `count`, in order,
   /// and says what went wrong (nothing: empty). It may change the child's copy of everything;
   /// nothing of that is seen here.
   using Step = std::function<std::string(std::size_t)>;
-  Rehearsal(std::size_t count, Step step, RehearsalLimits limits = {})
-      : count_(count), step_(std::move(step)), limits_(limits) {}
+  /// The child may take `memory_bytes` beyond what is in use.
+  Rehearsal(std::size_t count, Step step, std::size_t memory_bytes = std::size_t{2} << 30)
+      : count_(count), step_(std::move(step)), memory_bytes_(memory_bytes) {}
   /// Ends the child.
   ~Rehearsal();
   Rehearsal(const Rehearsal&) = delete;
   Rehearsal& operator=(const Rehearsal&) = delete;
 
-  /// Waits until the child has done `item`. Cause::damaged: what went wrong, or that it crashed or
-  /// took too long over it; then the next call begins anew with a later item. Items are asked for
-  /// in order, not necessarily all. Where no child can be made nothing is tried out, and the answer
-  /// is good.
-  Result<void> passes(std::size_t item);
+  /// Waits until the child has done `item`, for as much of its processor time as `limit` says, and
+  /// patience_factor times that by the clock. Cause::damaged: what went wrong, or that it crashed
+  /// or took too long over it; then the next call begins anew with a later item. Items are asked
+  /// for in order, not necessarily all. Where no child can be made nothing is tried out, and the
+  /// answer is good.
+  Result<void> passes(std::size_t item, std::chrono::milliseconds limit);
 
  private:
   void begin(std::size_t item);
   [[noreturn]] void run(std::size_t first, int out);
   void end(int* status);
   enum class Heard { answer, end, nothing };
-  Heard hear(std::string& answer);
-  Heard read_exactly(char* out, std::size_t bytes);
+  struct Bound {
+    std::chrono::nanoseconds processor_time;
+    std::chrono::steady_clock::time_point time;
+  };
+  Heard hear(const Bound& bound, std::string& answer);
+  Heard read_exactly(const Bound& bound, char* out, std::size_t bytes);
+  [[nodiscard]] std::chrono::nanoseconds processor_time() const;
 
   std::size_t count_;
   Step step_;
-  RehearsalLimits limits_;
+  std::size_t memory_bytes_;
   pid_t child_ = -1;
   int progress_ = -1;
   std::size_t done_ = 0;  ///< items before this one have been heard of

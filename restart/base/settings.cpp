@@ -43,8 +43,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "What an open gives where only some ranks have written a set before a crash: in all ranks the "
      "whole set before it, an error, or what native HDF5 would give."},
     {"read_wait", "60 s", duration, "DURATION",
-     "How long opens of a job wait for a set that an earlier job's leaders still bring to "
-     "storage."},
+     "How long an open waits for a file that another node's leader, or an earlier job's, still has "
+     "to bring to storage."},
     {"rank", "", count, "COUNT", "This process's rank, where the launcher does not say it."},
     {"ranks", "", count, "COUNT", "Number of ranks, where the launcher does not say it."},
     {"launch", "", text, "TEXT",

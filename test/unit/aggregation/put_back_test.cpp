@@ -47,6 +47,31 @@ TEST_CASE("a part whose stub was renamed, removed, linked or replaced stays in t
   CHECK(job.count(State::published) == 1);
 }
 
+TEST_CASE("a part follows its stub to where the program has renamed it") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", "bytes");
+  const std::string moved = job.out("") + "/../moved";
+  StubHandles stubs;
+  stubs.remember(job.directory().journal(State::published, id)->begin);
+  std::string now;
+  SECTION("its directory") {
+    std::filesystem::rename(job.out(""), moved);
+    std::filesystem::create_directory(job.out(""));
+    now = moved + "/a.h5";
+  }
+  SECTION("itself") {
+    std::filesystem::rename(job.out("a.h5"), job.out("b.h5"));
+    now = job.out("b.h5");
+  }
+  const auto done = put_back(job.directory(), id, {}, &stubs);
+  REQUIRE(done);
+  CHECK(*done);
+  CHECK(content_of(now) == "bytes");
+  CHECK_FALSE(std::filesystem::exists(job.out("a.h5")));
+  CHECK(job.count(State::published) == 0);
+}
+
 TEST_CASE("a part that its writer has taken back is not put anywhere") {
   StagedJob job(1);
   job.join(0);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <climits>
+#include <string_view>
 
 #include "aggregation/commit/put_back.hpp"
 #include "restart/format/stub.hpp"
@@ -79,11 +80,17 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   if (known == stubs_.end()) return {};
   const auto status = known->second.status();
   if (!status) return {};
-  if (status->st_nlink == 0) return {Fate::removed, {}};
   std::array<char, PATH_MAX> path{};
   const std::string link = "/proc/self/fd/" + std::to_string(known->second.descriptor());
   const ssize_t length = ::readlink(link.c_str(), path.data(), path.size());
-  if (length <= 0 || static_cast<std::size_t>(length) >= path.size()) return {};
+  const bool is_named = length > 0 && static_cast<std::size_t>(length) < path.size();
+  if (status->st_nlink == 0) {
+    std::string last = is_named ? std::string(path.data(), static_cast<std::size_t>(length)) : "";
+    constexpr std::string_view mark = " (deleted)";
+    if (last.ends_with(mark)) last.resize(last.size() - mark.size());
+    return {Fate::removed, last};
+  }
+  if (!is_named) return {};
   return {Fate::present, std::string(path.data(), static_cast<std::size_t>(length))};
 }
 
@@ -93,9 +100,11 @@ BaseNow find_base(const restart::ContainerName& where, const PartBegin& begin,
   // the journal: it is believed where it exists.
   const bool by_identity = begin.directory_inode != 0 && parent_of(begin.path) == where.base;
   const auto found = stubs == nullptr ? StubHandles::Found{} : stubs->find(begin.part);
-  // A stub that a newer one replaced is gone too, but its part may belong to the last whole set.
+  // A stub that a newer one replaced is gone too, but its part may belong to the last whole set:
+  // at the path itself, or, where programs write `tmp` and rename it, at the last name it had.
   struct stat status {};
-  if (found.fate == StubHandles::Fate::removed && ::lstat(begin.path.c_str(), &status) != 0) {
+  if (found.fate == StubHandles::Fate::removed && ::lstat(begin.path.c_str(), &status) != 0 &&
+      (found.path.empty() || ::lstat(found.path.c_str(), &status) != 0)) {
     return {true, {}};
   }
   if (is_there(where.base, begin, by_identity)) return {false, where.base};

@@ -25,7 +25,7 @@ class StubHandles {
   enum class Fate { unknown, removed, present };
   struct Found {
     Fate fate = Fate::unknown;
-    std::string path;  ///< absolute, where present
+    std::string path;  ///< absolute, where present; where removed, the last one, as far as known
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
 

@@ -112,6 +112,19 @@ TEST_CASE("a stub that a newer file replaced does not make its part unwanted") {
   CHECK_FALSE(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
 }
 
+TEST_CASE("a part whose stub was renamed and then replaced under its new name stays wanted") {
+  const Checkpoint checkpoint;
+  StubHandles stubs;
+  stubs.remember(checkpoint.begin());
+  const fs::path final_name = checkpoint.directory() / "ckpt.0.h5";
+  fs::rename(checkpoint.begin().path, final_name);
+  std::ofstream(checkpoint.directory() / "newer") << "newer";
+  fs::rename(checkpoint.directory() / "newer", final_name);
+  CHECK_FALSE(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
+  fs::remove(final_name);
+  CHECK(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
+}
+
 TEST_CASE("another part's stub at the path is not remembered") {
   const Checkpoint checkpoint;
   StubHandles stubs;

@@ -16,8 +16,7 @@ ProfileOptions options_of(Profile profile) {
   return options;
 }
 
-std::size_t frame_bytes(Profile profile, const Layout& layout, const Bytes& raw) {
-  Scratch scratch;
+std::size_t frame_bytes(Profile profile, const Layout& layout, const Bytes& raw, Scratch& scratch) {
   const ProfileOptions options = options_of(profile);
   const Choice choice = choose(options, layout, raw, scratch);
   Bytes frame;
@@ -43,14 +42,20 @@ Bytes odd_data(const ElementType& type, std::size_t count, unsigned seed) {
 }
 
 TEST_CASE("max is never larger than balanced") {
-  for (const ElementType& type : sample::all_types()) {
-    for (unsigned seed = 0; seed < 40; ++seed) {
-      const std::uint32_t count = 50 + seed * 331;
+  Scratch scratch;
+  const ElementType types[] = {{ElementKind::floating, 8, false},
+                               {ElementKind::floating, 4, false},
+                               {ElementKind::signed_integer, 4, false},
+                               {ElementKind::unsigned_integer, 1, false},
+                               {ElementKind::bytes, 12, false}};
+  for (const ElementType& type : types) {
+    for (unsigned seed = 0; seed < 14; ++seed) {
+      const std::uint32_t count = 40 + seed * 97;
       const Layout layout{type, {seed % 2 == 0 ? Shape::flat(count) : Shape{2, {count, 3}}}};
       const Bytes raw = odd_data(type, static_cast<std::size_t>(layout.count()), seed);
       INFO(sample::describe(layout) << " seed " << seed);
-      REQUIRE(frame_bytes(Profile::max, layout, raw) <=
-              frame_bytes(Profile::balanced, layout, raw));
+      REQUIRE(frame_bytes(Profile::max, layout, raw, scratch) <=
+              frame_bytes(Profile::balanced, layout, raw, scratch));
     }
   }
 }

@@ -32,32 +32,14 @@ class FileContainerReader final : public ContainerReader {
     user_block_ = MCR_TRY(read_user_block(ByteSpan(head).first(there)));
     if (user_block_.index_offset > file_bytes_ ||
         user_block_.index_bytes > file_bytes_ - user_block_.index_offset) {
-      return without_index("is shorter than its user block says");
+      return Error{Cause::damaged, "is shorter than its user block says"};
     }
     const Bytes directory = MCR_TRY(read_index({0, user_block_.directory_bytes, 0, 0}));
     if (checksum(directory) != user_block_.directory_checksum) {
-      return without_index("index: directory does not match its checksum");
+      return Error{Cause::damaged, "index: directory does not match its checksum"};
     }
     directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
     return {};
-  }
-
-  /// Damage, or a file that another program has made of a container. The index is a container's
-  /// end, and HDF5's superblock says the same end: a program such as h5repack leaves the user block
-  /// as it was and writes everything else anew.
-  Error without_index(const char* damage) const {
-    constexpr std::uint64_t end_of_file = UserBlock::bytes + 28;  // in superblocks of version 2, 3
-    Bytes field(8);
-    const auto got = file_.read_some_at(end_of_file, field);
-    Reader reader(field);
-    const auto end = reader.u64();
-    if (got && *got == field.size() && end &&
-        *end != user_block_.index_offset + user_block_.index_bytes) {
-      return Error{Cause::unsupported,
-                   "another program, such as h5repack, has written this container anew: its "
-                   "datasets can be read by HDF5, rank files come from the original alone"};
-    }
-    return Error{Cause::damaged, damage};
   }
 
   const std::string& name() const override { return file_.name(); }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "codecs/frame.hpp"
@@ -100,7 +101,7 @@ Result<void> explain_links(restart::ContainerReader& container, const std::vecto
 }
 
 Result<Listed> list(const std::string& name, bool verbose) {
-  const auto container = MCR_TRY(restart::ContainerReader::open(AT_FDCWD, name));
+  const auto container = MCR_TRY(open_container(name));
   Listed listed{name, container->set(), *MCR_TRY(container->parts()), {}, 0, 0};
   const restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDONLY));
   listed.stored_bytes = MCR_TRY(file.size());

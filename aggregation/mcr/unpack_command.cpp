@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/unpack.hpp"
@@ -68,7 +69,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
     for (const std::string& name : MCR_TRY(find_containers(argument))) {
       const bool again = std::any_of(containers.begin(), containers.end(),
                                      [&](const auto& it) { return it->name() == name; });
-      if (!again) containers.push_back(MCR_TRY(restart::ContainerReader::open(AT_FDCWD, name)));
+      if (!again) containers.push_back(MCR_TRY(open_container(name)));
     }
   }
   options.without = MCR_TRY(replaced_parts(containers));

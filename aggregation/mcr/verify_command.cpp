@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/verify.hpp"
@@ -25,7 +26,7 @@ struct Verified {
 
 Verified verify_one(const std::string& name, const restart::VerifyOptions& options) {
   Verified verified{name, {}};
-  const auto container = restart::ContainerReader::open(AT_FDCWD, name);
+  const auto container = open_container(name);
   if (!container) {
     verified.report.damage.push_back(container.error().message);
     return verified;

@@ -130,7 +130,7 @@ std::set<std::string> variable_names(const CommitReport& report) {
 TEST_CASE(
     "parts with every feature of HDF5 come back byte for byte from every scheme and profile") {
   const bool latest = GENERATE(false, true);
-  const hsize_t user_block = GENERATE(0, 1024);
+  const auto user_block = static_cast<hsize_t>(GENERATE(0, 1024));
   const ScratchDirectory directory;
   Packed packed(feature_files(directory, 3, {latest, user_block}));
   for (const Scheme scheme :

@@ -13,6 +13,7 @@
 #include "vol/connector/info_string.hpp"
 #include "vol/driver/driver.hpp"
 #include "vol/driver/open_path.hpp"
+#include "vol/driver/staged_file.hpp"
 
 namespace mcr::vol {
 
@@ -37,17 +38,9 @@ void* call_with_driver(hid_t access_list, const CapturePlan* plan, Call with_lis
   return with_list(access_list);
 }
 
-// The connector's text in the list, and what is wrong with it. HDF5 gives a copy of ours away.
-ConnectorInfo info_of(hid_t access_list) {
-  void* copied = nullptr;
-  if (hdf5.H5Pget_vol_info(access_list, &copied) < 0 || copied == nullptr) return {};
-  const std::unique_ptr<ConnectorInfo> info(static_cast<ConnectorInfo*>(copied));
-  return *info;
-}
-
-bool is_refused(const char* function, const ConnectorInfo& info) {
-  if (info.mistake.empty()) return false;
-  push_error(function, Error{Cause::usage, info.mistake});
+bool is_refused(const char* function, const std::string& mistake) {
+  if (mistake.empty()) return false;
+  push_error(function, Error{Cause::usage, mistake});
   return true;
 }
 
@@ -59,10 +52,8 @@ bool is_chosen(hid_t access_list) {
     word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
     if (word.substr(0, word.find_first_of(" \t")) == connector_name) return true;
   }
-  void* copied = nullptr;
-  if (hdf5.H5Pget_vol_info(access_list, &copied) < 0 || copied == nullptr) return false;
-  delete static_cast<ConnectorInfo*>(copied);
-  return true;
+  const auto info = HeldInfo::of(access_list);
+  return info && info->is_there();
 }
 
 bool has_user_block(hid_t create_list) {
@@ -77,8 +68,12 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
   const auto native = [&](hid_t list) {
     return native_class().file_cls.create(name, flags, create_list, list, transfer_list, request);
   };
-  const ConnectorInfo info = info_of(access_list);
-  if (is_refused("H5Fcreate", info)) return nullptr;
+  const auto info = HeldInfo::of(access_list);
+  if (!info) {
+    push_error("H5Fcreate", info.error());
+    return nullptr;
+  }
+  if (is_refused("H5Fcreate", info->mistake())) return nullptr;
   if (name == nullptr || *name == '\0' || !has_default_driver(access_list))
     return native(access_list);
   // SWMR's readers follow the file itself; a user block is there to be written by other means than
@@ -89,11 +84,12 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
   const Waiting waiting;
   const bool exclusive =
       (flags & H5F_ACC_TRUNC) == 0;  // EXCL is what native HDF5 takes where neither is given
-  auto plan = plan_capture(name, exclusive, info.settings);
+  auto plan = plan_capture(name, exclusive, info->settings());
   if (!plan) {
     push_error("H5Fcreate", plan.error());
     return nullptr;
   }
+  const CreateScope create;
   return call_with_driver(access_list, *plan ? &**plan : nullptr, native);
 }
 
@@ -102,7 +98,7 @@ void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t trans
   const auto native = [&](hid_t list) {
     return native_class().file_cls.open(name, flags, list, transfer_list, request);
   };
-  if (is_refused("H5Fopen", environment_info())) return nullptr;
+  if (is_refused("H5Fopen", environment_info().mistake)) return nullptr;
   // A stub is ours whatever driver the program would have used for the file.
   if (!has_default_driver(access_list) && (name == nullptr || !is_stub_path(name)))
     return native(access_list);

@@ -2,8 +2,9 @@
 #include "vol/connector/info_string.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
-#include <memory>
 
 #include "restart/base/settings.hpp"
 #include "vol/connector/connector.hpp"
@@ -13,7 +14,26 @@ namespace mcr::vol {
 
 namespace {
 
-constinit ConnectorInfo* last_parsed = nullptr;
+// What HDF5 keeps; never changed once it is made.
+struct SharedInfo {
+  explicit SharedInfo(ConnectorInfo parsed) : info(std::move(parsed)) {}
+  const ConnectorInfo info;
+  std::atomic<unsigned> references{1};
+};
+
+constinit SharedInfo* last_parsed = nullptr;
+
+SharedInfo& shared(const void* info) { return *static_cast<SharedInfo*>(const_cast<void*>(info)); }
+const ConnectorInfo& info_in(const void* info) { return shared(info).info; }
+
+void release(SharedInfo* info) {
+  if (info != nullptr && info->references.fetch_sub(1) == 1) delete info;
+}
+
+const ConnectorInfo& no_info() {
+  static const ConnectorInfo& none = *new ConnectorInfo;
+  return none;
+}
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -53,29 +73,31 @@ std::string check_info(std::string_view value) {
          "} cannot be used: the native connector below takes none, under_info={}";
 }
 
+// Never fails, and so never allocates: after a failure HDF5 (1.14.5, H5P_copy_plist) frees the
+// original with the copy.
 void* copy(const void* info) {
-  return info == nullptr ? nullptr : new ConnectorInfo(*static_cast<const ConnectorInfo*>(info));
+  if (info == nullptr) return nullptr;
+  shared(info).references.fetch_add(1);
+  return &shared(info);
 }
 
 herr_t compare(int* result, const void* left, const void* right) {
-  const auto* a = static_cast<const ConnectorInfo*>(left);
-  const auto* b = static_cast<const ConnectorInfo*>(right);
-  if (a == nullptr || b == nullptr) {
-    *result = static_cast<int>(a != nullptr) - static_cast<int>(b != nullptr);
+  if (left == nullptr || right == nullptr) {
+    *result = static_cast<int>(left != nullptr) - static_cast<int>(right != nullptr);
   } else {
-    *result = a->settings.compare(b->settings);
+    *result = info_in(left).settings.compare(info_in(right).settings);
   }
   return 0;
 }
 
 herr_t free_info(void* info) {
-  delete static_cast<ConnectorInfo*>(info);
+  release(static_cast<SharedInfo*>(info));
   return 0;
 }
 
 herr_t to_text(const void* info, char** text) {
   std::string out = "under_vol=0;under_info={}";
-  if (info != nullptr) out += ";" + static_cast<const ConnectorInfo*>(info)->settings;
+  if (info != nullptr) out += ";" + info_in(info).settings;
   *text = static_cast<char*>(hdf5.H5allocate_memory(out.size() + 1, false));
   if (*text == nullptr) return -1;
   std::memcpy(*text, out.c_str(), out.size() + 1);
@@ -83,10 +105,9 @@ herr_t to_text(const void* info, char** text) {
 }
 
 herr_t from_text(const char* text, void** info) {
-  auto parsed = std::make_unique<ConnectorInfo>(parse_info(text == nullptr ? "" : text));
-  delete last_parsed;
-  last_parsed = new ConnectorInfo(*parsed);
-  *info = parsed.release();
+  auto* const parsed = new SharedInfo(parse_info(text == nullptr ? "" : text));
+  release(std::exchange(last_parsed, &shared(copy(parsed))));
+  *info = parsed;
   return 0;
 }
 
@@ -119,13 +140,29 @@ ConnectorInfo parse_info(std::string_view text) {
 }
 
 const ConnectorInfo& environment_info() {
-  static const ConnectorInfo& none = *new ConnectorInfo;
-  return last_parsed != nullptr ? *last_parsed : none;
+  return last_parsed != nullptr ? last_parsed->info : no_info();
+}
+
+Result<HeldInfo> HeldInfo::of(hid_t access_list) {
+  void* held = nullptr;
+  if (hdf5.H5Pget_vol_info(access_list, &held) < 0) {
+    return Error{Cause::system, "HDF5 does not give the connector's settings", ENOMEM};
+  }
+  return HeldInfo(held);
+}
+
+HeldInfo::~HeldInfo() { release(static_cast<SharedInfo*>(held_)); }
+
+const std::string& HeldInfo::settings() const {
+  return held_ == nullptr ? no_info().settings : info_in(held_).settings;
+}
+const std::string& HeldInfo::mistake() const {
+  return held_ == nullptr ? no_info().mistake : info_in(held_).mistake;
 }
 
 H5VL_info_class_t info_callbacks() {
-  return {sizeof(ConnectorInfo), guarded<&copy>,    guarded<&compare>,
-          guarded<&free_info>,   guarded<&to_text>, guarded<&from_text>};
+  return {sizeof(SharedInfo),  guarded<&copy>,    guarded<&compare>,
+          guarded<&free_info>, guarded<&to_text>, guarded<&from_text>};
 }
 
 }  // namespace mcr::vol

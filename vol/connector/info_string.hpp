@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "codecs/base/result.hpp"
 #include "vol/binding/host_hdf5.hpp"
@@ -25,6 +26,26 @@ ConnectorInfo parse_info(std::string_view text);
 /// opened where no property list is at hand (external links), and where asking for it would cost
 /// time.
 const ConnectorInfo& environment_info();
+
+/// The info in a file access property list, held: HDF5 gives a copy away, and copies of ours are
+/// references, because a list whose info cannot be copied is freed twice by HDF5.
+class HeldInfo {
+ public:
+  /// Empty where the list has none. Cause::system where HDF5 cannot say.
+  static Result<HeldInfo> of(hid_t access_list);
+  HeldInfo() = default;
+  HeldInfo(HeldInfo&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  HeldInfo& operator=(HeldInfo&&) = delete;
+  ~HeldInfo();
+
+  [[nodiscard]] bool is_there() const { return held_ != nullptr; }
+  [[nodiscard]] const std::string& settings() const;
+  [[nodiscard]] const std::string& mistake() const;
+
+ private:
+  explicit HeldInfo(void* held) : held_(held) {}
+  void* held_ = nullptr;
+};
 
 /// The callbacks copy, cmp, free, to_str, from_str.
 H5VL_info_class_t info_callbacks();

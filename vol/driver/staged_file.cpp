@@ -20,6 +20,8 @@ namespace mcr::vol {
 
 namespace {
 
+constinit thread_local int creates = 0;
+
 struct Table {
   std::mutex mutex;
   std::map<FileIdentity, std::weak_ptr<StagedFile>> files;
@@ -63,6 +65,10 @@ Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
   return FileIdentity{status.st_dev, status.st_ino};
 }
 
+CreateScope::CreateScope() { ++creates; }
+CreateScope::~CreateScope() { --creates; }
+bool CreateScope::is_open() { return creates > 0; }
+
 Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) {
   const restart::Launcher& launcher = plan.stage->launcher;
   StagedPart part;
@@ -97,6 +103,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.begin_ns = realtime_ns();
   begin.settings = plan.settings->changed();
   part.durable = plan.settings->text("close") == "durable";
+  part.image.reserve(restart::max_content_bytes);  // want of memory shows now, not in a write
   auto file = in_table(std::move(part));
   file->room_ = plan.room;
   return file;
@@ -146,10 +153,14 @@ Result<void> StagedFile::begin_in_stage() {
   }
   part_.begin.part = made.part;
   MCR_TRY(made.bytes.write_at(0, part_.image));
-  part_.journal = MCR_TRY(directory.begin(part_.begin));
+  WrittenRanges written;
+  written.add(0, part_.image.size());
+  restart::File journal = MCR_TRY(directory.begin(part_.begin));
+  // Nothing can fail from here on, memory included: the part is in one place or in the other.
+  part_.journal = std::move(journal);
   part_.bytes = std::move(made.bytes);
   part_.stale_bytes = made.reused_bytes;
-  part_.written.add(0, part_.image.size());
+  part_.written = std::move(written);
   part_.image = Bytes();
   unfinished.keep();
   return {};
@@ -179,6 +190,13 @@ Result<void> StagedFile::read(std::uint64_t offset, MutableByteSpan out) {
 
 Result<void> StagedFile::write(std::uint64_t offset, ByteSpan data) {
   wrote_ = true;
+  const bool failed_before = std::exchange(failed_, true);  // also where it throws
+  MCR_TRY(write_somewhere(offset, data));
+  failed_ = failed_before;
+  return {};
+}
+
+Result<void> StagedFile::write_somewhere(std::uint64_t offset, ByteSpan data) {
   const std::uint64_t end = offset + data.size();
   if (!native_ && !part_.is_begun() && end <= restart::max_content_bytes) {
     if (part_.image.size() < end) part_.image.resize(static_cast<std::size_t>(end));
@@ -233,10 +251,26 @@ Result<void> StagedFile::flush() {
   return take_path();
 }
 
+// What the failed create would have replaced stays, and nothing of it is published.
+Result<void> StagedFile::discard() {
+  leave_table();
+  if (!native_temporary_.empty()) {
+    restart::system_calls().unlinkat(AT_FDCWD, native_temporary_.c_str(), 0);
+  }
+  if (part_.is_begun()) (void)part_.stage->directory.drop(part_.begin.part).has_value();
+  return {};
+}
+
 Result<void> StagedFile::finish() {
   if (is_inherited_from_living()) {
     leave_table();
     return {};
+  }
+  if (CreateScope::is_open()) return discard();
+  if (!native_ && failed_ && part_.begin.replaced != restart::Replaced::nothing) {
+    MCR_TRY(discard());
+    return Error{Cause::system,
+                 part_.begin.path + " could not be written; what lay there before stays", ENOMEM};
   }
   if (!native_ && !wrote_) {
     // Created and closed without a byte (HDF5 could not lock it): an empty file, as native leaves

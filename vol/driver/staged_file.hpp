@@ -41,6 +41,17 @@ struct StagedPart {
   [[nodiscard]] bool is_begun() const { return journal.is_open(); }
 };
 
+/// While it lives, a file that ends was never created: HDF5 opens the driver's file within
+/// H5Fcreate and closes it again where something fails.
+class CreateScope {
+ public:
+  CreateScope();
+  ~CreateScope();
+  CreateScope(const CreateScope&) = delete;
+  CreateScope& operator=(const CreateScope&) = delete;
+  [[nodiscard]] static bool is_open();
+};
+
 class StagedFile : public std::enable_shared_from_this<StagedFile> {
  public:
   /// A new part for a path at which nothing lies, or something that it replaces at publish. Errors
@@ -86,8 +97,10 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   // staged_file.cpp
   static std::shared_ptr<StagedFile> in_table(StagedPart part);
   void leave_table();
+  Result<void> discard();
   void move_in_table(FileIdentity identity);
   Result<void> begin_in_stage();
+  Result<void> write_somewhere(std::uint64_t offset, ByteSpan data);
   [[nodiscard]] bool is_inherited_from_living() const;
   // staged_spill.cpp
   Result<void> copy_to(const restart::File& target);
@@ -101,6 +114,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond it is spilled
   std::uint64_t native_from_ns_ = 0;     ///< once it is flushed; 0: it stays
   bool wrote_ = false;
+  bool failed_ = false;  ///< a write did not succeed, for want of memory
 };
 
 /// What lies at the path of a stub: read whole, checked.

@@ -55,6 +55,7 @@ Result<void> StagedFile::spill(const char* why) {
     target = std::move(file);
     identity = MCR_TRY(identity_of(target.descriptor(), target.name()));
   }
+  native_.emplace(std::move(target), part_.identity, part_.size, true);
   // Also where the stage has never heard of it: it still counts as a part of its set.
   if (!part_.is_begun()) {
     if (auto id = restart::PartId::random()) part_.begin.part = *id;
@@ -71,7 +72,6 @@ Result<void> StagedFile::spill(const char* why) {
   record.native = restart::PartPublish::NativeFile{identity.device, identity.inode};
   tell_stage(record);
   if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
-  native_.emplace(std::move(target), part_.identity, part_.size, true);
   return {};
 }
 

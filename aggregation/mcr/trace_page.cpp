@@ -67,7 +67,8 @@ std::string time_axis(double y, double seconds) {
   for (int i = 0; i <= 8; ++i) {
     const double x = left + plot * i / 8;
     text += form("<line x1='%.1f' x2='%.1f' y1='%.1f' y2='%.1f' class='grid'/>", x, x, y, y + 4);
-    text += label(x, y + 16, form(seconds < 1 ? "%.3f s" : "%.2f s", seconds * i / 8), "middle");
+    text += label(x, y + 16, form(seconds < 1 ? "%.3f s" : "%.2f s", seconds * i / 8),
+                  i < 8 ? "middle" : "end");
   }
   return text;
 }

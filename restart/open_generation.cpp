@@ -266,26 +266,36 @@ class View {
   Result<OpenedPart> obey(const Decision& decision) {
     const GenerationName own{stub_.launch, stub_.sequence};
     if (decision.as_it_is || decision.given == own) return exactly();
-    auto find = [&]() -> const Generation* {
-      const auto found = std::find_if(generations_.begin(), generations_.end(),
+    // What was looked at before the decision was made may lack a container that it was made with.
+    const std::uint64_t begin = now_ms();
+    for (;;) {
+      (void)look();
+      const auto given = std::find_if(generations_.begin(), generations_.end(),
                                       [&](const auto& it) { return it.name == decision.given; });
-      return found == generations_.end() ? nullptr : &*found;
-    };
-    if (find() == nullptr || present_.at.empty()) (void)look();
-    const Generation* const given = find();
-    if (given == nullptr)
-      return Error{Cause::system,
-                   path_ +
-                       " belongs to an incomplete set, and no container of the set that the "
-                       "launch was given instead (" +
-                       text_of(decision.given) + ") is there any more"};
-    const Member* member = nullptr;
-    for (const auto& [path, it] : given->members) {
-      const bool is_it = renamed_ ? it.rank == stub_.rank : path == tail_;
-      if (is_it && (member == nullptr || member->written_ns < it.written_ns)) member = &it;
+      const bool is_there = given != generations_.end();
+      const Member* const member = is_there ? member_of(*given) : nullptr;
+      if (member != nullptr) return open_member(*given, *member);
+      // A rank that passed, or that the set's launch did not have, keeps what it has.
+      const bool is_left_out = is_there && (given->account.passed.contains(stub_.rank) ||
+                                            stub_.rank >= given->account.rank_count);
+      if (is_left_out) return exactly();
+      if (now_ms() - begin >= opener_.wait_ms) break;
+      const timespec pause{0, static_cast<long>(look_again_ms) * 1'000'000};
+      ::nanosleep(&pause, nullptr);
     }
-    if (member == nullptr) return exactly();  // its rank passed
-    return open_member(*given, *member);
+    return Error{Cause::system, path_ +
+                                    " belongs to an incomplete set, and its part of the set that "
+                                    "the launch was given instead (" +
+                                    text_of(decision.given) + ") is not there any more"};
+  }
+
+  [[nodiscard]] const Member* member_of(const Generation& given) const {
+    const Member* newest = nullptr;
+    for (const auto& [path, it] : given.members) {
+      const bool is_it = renamed_ ? it.rank == stub_.rank : path == tail_;
+      if (is_it && (newest == nullptr || newest->written_ns < it.written_ns)) newest = &it;
+    }
+    return newest;
   }
 
   Result<OpenedPart> open_member(const Generation& given, const Member& member) {

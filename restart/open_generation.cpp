@@ -19,6 +19,7 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::uint64_t look_again_ms = 50;
+constexpr std::uint64_t looks_per_adoption = 20;
 /// With more containers than this the first opener's answer is written down even where the set is
 /// whole, so that the others need not read them all.
 constexpr std::size_t cheap_containers = 8;
@@ -149,7 +150,7 @@ class View {
 
   Choice choose() {
     const std::uint64_t begin = now_ms();
-    bool adopted = false;
+    std::uint64_t looks = 0;
     for (;;) {
       const Choice choice = look();
       // Whole for all: what drains can only be newer and incomplete. Else what drains may be the
@@ -158,11 +159,11 @@ class View {
       const bool is_settled = choice.kind == Choice::Kind::as_it_is ||
                               stage_.living.contains(choice.newest.launch) || !may_come;
       if (is_settled || !is_launch() || now_ms() - begin >= opener_.wait_ms) return choice;
-      if (!adopted && opener_.adopt) {
+      // Again and again: the leader that was seen may be dying.
+      if (opener_.adopt && looks++ % looks_per_adoption == 0) {
         directories_.insert(stub_.launch_directory);
         for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
         for (const std::string& directory : directories_) opener_.adopt(directory);
-        adopted = true;
       }
       const timespec pause{0, static_cast<long>(look_again_ms) * 1'000'000};
       ::nanosleep(&pause, nullptr);

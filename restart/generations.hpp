@@ -13,15 +13,12 @@
 //
 // A generation's life, as a reader of its containers and of the stubs at its final names sees it:
 //
-//                    a container or supplement accounts for the last rank
-//   unknown ---------------------------------------------------------------------> whole
-//      | \                                                                           |
-//      |  \ a rank drifted: counts prove nothing,                                    | a newer one
-//      of the |   +---> unknown for ever (read as native would)                             | same
-//      names is whole | v | a rank ended without it, or its path still shows an older one
-//      superseded v                                                                       (gc may
-//      take it)
-//   incomplete: never given; the newest earlier whole one is
+// clang-format off
+//   unknown --a container or supplement accounts for the last rank--> whole
+//   unknown --a rank drifted: counts prove nothing------------------> unknown for ever, read as native would
+//   unknown --a rank ended without it, or its path shows another----> incomplete: never given, the newest earlier whole one is
+//   whole   --a newer one of the same names is whole----------------> superseded (`mcr gc` may take it)
+// clang-format on
 //
 // wholeness() makes the transitions that counts prove, choose_generation() those that the files at
 // the present names prove. Nothing is ever marked: both look anew each time.

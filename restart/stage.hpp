@@ -57,8 +57,7 @@ class LaunchDirectory {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
 
-  // --- rank's side
-  // -------------------------------------------------------------------------------------
+  // --- rank's side ------------------------------------------------------------------------------
 
   /// This process's presence below ranks/, locked. Keep the File for the process's life;
   /// `end_presence` records the regular end.
@@ -112,8 +111,7 @@ class LaunchDirectory {
   Result<void> mark_native(const std::string& shape) const;
   [[nodiscard]] bool is_marked_native(const std::string& shape) const;
 
-  // --- leader's side and readers
-  // -----------------------------------------------------------------------
+  // --- leader's side and readers ----------------------------------------------------------------
 
   enum class State { open, published, committed };
   Result<std::vector<PartId>> list(State state) const;

@@ -3,8 +3,7 @@
 //  1. complete_bytes: the part is open, its writer dead: as if the program had died before
 //     H5Fclose. The leader puts the last flushed image at the path where nothing lay there before.
 //  2. journal, then its rename into published/ (of a small part: its journal, bytes included, in
-//  one
-//     write there): the part is safe. At the path lies what lay there before, or the empty file of
+//     one write there): the part is safe. At the path lies what lay there before, or the empty file of
 //     H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
 //  3. the stub: done. What lay there before died only now.
 //  4. locks given back, by closing the file or, where a fork's child may hold it too, before that:

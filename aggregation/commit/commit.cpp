@@ -3,27 +3,25 @@
 // of it.
 //
 //  1. Lock each part's bytes, shared: its writer can no longer take it back, only copy it. A part
-//  that
-//     cannot be locked was taken back and is left out.              crash: as before; locks die
-//     with us
+//     that cannot be locked was taken back and is left out.
+//       crash: as before; locks die with us
 //  2. Look whether a container of this set already lists the part (a leader died between 4 and 7):
-//  such
-//     parts go to 5 at once.                                         crash: as before
-//     The container goes where the checkpoint's directory is now; parts whose files the program
-//     removed with their directory are freed.                                crash: the next leader
-//     looks again
-//  3. Make the container directory.                                  crash: an empty directory
+//     such parts go to 5 at once. The container goes where the checkpoint's directory is now; parts
+//     whose files the program removed with their directory are freed.
+//       crash: as before; the next leader looks again
+//  3. Make the container directory.
+//       crash: an empty directory
 //  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
-//                     crash before the rename: a file `….unfinished` that the next attempt replaces
-//                     crash after it: parts in stage and container; the next leader finds them in 2
-//  5. Put stubs in place that dead writers left out.                 crash: the next leader repeats
-//  it
+//       crash before the rename: a file `….unfinished` that the next attempt replaces
+//       crash after it: parts in stage and container; the next leader finds them in 2
+//  5. Put stubs in place that dead writers left out.
+//       crash: the next leader repeats it
 //  6. Journals go from published/ to committed/, still under the lock.
-//                     crash: some parts count as kept; their leader's end, or an adopter, frees
-//                     them
+//       crash: some parts count as kept; their leader's end, or an adopter, frees them
 //  7. Free the parts that are not kept; their bytes become the next parts' bytes.
-//                     crash: as after 6
-//  8. Rewrite the summary.                                           crash: it lags behind
+//       crash: as after 6
+//  8. Rewrite the summary.
+//       crash: it lags behind
 //
 // Where 3 or 4 fail, nothing was changed and the parts are reported as failed.
 #include "aggregation/commit/commit.hpp"
@@ -387,8 +385,7 @@ void report_trouble(const std::string& container_directory, const std::string& m
   if (log) (void)log->append(as_bytes(stamp + message + "\n")).has_value();
 }
 
-// --- summary
-// ------------------------------------------------------------------------------------------
+// --- summary ------------------------------------------------------------------------------------
 
 std::uint64_t Summary::committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes) {

@@ -39,8 +39,7 @@
 
 namespace mcr::aggregation {
 
-// --- events
-// -------------------------------------------------------------------------------------------
+// --- events -------------------------------------------------------------------------------------
 
 struct RankJoined {
   std::string presence;
@@ -109,8 +108,7 @@ using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPubli
                            PartRequested, PartDropped, SiblingsLookedUp, DrainDone, PutBackDone,
                            SettleDone, AccountNoted, Tick, StageShort, Terminate>;
 
-// --- decisions
-// ----------------------------------------------------------------------------------------
+// --- decisions ----------------------------------------------------------------------------------
 
 /// Do files of other ranks exist beside this part? Answer: SiblingsLookedUp.
 struct LookForSiblings {
@@ -165,8 +163,7 @@ struct Exit {
 using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, StorageFailed,
                               Settle, FreeKept, NoteAccount, Exit>;
 
-// --- the function
-// -------------------------------------------------------------------------------------
+// --- the function -------------------------------------------------------------------------------
 
 /// Bounds of the leader's patience.
 struct Patience {

@@ -89,8 +89,7 @@ class Leader {
   [[nodiscard]] bool was_terminated() const { return was_terminated_; }
 
  private:
-  // --- actions, one for each decision
-  // ------------------------------------------------------------------
+  // --- actions, one for each decision -----------------------------------------------------------
 
   void act(const LookForSiblings& look) {
     quick_.submit([this, look]() -> std::vector<Event> {
@@ -166,8 +165,7 @@ class Leader {
       restart::log_warning("parts remain in " + directory_.path() + ": `mcr recover`");
   }
 
-  // --- between decisions
-  // -------------------------------------------------------------------------------
+  // --- between decisions ------------------------------------------------------------------------
 
   /// What a drain left in the stage, taken back by its writer or new again, is reported anew.
   std::vector<Event> take_answers() {

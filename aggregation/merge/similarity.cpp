@@ -16,8 +16,7 @@ namespace {
 constexpr std::string_view number_mark = "{n}";
 constexpr std::string_view match_mark = "{}";
 
-// --- match=
-// ---------------------------------------------------------------------------------------------
+// --- match= -------------------------------------------------------------------------------------
 
 class NameMap {
  public:
@@ -59,8 +58,7 @@ class NameMap {
   std::optional<std::regex> pattern_;
 };
 
-// --- numbers in names
-// -----------------------------------------------------------------------------------
+// --- numbers in names ---------------------------------------------------------------------------
 
 struct Run {
   std::size_t begin = 0;
@@ -139,8 +137,7 @@ std::string common_name(const std::vector<std::string_view>& paths, Masking mask
   return with_marks(first, shown);
 }
 
-// --- matching
-// -------------------------------------------------------------------------------------------
+// --- matching -----------------------------------------------------------------------------------
 
 bool before(const FragmentRef& a, const FragmentRef& b) {
   return a.part != b.part ? a.part < b.part : a.dataset < b.dataset;

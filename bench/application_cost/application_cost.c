@@ -59,8 +59,7 @@ static void check(bool good, const char* what) {
   exit(1);
 }
 
-// --- the pool, kept warm as by the leader
-// --------------------------------------------------------------------
+// --- the pool, kept warm as by the leader -------------------------------------------------------
 
 static char launch_directory[2 * PATH_MAX];
 
@@ -102,8 +101,7 @@ static void empty_pool(void) {
   }
 }
 
-// --- cases
-// ---------------------------------------------------------------------------------------------------
+// --- cases --------------------------------------------------------------------------------------
 
 static void write_large(hid_t file) {
   const hsize_t count = large_bytes / sizeof *data;
@@ -165,8 +163,7 @@ static Cost read_large(hid_t access, const char* word) {
   return (Cost){now() - begin, processor_time() - cpu};
 }
 
-// --- numbers
-// -------------------------------------------------------------------------------------------------
+// --- numbers ------------------------------------------------------------------------------------
 
 static int by_value(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;

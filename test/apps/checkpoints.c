@@ -39,8 +39,7 @@ uint64_t mix(uint64_t hash, const void* bytes, size_t count) {
   return hash;
 }
 
-// --- options
-// -----------------------------------------------------------------------------------------------
+// --- options ------------------------------------------------------------------------------------
 
 static void print_help(const char* program, const char* title, const char* size_meaning) {
   printf(
@@ -130,8 +129,7 @@ void run_begin(struct run* run, int* count, char*** words, const char* title,
   if (run->slots < 1) run->slots = 1;
 }
 
-// --- names
-// -------------------------------------------------------------------------------------------------
+// --- names --------------------------------------------------------------------------------------
 
 const char* run_path(const struct run* run, long step) {
   static char path[4096];
@@ -167,8 +165,7 @@ const char* run_path(const struct run* run, long step) {
   return path;
 }
 
-// --- writing
-// -----------------------------------------------------------------------------------------------
+// --- writing ------------------------------------------------------------------------------------
 
 hid_t run_create(struct run* run, long step) {
   char path[4200];
@@ -207,8 +204,7 @@ void run_commit(struct run* run, hid_t file, long step) {
   }
 }
 
-// --- reading
-// -----------------------------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 long run_newest(const struct run* run, hid_t* file) {
   for (long step = run->steps / run->every * run->every; step > 0; step -= run->every) {
@@ -235,8 +231,7 @@ long run_newest(const struct run* run, hid_t* file) {
   return 0;
 }
 
-// --- the end
-// -----------------------------------------------------------------------------------------------
+// --- the end ------------------------------------------------------------------------------------
 
 void run_end(struct run* run, uint64_t checksum) {
   double slowest = 0;
@@ -252,8 +247,7 @@ void run_end(struct run* run, uint64_t checksum) {
   MPI_Finalize();
 }
 
-// --- HDF5
-// --------------------------------------------------------------------------------------------------
+// --- HDF5 ---------------------------------------------------------------------------------------
 
 void write_array(const struct run* run, hid_t place, const char* name, hid_t type, int rank,
                  const hsize_t* shape, const void* data) {

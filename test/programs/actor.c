@@ -15,12 +15,15 @@
 //   grow F D COUNT SEED                        appends COUNT doubles to the extendable dataset D
 //   rewrite F D COUNT SEED                     writes into the existing dataset
 //   gaps F D COUNT SEED                        allocates early, never fills, writes every second
-//   element check F D COUNT SEED                       reads and compares attr F NAME VALUE |
-//   checkattr F NAME VALUE one integer at the root flush F | close F rename A B | unlink A | link A
-//   B | symlink A B | mkdir D | chdir D | touch F | copy A B await F [MS] waits until F exists
-//   sleep MS | say TEXT | hold MIB             takes so much more memory and keeps it
-//   exit N | _exit N | abort | fork            fork: the child ends at once by _exit(0), the parent
-//   waits for it
+//                                              element
+//   check F D COUNT SEED                       reads and compares
+//   attr F NAME VALUE | checkattr F NAME VALUE one integer at the root
+//   flush F | close F | rename A B | unlink A | link A B | symlink A B | copy A B | touch F
+//   mkdir D | chdir D | sleep MS | say TEXT
+//   await F [MS]                               waits until F exists
+//   hold MIB                                   takes so much more memory and keeps it
+//   exit N | _exit N | abort
+//   fork                                       the child ends at once by _exit(0), the parent waits
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>

@@ -44,8 +44,7 @@ static void attribute(hid_t at, const char* name, hid_t type, hid_t space, const
   H5Aclose(made_one);
 }
 
-// --- what files hold
-// ------------------------------------------------------------------------------------------------
+// --- what files hold ----------------------------------------------------------------------------
 
 static void atomic_types(hid_t file) {
   const struct {
@@ -287,8 +286,7 @@ static void everything(hid_t file) {
   put(file, "more", H5T_NATIVE_DOUBLE, line(most), H5P_DEFAULT, numbers);
 }
 
-// --- how files are made
-// ---------------------------------------------------------------------------------------------
+// --- how files are made -------------------------------------------------------------------------
 
 enum Way { plainly, latest, middle, paged, aggregated, strong };
 

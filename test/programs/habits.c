@@ -106,8 +106,7 @@ static void wait_for(pid_t child) {
   printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-// --- scenarios
-// -----------------------------------------------------------------------------------------------
+// --- scenarios ----------------------------------------------------------------------------------
 
 static void closing(void) {
   const H5F_close_degree_t degrees[] = {H5F_CLOSE_DEFAULT, H5F_CLOSE_WEAK, H5F_CLOSE_SEMI,

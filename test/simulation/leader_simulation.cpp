@@ -103,8 +103,7 @@ class Simulation {
  private:
   static constexpr std::uint64_t forever = ~std::uint64_t{0};
 
-  // --- the world's own moves
-  // ---------------------------------------------------------------------------
+  // --- the world's own moves --------------------------------------------------------------------
 
   void act() {
     if (world_is_quiet()) return;
@@ -259,8 +258,7 @@ class Simulation {
     tell(found);
   }
 
-  // --- the leader's moves
-  // ------------------------------------------------------------------------------
+  // --- the leader's moves -----------------------------------------------------------------------
 
   void tell(const Event& event) { tell(std::vector<Event>{event}); }
 
@@ -359,8 +357,7 @@ class Simulation {
     }
   }
 
-  // --- what must hold
-  // ----------------------------------------------------------------------------------
+  // --- what must hold ---------------------------------------------------------------------------
 
   [[nodiscard]] bool anybody_lives() const {
     for (const WorldRank& rank : ranks_) {

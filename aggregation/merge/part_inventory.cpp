@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "aggregation/merge/native_file.hpp"
+
 namespace mcr::aggregation {
 namespace {
 
@@ -16,28 +18,6 @@ constexpr std::size_t max_attributes = 256;  // per object
 constexpr std::size_t max_type_bytes = 256U << 20;
 
 Error hdf5_error(const std::string& what) { return {Cause::damaged, "HDF5: " + what}; }
-
-/// Read only, by HDF5's own connector and driver whatever the environment says, and without its
-/// file locks: the part is ours by the stage's lock.
-Result<OwnedId> open_file(const std::string& path) {
-  // Nor does a file that does not open make HDF5 print, or load every plugin that a user's
-  // environment names, ours among them, into this process.
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  unsigned directories = 0;
-  while (H5PLsize(&directories) >= 0 && directories > 0 && H5PLremove(0) >= 0) {
-  }
-  const OwnedId access(H5Pcreate(H5P_FILE_ACCESS));
-  const OwnedId native(H5VLget_connector_id_by_name("native"));
-  if (!access.is_valid() || H5Pset_vol(access.get(), native.get(), nullptr) < 0 ||
-      H5Pset_fapl_sec2(access.get()) < 0 ||
-      H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
-      H5Pset_file_locking(access.get(), false, true) < 0) {
-    return hdf5_error("no file access property list");
-  }
-  OwnedId file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
-  if (!file.is_valid()) return hdf5_error(path + " does not open");
-  return file;
-}
 
 Result<std::uint64_t> user_block_bytes(hid_t file) {
   const OwnedId properties(H5Fget_create_plist(file));
@@ -218,7 +198,7 @@ bool drop_impossible(std::vector<DatasetInfo>& datasets, std::uint64_t size) {
 }  // namespace
 
 Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size, Datatypes& types) {
-  OwnedId file = MCR_TRY(open_file(path));
+  OwnedId file = MCR_TRY(open_natively(path));
   std::vector<FoundObject> objects;
   if (H5Ovisit3(file.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note_object, &objects,
                 H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS) < 0) {

@@ -28,6 +28,7 @@ deadline; what it started is ended afterwards and what it wrote is removed. By h
     test/run [WORDS]                          installs the build, then runs everything, in parallel, and counts
 """
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -252,8 +253,16 @@ class Test:
         wait_until(lambda: not self.leaders(), seconds, "no leader is left")
 
     def stage_files(self):
-        """All files in the stage, or in the stages of all nodes."""
-        return sorted(str(p.relative_to(self.stage_root)) for p in self.stage_root.rglob("*") if p.is_file())
+        """All files in the stage, or in the stages of all nodes; they may go while one looks."""
+        return sorted(os.path.relpath(os.path.join(folder, name), self.stage_root)
+                      for folder, _, names in os.walk(self.stage_root) for name in names)
+
+    def stage_bytes(self):
+        used = 0
+        for name in self.stage_files():
+            with contextlib.suppress(OSError):
+                used += (self.stage_root / name).stat().st_blocks * 512
+        return used
 
     # --- comparing ------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 #include "restart/container_reader.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/stage.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -45,11 +46,8 @@ std::optional<Stub> read_stub_at(const std::string& path, AtName& there) {
     return std::nullopt;
   }
   there.kind = AtName::Kind::native_file;
-  Bytes head(Stub::head_bytes);
-  const auto got = file->read_some_at(0, head);
-  if (!got || !looks_like_stub(ByteSpan(head).first(*got))) return std::nullopt;
-  const auto content = file->read_all(Stub::max_bytes);
-  auto stub = content ? read_stub(*content) : Result<Stub>(content.error());
+  if (!is_stub_file(*file)) return std::nullopt;
+  auto stub = read_stub_file(*file);
   if (!stub) {
     there.kind = AtName::Kind::unreadable;
     return std::nullopt;
@@ -57,12 +55,6 @@ std::optional<Stub> read_stub_at(const std::string& path, AtName& there) {
   there.kind = AtName::Kind::stub;
   there.generation = {stub->launch, stub->sequence};
   return std::move(*stub);
-}
-
-bool anybody_lives(const LaunchDirectory& directory) {
-  const auto presences = directory.presences();
-  return presences && std::any_of(presences->begin(), presences->end(),
-                                  [](const auto& it) { return it.alive && !it.ended; });
 }
 
 bool has_part(const Generation& generation, const PartId& part) {
@@ -145,7 +137,8 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     if (is_new) {
       auto opened = LaunchDirectory::open(stub.launch_directory);
       if (opened) stage->second = std::move(*opened);
-      if (stage->second && anybody_lives(*stage->second)) look.living.insert(stub.launch);
+      const auto goes_on = stage->second ? stage->second->anybody_goes_on() : Result<bool>(false);
+      if (goes_on && *goes_on) look.living.insert(stub.launch);
     }
     if (known != generations.end() && has_part(*known, stub.part)) {
       there.available = true;

@@ -24,12 +24,7 @@ constexpr std::uint64_t looks_per_adoption = 20;
 /// whole, so that the others need not read them all.
 constexpr std::size_t cheap_containers = 8;
 
-std::uint64_t now_ms() {
-  timespec now{};
-  system_calls().clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
-}
+std::uint64_t now_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
 
 std::string text_of(const GenerationName& name) {
   return "launch " + name.launch + ", sequence " + std::to_string(name.sequence);
@@ -137,10 +132,8 @@ class View {
     using State = LaunchDirectory::State;
     const auto directory = LaunchDirectory::open(stub_.launch_directory);
     if (!directory) return false;
-    const auto presences = directory->presences();
-    if (presences && std::any_of(presences->begin(), presences->end(),
-                                 [](const auto& it) { return it.alive && !it.ended; }))
-      return false;  // its ranks go on: nothing is decided then
+    const auto goes_on = directory->anybody_goes_on();
+    if (goes_on && *goes_on) return false;  // nothing is decided then
     for (const State state : {State::published, State::open}) {
       const auto parts = directory->list(state);
       if (parts && !parts->empty()) return true;

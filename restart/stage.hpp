@@ -13,10 +13,9 @@
 //     published/ without a whole publish record is being written, or its writer died over it: it is
 //     nobody's.
 //  2. The bytes of a part that is in published/ or committed/ equal the file that native HDF5 would
-//  have
-//     left, every byte of it, and no longer change except after withdraw().
+//     have left, every byte of it, and no longer change except after withdraw().
 //  3. Who writes a part holds LOCK_EX on its bytes; who reads or drains it LOCK_SH. Reuse and free
-//  need LOCK_EX. Of a small part, whose bytes lie in its journal, that is the lock on the journal.
+//     need LOCK_EX. Of a small part, whose bytes lie in its journal, that is the lock on the journal.
 //  4. A process that may begin parts holds LOCK_EX on its file below ranks/ for its whole life.
 //  5. No journal names the bytes of a file in pool/: it is gone before the file goes there.
 //
@@ -134,6 +133,10 @@ class LaunchDirectory {
     int status = 0;      ///< exit status that came with it
   };
   Result<std::vector<RankPresence>> presences() const;
+  /// Some process of the launch lives.
+  Result<bool> anybody_lives() const;
+  /// Some process of the launch lives that has not recorded its end, so that it may still write.
+  Result<bool> anybody_goes_on() const;
 
   /// The leader's lock; false: another holds it.
   Result<std::optional<File>> try_lead() const;

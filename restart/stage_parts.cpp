@@ -29,11 +29,6 @@ std::uint64_t nanoseconds(const timespec& time) {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 std::uint64_t changed_ns(const struct stat& status) { return nanoseconds(status.st_mtim); }
-std::uint64_t now_ns() {
-  timespec now{};
-  system_calls().clock_gettime(CLOCK_REALTIME, &now);
-  return nanoseconds(now);
-}
 
 }  // namespace
 
@@ -63,7 +58,8 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
     MCR_TRY(unlink_if_there(descriptor(), path));
   }
   // Only once the clock of the directory's times has moved on: it is a coarse one.
-  if (known && now_ns() > changed_ns(pool) + pool_clock_ns) pool_empty_since_ns_ = changed_ns(pool);
+  if (known && clock_ns(CLOCK_REALTIME) > changed_ns(pool) + pool_clock_ns)
+    pool_empty_since_ns_ = changed_ns(pool);
   made.bytes = MCR_TRY(File::open(descriptor(), path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
   const auto locked = try_lock(made.bytes, LockKind::exclusive);
   if (!locked || !*locked) {

@@ -127,4 +127,14 @@ Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() 
   return found;
 }
 
+Result<bool> LaunchDirectory::anybody_lives() const {
+  const auto all = MCR_TRY(presences());
+  return std::any_of(all.begin(), all.end(), [](const auto& it) { return it.alive; });
+}
+
+Result<bool> LaunchDirectory::anybody_goes_on() const {
+  const auto all = MCR_TRY(presences());
+  return std::any_of(all.begin(), all.end(), [](const auto& it) { return it.alive && !it.ended; });
+}
+
 }  // namespace mcr::restart

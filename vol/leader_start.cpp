@@ -145,10 +145,8 @@ void adopt_orphans(const std::string& stage) {
     const auto directory = restart::LaunchDirectory::open(path);
     if (!directory || directory->has_leader()) continue;
     // Where somebody lives, he sees to it himself.
-    const auto presences = directory->presences();
-    const bool lives = !presences || std::any_of(presences->begin(), presences->end(),
-                                                 [](const auto& it) { return it.alive; });
-    if (lives) continue;
+    const auto lives = directory->anybody_lives();
+    if (!lives || *lives) continue;
     for (const auto state : {State::published, State::open}) {
       const auto parts = directory->list(state);
       if (!parts || parts->empty()) continue;

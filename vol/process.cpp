@@ -10,6 +10,7 @@
 #include <new>
 
 #include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/job_end.hpp"
 #include "vol/mpi_world.hpp"
@@ -47,13 +48,6 @@ void become_child() {
   }
 }
 
-std::uint64_t clock_ns(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 restart::LogLevel level_of(const restart::Settings& settings) {
   const std::string_view level = settings.text("log");
   return level == "quiet"   ? restart::LogLevel::quiet
@@ -76,8 +70,8 @@ std::optional<std::uint32_t> number(const restart::Settings& settings, std::stri
 
 }  // namespace
 
-std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
-std::uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
+std::uint64_t monotonic_ns() { return restart::clock_ns(CLOCK_MONOTONIC); }
+std::uint64_t realtime_ns() { return restart::clock_ns(CLOCK_REALTIME); }
 
 Process::Process() {
   pthread_atfork(&note_fork, nullptr, &become_child);
@@ -163,6 +157,11 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
 std::uint64_t Process::next_sequence(const std::string& path) {
   const std::lock_guard lock(mutex_);
   return sequences_[path]++;
+}
+
+bool Process::has_reopened(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return !reopened_.insert(path).second;
 }
 
 void Process::add_published(JobStage& stage, const restart::PartId& part) {

@@ -69,6 +69,8 @@ class Process {
 
   /// How often this process has begun writing `path` in this launch.
   std::uint64_t next_sequence(const std::string& path);
+  /// False the first time that it is asked of `path`: asked when a published file is written again.
+  bool has_reopened(const std::string& path);
 
   /// A part was published by us: remembered for exit=wait.
   void add_published(JobStage& stage, const restart::PartId& part);
@@ -89,6 +91,7 @@ class Process {
   std::map<std::string, std::unique_ptr<JobStage>> stages_;
   std::map<std::string, Error> unusable_;
   std::map<std::string, std::uint64_t> sequences_;
+  std::set<std::string> reopened_;
   std::map<std::string, restart::Launcher> launchers_;
 };
 

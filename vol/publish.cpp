@@ -23,6 +23,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::vol {
 
@@ -112,18 +113,8 @@ Result<void> fill_stub(StagedPart& part) {
 }  // namespace
 
 restart::Stub stub_of(const StagedPart& part) {
-  restart::Stub stub;
-  stub.part = part.begin.part;
-  stub.launch = part.begin.launch;
-  stub.sequence = part.begin.sequence;
-  stub.rank = part.begin.rank;
-  stub.rank_count = part.begin.rank_count;
-  stub.node = part.begin.node;
-  stub.masked_names = part.begin.masked_names;
-  stub.container_directory = part.settings->text("container_dir");
-  stub.launch_directory = part.stage->directory.path();
-  stub.path = part.begin.path;
-  return stub;
+  return restart::stub_of(part.begin, std::string(part.settings->text("container_dir")),
+                          part.stage->directory.path());
 }
 
 Result<void> complete_bytes(StagedPart& part) {

@@ -15,6 +15,7 @@
 #include "restart/base/settings.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
 
@@ -77,11 +78,8 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
     return found;
   }
   if (!S_ISREG(status.st_mode)) return found;
-  Bytes head(restart::Stub::head_bytes);
-  const std::size_t got = MCR_TRY(file->read_some_at(0, head));
-  if (!restart::looks_like_stub(ByteSpan(head).first(got))) return found;
-  const auto content = file->read_all(restart::Stub::max_bytes);
-  const auto stub = content ? restart::read_stub(*content) : Result<restart::Stub>(content.error());
+  if (!restart::is_stub_file(*file)) return found;
+  const auto stub = restart::read_stub_file(*file);
   if (!stub) {
     if (stub.error().cause == Cause::damaged) found.kind = AtPath::Kind::damaged_stub;
     return found;
@@ -182,19 +180,8 @@ Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File
 }  // namespace
 
 restart::Stub stub_of(const PartBegin& begin, const std::string& launch_directory) {
-  const restart::Settings settings = settings_of(begin);
-  restart::Stub stub;
-  stub.part = begin.part;
-  stub.launch = begin.launch;
-  stub.sequence = begin.sequence;
-  stub.rank = begin.rank;
-  stub.rank_count = begin.rank_count;
-  stub.node = begin.node;
-  stub.masked_names = begin.masked_names;
-  stub.container_directory = std::string(settings.text("container_dir"));
-  stub.launch_directory = launch_directory;
-  stub.path = begin.path;
-  return stub;
+  return restart::stub_of(begin, std::string(settings_of(begin).text("container_dir")),
+                          launch_directory);
 }
 
 bool is_our_empty_file(const PartBegin& begin, const struct stat& status) {

@@ -11,7 +11,7 @@
 
 #include "restart/container_name.hpp"
 #include "restart/container_reader.hpp"
-#include "restart/format/stub.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
 
@@ -60,12 +60,8 @@ std::set<PartId> parts_of_stubs_below(const std::string& base) {
     const auto file =
         restart::File::open(AT_FDCWD, entry->path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (!file) continue;
-    Bytes head(restart::Stub::head_bytes);
-    const auto got = file->read_some_at(0, head);
-    if (!got || !restart::looks_like_stub(ByteSpan(head).first(*got))) continue;
-    const auto content = file->read_all(restart::Stub::max_bytes);
-    if (!content) continue;
-    if (const auto stub = restart::read_stub(*content)) parts.insert(stub->part);
+    if (!restart::is_stub_file(*file)) continue;
+    if (const auto stub = restart::read_stub_file(*file)) parts.insert(stub->part);
   }
   return parts;
 }

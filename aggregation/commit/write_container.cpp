@@ -331,10 +331,7 @@ class Committer {
     index.set.scheme = scheme_name(options_.scheme);
     index.set.profile = codecs::profile_name(options_.profile.profile);
     index.set.writer = "mcr " MCR_VERSION;
-    struct timespec now {};
-    restart::system_calls().clock_gettime(CLOCK_REALTIME, &now);
-    index.set.created_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-                           static_cast<std::uint64_t>(now.tv_nsec);
+    index.set.created_ns = restart::clock_ns(CLOCK_REALTIME);
     for (std::size_t i = 0; i < set_.parts.size(); ++i) {
       const PartToCommit& part = set_.parts[i];
       index.parts.push_back({part.part, part.rank, part.path, part.size, report_.checksums[i],

@@ -127,9 +127,8 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
 
 /// Whoever begins a part holds its presence's lock before and after.
 bool Discovery::nobody_lives() const {
-  const auto presences = directory_.presences();
-  return presences && std::none_of(presences->begin(), presences->end(),
-                                   [](const auto& it) { return it.alive; });
+  const auto lives = directory_.anybody_lives();
+  return lives && !*lives;
 }
 
 void Discovery::report(const PartId& id, Place place, std::vector<Event>& events) {

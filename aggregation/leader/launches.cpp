@@ -69,12 +69,6 @@ std::size_t parts_in(const LaunchDirectory& directory) {
   return count;
 }
 
-bool anybody_lives(const LaunchDirectory& directory) {
-  const auto presences = directory.presences();
-  return presences &&
-         std::any_of(presences->begin(), presences->end(), [](const auto& it) { return it.alive; });
-}
-
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
                                    bool kept_too) {
   std::size_t started = 0;
@@ -83,7 +77,8 @@ Result<std::size_t> adopt_launches(const std::string& stage, const std::string& 
     const auto directory = LaunchDirectory::open(path);
     if (!directory || directory->has_leader()) continue;
     const bool has_parts = parts_in(*directory) > 0;
-    const bool is_over = kept_too && !anybody_lives(*directory);
+    const auto lives = directory->anybody_lives();
+    const bool is_over = kept_too && !(lives && *lives);
     if (!has_parts && !is_over) continue;
     MCR_TRY(start_again({"leader", "--detach", "--adopt", path}));
     ++started;

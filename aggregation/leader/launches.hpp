@@ -34,7 +34,6 @@ Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage);
 
 /// Published parts and those that dead writers left open.
 std::size_t parts_in(const restart::LaunchDirectory& directory);
-bool anybody_lives(const restart::LaunchDirectory& directory);
 
 /// Starts a leader for each launch in the stage that has none, and parts to see to; with `kept_too`
 /// also for those in which only kept parts of a job that is over lie. Returns how many were

@@ -33,11 +33,7 @@ using State = restart::LaunchDirectory::State;
 
 namespace {
 
-std::uint64_t now_ms() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
+std::uint64_t now_ms() { return restart::clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
 
 /// Without watches the directories are looked at so often; with them, so often to be safe.
 constexpr std::uint64_t poll_ms = 20;
@@ -328,7 +324,8 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     report.left = report.removed ? 0 : parts_in(directory);
     if (report.removed || was_terminated) return report;
     // Who joined while we were leaving found our lock held, and counts on us.
-    if (!anybody_lives(directory)) return report;
+    const auto lives = directory.anybody_lives();
+    if (!lives || !*lives) return report;
   }
 }
 

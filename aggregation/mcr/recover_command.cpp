@@ -15,7 +15,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
-#include "restart/format/stub.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -38,12 +38,10 @@ struct Remade {
 bool needs_stub(const std::string& path) {
   const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return file.error().system_error == ENOENT;
-  Bytes head(restart::Stub::head_bytes);
-  const auto got = file->read_some_at(0, head);
-  if (got && *got == 0) return true;  // its writer died before it could fill in the stub
-  if (!got || !restart::looks_like_stub(ByteSpan(head).first(*got))) return false;
-  const auto content = file->read_all(restart::Stub::max_bytes);
-  const auto stub = content ? restart::read_stub(*content) : Result<restart::Stub>(content.error());
+  const auto size = file->size();
+  if (size && *size == 0) return true;  // its writer died before it could fill in the stub
+  if (!restart::is_stub_file(*file)) return false;
+  const auto stub = restart::read_stub_file(*file);
   return !stub && stub.error().cause == Cause::damaged;
 }
 

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 
 namespace mcr::restart {
@@ -56,6 +57,14 @@ extern std::atomic<const SystemCalls*> system_calls_in_use;
 /// The table in use.
 inline const SystemCalls& system_calls() {
   return *detail::system_calls_in_use.load(std::memory_order_acquire);
+}
+
+/// What the clock says, in nanoseconds.
+inline std::uint64_t clock_ns(clockid_t clock) {
+  struct timespec now {};
+  system_calls().clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 /// Puts another table in place while it lives, which `table` must outlive. For tests.

@@ -11,6 +11,7 @@
 #include "restart/base/log.hpp"
 #include "restart/open_generation.hpp"
 #include "restart/open_part.hpp"
+#include "restart/stub_file.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/connector/resolved_path.hpp"
 #include "vol/driver/awaited_part.hpp"
@@ -26,11 +27,9 @@ namespace {
 Error refused() { return Error{Cause::system, {}, errno}; }
 
 bool is_stub(const restart::File& file, const struct stat& status) {
-  if (!S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(restart::Stub::max_bytes))
-    return false;
-  std::array<std::byte, restart::Stub::head_bytes> head;
-  const auto got = file.read_some_at(0, head);
-  return got && restart::looks_like_stub(ByteSpan(head).first(*got));
+  return S_ISREG(status.st_mode) &&
+         status.st_size <= static_cast<off_t>(restart::Stub::max_bytes) &&
+         restart::is_stub_file(file);
 }
 
 // A part that was flushed and not closed: its writer still writes, or died. What is there is what
@@ -89,7 +88,7 @@ Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request);
 
 Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::File file,
                                            FileIdentity identity) {
-  const auto stub = MCR_TRY(read_stub_file(file));
+  const auto stub = MCR_TRY(restart::read_stub_file(file));
   const ResolvedPath place = MCR_TRY(resolve_path(request.name));
   const auto settings = MCR_TRY(settings_at(place.path));
   const restart::Launcher launcher = Process::get().launcher(*settings);

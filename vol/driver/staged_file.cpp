@@ -54,10 +54,6 @@ bool are_descriptors_few(const restart::File& newest) {
 
 }  // namespace
 
-Result<restart::Stub> read_stub_file(const restart::File& file) {
-  return restart::read_stub(MCR_TRY(file.read_all(restart::Stub::max_bytes)));
-}
-
 Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
   struct stat status {};
   if (restart::system_calls().fstat(descriptor, &status) != 0)

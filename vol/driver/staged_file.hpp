@@ -117,9 +117,6 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   bool failed_ = false;  ///< a write did not succeed, for want of memory
 };
 
-/// What lies at the path of a stub: read whole, checked.
-Result<restart::Stub> read_stub_file(const restart::File& file);
-
 /// Device and inode of an open file.
 Result<FileIdentity> identity_of(int descriptor, const std::string& name);
 

@@ -87,8 +87,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   auto file = in_table(std::move(part));
   file->wrote_ = true;
   // Opened again and again to append: never drained piece by piece, but native from now on.
-  const bool again =
-      stub.launch == *launcher.launch && process.next_sequence(place.path + "\n") > 0;
+  const bool again = stub.launch == *launcher.launch && process.has_reopened(place.path);
   if (again && file->part_.settings->text("appended") == "native")
     MCR_TRY(file->go_on_as_appended());
   return file;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stubs as files: looking for one, and what one says of a part.
+#pragma once
+
+#include <string>
+
+#include "restart/base/file.hpp"
+#include "restart/format/journal.hpp"
+#include "restart/format/stub.hpp"
+
+namespace mcr::restart {
+
+/// Begins like a stub, whole or not; false also where it cannot be read.
+bool is_stub_file(const File& file);
+
+/// Cause::damaged where it is no stub or was altered, Cause::unsupported for a newer version.
+Result<Stub> read_stub_file(const File& file);
+
+/// The stub that leads to a part. `container_directory`: the setting container_dir of its writer.
+Stub stub_of(const PartBegin& begin, std::string container_directory, std::string launch_directory);
+
+}  // namespace mcr::restart

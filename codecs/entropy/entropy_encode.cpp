@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Counts, the choice of the mode, and the block around the segments.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -14,7 +15,7 @@ namespace mcr::codecs::entropy {
 namespace {
 
 /// log2(value) in 1/256, by repeated squaring: integers, so that every machine chooses alike.
-std::uint32_t log2_in_256ths(std::uint64_t value) {
+constexpr std::uint16_t log2_by_squaring(std::uint64_t value) {
   const auto whole = static_cast<unsigned>(std::bit_width(value)) - 1;
   std::uint64_t mantissa = whole > 31 ? value >> (whole - 31) : value << (31 - whole);
   std::uint32_t result = whole;
@@ -24,7 +25,18 @@ std::uint32_t log2_in_256ths(std::uint64_t value) {
     mantissa >>= carry;
     result = result << 1 | static_cast<std::uint32_t>(carry);
   }
-  return result;
+  return static_cast<std::uint16_t>(result);
+}
+
+constexpr std::size_t small_counts = 4096;
+constexpr auto small_logs = [] {
+  std::array<std::uint16_t, small_counts> logs{};
+  for (std::size_t i = 1; i < small_counts; ++i) logs[i] = log2_by_squaring(i);
+  return logs;
+}();
+
+std::uint32_t log2_in_256ths(std::uint64_t value) {
+  return value < small_counts ? small_logs[value] : log2_by_squaring(value);
 }
 
 struct Totals {
@@ -52,14 +64,28 @@ std::size_t huffman_size(const Histogram& histogram, const Totals& totals,
          segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 2);
 }
 
-std::size_t tans_size(const Histogram& histogram, const Totals& totals) {
+/// Bits that the symbols hold by their counts alone, in 1/256; at most 2/256 a symbol too many.
+std::uint64_t entropy_in_256ths(const Histogram& histogram, const Totals& totals) {
   std::uint64_t bits = 0;
   const std::uint64_t log_total = log2_in_256ths(totals.symbols);
   for (const std::uint32_t count : histogram.count) {
     if (count != 0) bits += count * (log_total - log2_in_256ths(count));
   }
-  return static_cast<std::size_t>(bits / 2048) + 3 + totals.used * 3 / 2 +
+  return bits;
+}
+
+std::size_t tans_size(const Totals& totals, std::uint64_t entropy) {
+  return static_cast<std::size_t>(entropy / 2048) + 3 + totals.used * 3 / 2 +
          segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 8);
+}
+
+/// True where no code can pay: most planes of numbers are noise, which is seen before any code is
+/// made. (No code of order 0 takes less than the entropy, and all have a table.)
+bool is_noise(const Totals& totals, std::uint64_t entropy) {
+  const std::uint64_t least = entropy - std::min(entropy, 2 * totals.symbols);
+  return least / 2048 + totals.used * 7 / 8 +
+             segments_of(static_cast<std::size_t>(totals.symbols)) * directory_bytes >
+         totals.symbols;
 }
 
 std::uint8_t* bytes_at(MutableByteSpan out, std::size_t position) {
@@ -114,8 +140,10 @@ std::size_t estimate_block(const Histogram& histogram, Method method) {
   const Totals totals = totals_of(histogram);
   const auto raw = static_cast<std::size_t>(totals.symbols) + 1;
   if (totals.used < 2) return totals.used + 1;
+  const std::uint64_t entropy = entropy_in_256ths(histogram, totals);
+  if (is_noise(totals, entropy)) return raw;
   std::size_t best = std::min(raw, huffman_size(histogram, totals, huffman_lengths(histogram)));
-  if (method == Method::smallest) best = std::min(best, tans_size(histogram, totals));
+  if (method == Method::smallest) best = std::min(best, tans_size(totals, entropy));
   return best;
 }
 
@@ -128,10 +156,12 @@ std::size_t encode_block(Symbols symbols, const Histogram& histogram, Method met
     out[1] = static_cast<std::byte>(symbols[0]);
     return 2;
   }
+  const std::uint64_t entropy = entropy_in_256ths(histogram, totals);
+  if (is_noise(totals, entropy)) return store_raw(symbols, out);
   const CodeLengths lengths = huffman_lengths(histogram);
   const std::size_t huffman = huffman_size(histogram, totals, lengths);
   const std::size_t tans =
-      method == Method::smallest ? tans_size(histogram, totals) : huffman + symbols.size();
+      method == Method::smallest ? tans_size(totals, entropy) : huffman + symbols.size();
   if (std::min(huffman, tans) >= symbols.size()) return store_raw(symbols, out);
   std::size_t position = 0;
   out[position++] =

@@ -10,10 +10,44 @@ namespace mcr::codecs::entropy {
 namespace {
 
 std::uint32_t reverse_bits(std::uint32_t code, unsigned length) {
-  std::uint32_t reversed = 0;
-  for (unsigned i = 0; i < length; ++i) reversed |= (code >> i & 1U) << (length - 1 - i);
-  return reversed;
+  code = (code & 0x5555U) << 1 | (code >> 1 & 0x5555U);
+  code = (code & 0x3333U) << 2 | (code >> 2 & 0x3333U);
+  code = (code & 0x0f0fU) << 4 | (code >> 4 & 0x0f0fU);
+  code = (code & 0x00ffU) << 8 | (code >> 8 & 0x00ffU);
+  return code >> (16 - length);
 }
+
+/// The symbols that occur, by rising count, equal ones by rising symbol: count << 8 | symbol.
+/// Digit by digit, since a block is small and comparing would cost more than coding it.
+class Leaves {
+ public:
+  explicit Leaves(const Histogram& histogram) {
+    std::uint32_t all_bits = 0;
+    for (unsigned s = 0; s < 256; ++s) {
+      if (histogram.count[s] == 0) continue;
+      leaf_[size_++] = std::uint64_t{histogram.count[s]} << 8 | s;
+      all_bits |= histogram.count[s];
+    }
+    for (unsigned digit = 8; all_bits != 0; digit += 8, all_bits >>= 8) sort_by(digit);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::uint64_t weight(std::size_t i) const { return leaf_[i] >> 8; }
+  [[nodiscard]] std::size_t symbol(std::size_t i) const { return leaf_[i] & 0xff; }
+
+ private:
+  void sort_by(unsigned digit) {
+    std::uint16_t place[257] = {};
+    for (std::size_t i = 0; i < size_; ++i) ++place[(leaf_[i] >> digit & 0xff) + 1];
+    for (unsigned d = 1; d < 256; ++d)
+      place[d] = static_cast<std::uint16_t>(place[d] + place[d - 1]);
+    std::uint64_t sorted[256];
+    for (std::size_t i = 0; i < size_; ++i) sorted[place[leaf_[i] >> digit & 0xff]++] = leaf_[i];
+    std::copy_n(sorted, size_, leaf_);
+  }
+
+  std::uint64_t leaf_[256];
+  std::size_t size_ = 0;
+};
 
 MCR_INLINE_LOOP std::uint8_t* encode_stream_loop(const std::uint32_t* code,
                                                  const std::uint8_t* symbol, std::size_t count,
@@ -70,46 +104,43 @@ EncodeStream best_encode_stream() {
 }  // namespace
 
 CodeLengths huffman_lengths(const Histogram& histogram) {
-  struct Node {
-    std::uint64_t weight;
-    std::uint16_t parent;
-    std::uint16_t symbol;
-  };
-  Node nodes[512];
-  std::size_t leaves = 0;
-  for (unsigned s = 0; s < 256; ++s) {
-    if (histogram.count[s] != 0) {
-      nodes[leaves++] = {histogram.count[s], 0, static_cast<std::uint16_t>(s)};
-    }
-  }
-  std::sort(nodes, nodes + leaves, [](const Node& a, const Node& b) {
-    return a.weight != b.weight ? a.weight < b.weight : a.symbol < b.symbol;
-  });
   // Leaves by rising weight in one queue, inner nodes in another: they are made by rising weight
-  // too.
+  // too. Each queue ends with a weight that nothing reaches, so that taking the lighter head needs
+  // no other test, and no branch.
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  const Leaves sorted(histogram);
+  const std::size_t leaves = sorted.size();
+  std::uint64_t weight[514];
+  std::uint16_t parent[514];
+  for (std::size_t i = 0; i < leaves; ++i) weight[i] = sorted.weight(i);
+  std::fill_n(weight + leaves, leaves + 1, none);
+  const std::size_t inner_begin = leaves + 1;  // after the leaves' end
   std::size_t leaf = 0;
-  std::size_t inner = leaves;
-  std::size_t made = leaves;
+  std::size_t inner = inner_begin;
+  std::size_t made = inner_begin;
   const auto lightest = [&] {
-    const bool take_leaf =
-        inner == made || (leaf < leaves && nodes[leaf].weight <= nodes[inner].weight);
-    return take_leaf ? leaf++ : inner++;
+    const bool take_leaf = weight[leaf] <= weight[inner];
+    const std::size_t taken = take_leaf ? leaf : inner;
+    leaf += take_leaf ? 1 : 0;
+    inner += take_leaf ? 0 : 1;
+    return taken;
   };
-  while (made < 2 * leaves - 1) {
+  for (; made < inner_begin + leaves - 1; ++made) {
     const std::size_t a = lightest();
     const std::size_t b = lightest();
-    nodes[made] = {nodes[a].weight + nodes[b].weight, 0, 0};
-    nodes[a].parent = nodes[b].parent = static_cast<std::uint16_t>(made);
-    ++made;
+    weight[made] = weight[a] + weight[b];
+    parent[a] = parent[b] = static_cast<std::uint16_t>(made);
   }
   // Depths from the root down, as numbers of leaves at each; what is deeper than the limit is cut,
   // and the excess in the Kraft sum paid back by lengthening the deepest of the shorter codes.
-  std::uint16_t depth[512];
+  std::uint16_t depth[514];
   depth[made - 1] = 0;
   unsigned leaves_at[huffman_bits + 1] = {};
-  for (std::size_t i = made - 1; i-- > 0;) {
-    depth[i] = static_cast<std::uint16_t>(depth[nodes[i].parent] + 1);
-    if (i < leaves) ++leaves_at[std::min<unsigned>(depth[i], huffman_bits)];
+  for (std::size_t i = made - 1; i-- > inner_begin;) {
+    depth[i] = static_cast<std::uint16_t>(depth[parent[i]] + 1);
+  }
+  for (std::size_t i = 0; i < leaves; ++i) {
+    ++leaves_at[std::min<unsigned>(depth[parent[i]] + 1U, huffman_bits)];
   }
   std::uint32_t kraft = 0;
   for (unsigned length = 1; length <= huffman_bits; ++length) {
@@ -136,18 +167,21 @@ CodeLengths huffman_lengths(const Histogram& histogram) {
   for (std::size_t i = 0; i < leaves; ++i) {
     while (leaves_at[length] == 0) --length;
     --leaves_at[length];
-    lengths.length[nodes[i].symbol] = static_cast<std::uint16_t>(length);
+    lengths.length[sorted.symbol(i)] = static_cast<std::uint16_t>(length);
   }
   return lengths;
 }
 
 HuffmanEncoder::HuffmanEncoder(const CodeLengths& lengths) {
-  std::uint32_t next = 0;
-  std::fill(std::begin(code_), std::end(code_), 0);
-  for (unsigned length = 1; length <= huffman_bits; ++length, next <<= 1) {
-    for (unsigned s = 0; s < 256; ++s) {
-      if (lengths.length[s] == length) code_[s] = reverse_bits(next++, length) | length << 16;
-    }
+  std::uint32_t of_length[huffman_bits + 1] = {};
+  for (const std::uint16_t length : lengths.length) ++of_length[length];
+  std::uint32_t next[huffman_bits + 1] = {};
+  for (unsigned length = 2; length <= huffman_bits; ++length) {
+    next[length] = (next[length - 1] + of_length[length - 1]) << 1;
+  }
+  for (unsigned s = 0; s < 256; ++s) {
+    const unsigned length = lengths.length[s];
+    code_[s] = length == 0 ? 0 : reverse_bits(next[length]++, length) | length << 16;
   }
 }
 

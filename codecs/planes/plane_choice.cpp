@@ -40,12 +40,14 @@ Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Met
   const bool noise = entropy_bytes + entropy_bytes / 32 > plane.size();
   const std::size_t matched =
       MCR_TRY(compress(sample, noise ? quick_level : level, scratch, space.span()));
+  const std::size_t share = plane.empty() ? 0 : entropy_bytes * taken / plane.size();
+  const std::size_t least = matched + matched / 40;
+  if (least >= share) return false;
   const entropy::Symbols symbols(reinterpret_cast<const std::uint8_t*>(sample.data()), taken);
   // The sample may be less varied than the plane: the entropy coder is judged by the better of
   // both.
   const std::size_t alone = entropy::estimate_block(entropy::count_symbols(symbols), method);
-  const std::size_t share = plane.empty() ? 0 : entropy_bytes * taken / plane.size();
-  return matched + matched / 40 < std::min(alone, share);
+  return least < alone;
 }
 
 Result<void> encode_repeats(ByteSpan plane, int level, Scratch& scratch, Bytes& out) {

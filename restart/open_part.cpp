@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "restart/base/log.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_places.hpp"
 #include "restart/container_reader.hpp"
@@ -78,7 +79,9 @@ class Search {
     }
     const std::vector<PartRecord>* parts = MCR_TRY(container->parts());
     for (const PartRecord& record : *parts) {
-      if (record.entry.part == stub_.part) return open_part_image(container, record);
+      if (record.entry.part != stub_.part) continue;
+      log_debug(stub_.path, " is read from ", place.directory, "/", name);
+      return open_part_image(container, record);
     }
     return std::unique_ptr<PartSource>();
   }
@@ -104,7 +107,10 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
     // container's turn.
     if (const auto launch = LaunchDirectory::open(stub.launch_directory)) {
       auto source = open_staged_part(*launch, stub.part);
-      if (source && *source != nullptr) return source;
+      if (source && *source != nullptr) {
+        log_debug(stub_path, " is read from the stage ", stub.launch_directory);
+        return source;
+      }
     }
   }
   Search search(stub);

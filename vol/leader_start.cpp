@@ -103,6 +103,7 @@ bool ensure_leader(JobStage& stage, bool now) {
   }
   if (stage.leader_starts >= most_starts) return false;
   ++stage.leader_starts;
+  restart::log_debug("starts a leader for ", stage.directory.path());
   const std::string command = command_path();
   std::vector<std::string> words = {command,
                                     "leader",

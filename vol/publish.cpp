@@ -162,6 +162,8 @@ Result<void> publish(StagedPart& part) {
                     "; `mcr recover` puts the new one there");
   }
   part.published = true;
+  restart::log_debug(part.begin.path, " is published: part ", part.begin.part.text(), ", ",
+                     std::to_string(part.size), " bytes");
   Process::get().add_published(*part.stage, part.begin.part);
   if (Process::has_forked()) unlock_published(part);  // 4
   return {};

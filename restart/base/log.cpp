@@ -103,10 +103,6 @@ void set_log_level(LogLevel wanted) { level = wanted; }
 LogLevel log_level() { return level; }
 void set_log_descriptor(int wanted) { descriptor = wanted; }
 
-void log_debug(std::string_view message) {
-  if (level.load() == LogLevel::debug) write_line(message);
-}
-
 void log_summary(std::string_view message) {
   if (level.load() != LogLevel::quiet) write_line(message);
 }

@@ -3,6 +3,7 @@
 // leader. Levels follow `log=`.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace mcr::restart {
@@ -14,10 +15,18 @@ void set_log_level(LogLevel level);
 /// Messages go to this descriptor from now on (stderr until then).
 void set_log_descriptor(int descriptor);
 
-void log_debug(std::string_view message);    ///< at log=debug only
 void log_summary(std::string_view message);  ///< at log=summary and debug
 void log_warning(std::string_view message);  ///< always, unless log=quiet
 /// The same, but only the first time for `topic` in this process (promise 2: one warning per process).
 void log_warning_once(std::string_view topic, std::string_view message);
+
+/// At log=debug only; the pieces of the message are put together only then.
+template <typename... Pieces>
+void log_debug(const Pieces&... pieces) {
+  if (log_level() != LogLevel::debug) return;
+  std::string message;
+  (message.append(pieces), ...);
+  log_summary(message);
+}
 
 }  // namespace mcr::restart

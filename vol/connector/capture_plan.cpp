@@ -8,6 +8,8 @@
 
 #include "restart/base/log.hpp"
 #include "restart/masked_name.hpp"
+#include "restart/stub_file.hpp"
+#include "restart/stub_links.hpp"
 #include "vol/connector/capture_rule.hpp"
 #include "vol/leader_start.hpp"
 #include "vol/stage_room.hpp"
@@ -16,12 +18,22 @@ namespace mcr::vol {
 
 namespace {
 
+// Our own link to a stub (gc=on) is no name of the program's.
+bool has_one_name(const ResolvedPath& place) {
+  const struct stat& status = *place.status;
+  if (status.st_nlink != 2 || !S_ISREG(status.st_mode)) return status.st_nlink == 1;
+  const auto file = restart::File::open(AT_FDCWD, place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file || !restart::is_stub_file(*file)) return false;
+  const auto stub = restart::read_stub_file(*file);
+  return stub && restart::our_link_to(*stub, place.path, status);
+}
+
 // A file that lies there already is replaced only where that cannot be told from native HDF5, which
 // would write into it: regular, ours, with one name, in a directory where a rename is allowed.
 // Whether it may be written shows when it is opened.
 bool may_replace(const ResolvedPath& place) {
   const struct stat& status = *place.status;
-  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink == 1 &&
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && has_one_name(place) &&
          access(place.directory.c_str(), W_OK | X_OK) == 0;
 }
 
@@ -40,7 +52,10 @@ bool is_marked_native(JobStage& job, const std::string& shape) {
 
 Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool exclusive,
                                                 const std::string& connector_text) {
-  const std::optional<CapturePlan> native;
+  const auto native = [&](std::string_view why) {
+    restart::log_debug(name, " is written natively: ", why);
+    return std::optional<CapturePlan>();
+  };
   Process& process = Process::get();
   auto place = resolve_path(name);
   // Settings are looked at even where the path is of no use: a wrong one must show in the first
@@ -48,29 +63,37 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   CapturePlan plan;
   plan.settings =
       MCR_TRY(process.settings(connector_text, place ? place->directory : std::string()));
-  if (!place || !process.is_owner()) return native;
+  if (!place) return native("its directory cannot be resolved");
+  if (!process.is_owner()) return native("this process is the child of a fork");
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;
-  if (plan.place.status && (exclusive || !may_replace(plan.place))) return native;
+  if (plan.place.status && exclusive) return native("something lies there already");
+  if (plan.place.status && !may_replace(plan.place)) {
+    return native(
+        "what lies there is no regular file of ours with one name and a directory to write");
+  }
 
   const restart::Launcher launcher = process.launcher(settings);
   plan.masked_names = captured_names(
       {settings.text("files"), name, plan.place.path, launcher.rank, launcher.rank_count});
-  if (plan.masked_names.empty()) return native;
+  if (plan.masked_names.empty()) {
+    return native("files=" + std::string(settings.text("files")) + " does not match it for rank " +
+                  std::to_string(launcher.rank) + " of " + std::to_string(launcher.rank_count));
+  }
   const std::string stage_path(settings.text("stage"));
-  if (is_below(plan.place.path, stage_path)) return native;
+  if (is_below(plan.place.path, stage_path)) return native("it lies on the stage");
   if (!launcher.launch) {
     restart::log_warning_once("launch",
                               "nothing says which start of the program this is, so files are "
                               "written natively; set launch= to a text that is the same in all "
                               "ranks and new in each start");
-    return native;
+    return native("its launch is not known");
   }
   auto stage = process.job_stage(settings, launcher);
   if (!stage) {
     restart::log_warning_once("stage", "files are written natively: " + stage.error().message);
-    return native;
+    return native(stage.error().message);
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
@@ -83,21 +106,22 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   }
   if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
       is_marked_native(job, std::string(restart::every_shape))) {
-    return native;
+    return native("files of this shape became native earlier in this launch");
   }
   plan.room = job.room;
   if (plan.room == 0) {
     restart::log_warning_once(
         "full", "the stage " + stage_path + " is full, so files are written natively");
-    return native;
+    return native("the stage is full");
   }
   if (!ensure_leader(*plan.stage, false)) {
     restart::log_warning_once("leader",
                               "no leader stays alive on this node, so files are written natively; "
                               "`mcr recover` brings to storage what is in " +
                                   job.directory.path());
-    return native;
+    return native("no leader stays alive");
   }
+  restart::log_debug(plan.place.path, " is captured as ", plan.masked_names.front());
   return std::optional<CapturePlan>(std::move(plan));
 }
 

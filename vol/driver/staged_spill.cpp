@@ -29,6 +29,7 @@ Result<void> StagedFile::copy_to(const restart::File& target) {
 Result<void> StagedFile::spill(const char* why) {
   if (native_) return {};
   if (why != nullptr) {
+    restart::log_debug(part_.begin.path, " leaves the stage: ", why);
     restart::log_warning_once("spill", part_.begin.path + " is written natively: " + why);
   }
   restart::File target;

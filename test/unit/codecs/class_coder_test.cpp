@@ -20,6 +20,17 @@ Bytes bytes_of(std::initializer_list<int> values) {
   return bytes;
 }
 
+/// As codecs that do arithmetic take numbers: in this machine's byte order.
+template <typename Number>
+Bytes in_memory(std::initializer_list<Number> values) {
+  Bytes bytes;
+  for (const Number value : values) {
+    bytes.resize(bytes.size() + sizeof(Number));
+    store(bytes.data() + bytes.size() - sizeof(Number), value);
+  }
+  return bytes;
+}
+
 void check_both_variants(const Codec& codec, ByteSpan parameters, const Layout& layout,
                          const Bytes& raw) {
   Scratch scratch;
@@ -63,7 +74,7 @@ TEST_CASE("a class and its rest bits are the number again") {
 TEST_CASE("the worked example of the class coder's spec holds") {
   Scratch scratch;
   const Layout layout{{ElementKind::unsigned_integer, 4, false}, {Shape::flat(3)}};
-  const Bytes raw = bytes_of({5, 0, 0, 0, 100, 0, 0, 0, 5, 0, 0, 0});
+  const Bytes raw = in_memory<std::uint32_t>({5, 100, 5});
   Bytes stored;
   REQUIRE(class_coder_codec().encode(raw, layout, {}, scratch, stored));
   REQUIRE(stored == bytes_of({4, 0, 5, 0x24, 5, 1, 0, 0, 0, 4}));
@@ -72,7 +83,7 @@ TEST_CASE("the worked example of the class coder's spec holds") {
 TEST_CASE("the worked example of the top bits' spec holds") {
   Scratch scratch;
   const Layout layout{{ElementKind::floating, 4, false}, {Shape::flat(2)}};
-  const Bytes raw = bytes_of({0, 0, 0x80, 0x3f, 0, 0, 0xa0, 0x3f});
+  const Bytes raw = in_memory({1.0F, 1.25F});
   Bytes stored;
   REQUIRE(top_bits_codec().encode(raw, layout, {}, scratch, stored));
   REQUIRE(stored == bytes_of({0, 2, 0xfc, 3, 0, 3, 0, 0, 1, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0}));

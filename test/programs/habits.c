@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Habits of real programs, each of which must look the same natively and captured: prints what
-// every call answered. `habits SCENARIO` works in the current directory; test/programs/habits_test
-// runs all of them both ways and compares what was printed and what the files hold.
+// every call answered. `habits SCENARIO` works in the current directory; habits-look-as-natively runs
+// all of them both ways and compares what was printed and what the files hold.
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
@@ -394,6 +394,166 @@ static void swmr(void) {
   say_number("sum", sum_in("later.h5", "x"));
 }
 
+// Files of drivers that make several files, or none, of one name.
+static void other_drivers(void) {
+  const hid_t family = H5Pcreate(H5P_FILE_ACCESS), split = H5Pcreate(H5P_FILE_ACCESS),
+              core = H5Pcreate(H5P_FILE_ACCESS), log = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fapl_family(family, 64 * 1024, H5P_DEFAULT);
+  H5Pset_fapl_split(split, "-meta.h5", H5P_DEFAULT, "-raw.h5", H5P_DEFAULT);
+  H5Pset_fapl_core(core, 1 << 16, 1);
+  H5Pset_fapl_log(log, NULL, 0, 0);
+  const struct {
+    const char* name;
+    hid_t list;
+  } ways[] = {{"family%d.h5", family}, {"split", split}, {"core.h5", core}, {"log.h5", log}};
+  for (int i = 0; i < 4; ++i) {
+    hid_t file = H5Fcreate(ways[i].name, H5F_ACC_TRUNC, H5P_DEFAULT, ways[i].list);
+    say("create", file);
+    say("put", put(file, "x", 50000, i));
+    say("close", H5Fclose(file));
+    file = H5Fopen(ways[i].name, H5F_ACC_RDONLY, ways[i].list);
+    say_number("sum", sum(file, "x"));
+    H5Fclose(file);
+  }
+  say_number("second member", access("family1.h5", F_OK));
+  simple_file("default.h5", 1);
+}
+
+static herr_t file_from_callback(hid_t group, const char* name, const H5L_info2_t* info,
+                                 void* data) {
+  (void)info, (void)data;
+  char path[64];
+  snprintf(path, sizeof path, "from_%s.h5", name);
+  const hid_t file = create(path);
+  const long put_here = put(file, "copy", 1000, 5);
+  const long copied = H5Ocopy(group, name, file, name, H5P_DEFAULT, H5P_DEFAULT);
+  return put_here < 0 || copied < 0 || H5Fclose(file) < 0 || sum_in(path, name) < 0 ? -1 : 0;
+}
+
+// A second file that is made, closed and read while HDF5 walks the first one.
+static void iterating(void) {
+  const hid_t file = create("walked.h5");
+  put(file, "a", 1000, 1);
+  put(file, "b", 9000, 2);
+  say("walk", H5Literate2(file, H5_INDEX_NAME, H5_ITER_INC, NULL, file_from_callback, NULL));
+  say("close", H5Fclose(file));
+  say_number("sum", sum_in("from_b.h5", "b"));
+}
+
+static void masks(void) {
+  const mode_t modes[] = {0077, 0027, 0002, 0};
+  for (int i = 0; i < 4; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "mask%d.h5", i);
+    umask(modes[i]);
+    simple_file(name, i);
+    struct stat status;
+    stat(name, &status);
+    say_number("mode", status.st_mode & 07777);
+  }
+}
+
+static void bounds(void) {
+  const H5F_libver_t versions[] = {H5F_LIBVER_EARLIEST, H5F_LIBVER_V18, H5F_LIBVER_V110,
+                                   H5F_LIBVER_LATEST};
+  for (int i = 0; i < 4; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "bounds%d.h5", i);
+    const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(list, versions[i], H5F_LIBVER_LATEST);
+    hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    for (int n = 0; n < 50; ++n) {
+      char set[16];
+      snprintf(set, sizeof set, "x%d", n);
+      put(file, set, 1000, n);
+    }
+    say("close", H5Fclose(file));
+    file = H5Fopen(name, H5F_ACC_RDWR, list);
+    say("put", put(file, "later", 1000, 7));
+    say("close", H5Fclose(file));
+    say_number("sum", sum_in(name, "x49"));
+  }
+}
+
+// What a rank without particles writes.
+static void empty(void) {
+  say("close", H5Fclose(create("nothing.h5")));
+  hid_t file = create("zero.h5");
+  say("put", put(file, "x", 0, 0));
+  const hid_t space = H5Screate(H5S_NULL);
+  say("null", H5Dclose(H5Dcreate2(file, "null", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT,
+                                  H5P_DEFAULT)));
+  say("close", H5Fclose(file));
+  say_number("sum", sum_in("zero.h5", "x"));
+}
+
+// Each other file of a mix was written before: by test/programs/habits-look-as-natively, natively.
+static void mixed(void) {
+  say_number("native master", sum_in("native_master.h5", "ext"));
+  hid_t file = create("captured_part.h5");
+  say("put", put(file, "x", 1000, 3));
+  say("close", H5Fclose(file));
+  say_number("native master of a captured part", sum_in("native_master.h5", "captured"));
+  say_number("native virtual master", sum_in("native_master.h5", "virtual"));
+  file = create("captured_master.h5");
+  H5Lcreate_external("native_part.h5", "/x", file, "native", H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_external("captured_part.h5", "/x", file, "captured", H5P_DEFAULT, H5P_DEFAULT);
+  say_number("captured master of a native part", sum(file, "native"));
+  say("close", H5Fclose(file));
+  say_number("captured master of a native part", sum_in("captured_master.h5", "native"));
+  say_number("captured master of a captured part", sum_in("captured_master.h5", "captured"));
+  file = H5Fopen("captured_master.h5", H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t set = H5Dopen2(file, "native", H5P_DEFAULT);
+  say("write through a link", write_set(set, 1000, 9));
+  H5Dclose(set);
+  say("close", H5Fclose(file));
+  say_number("written through it", sum_in("native_part.h5", "x"));
+}
+
+// Run natively before `mixed`.
+static void mixed_before(void) {
+  simple_file("native_part.h5", 1);
+  const hid_t file = create("native_master.h5");
+  H5Lcreate_external("native_part.h5", "/x", file, "ext", H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_external("captured_part.h5", "/x", file, "captured", H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t total = 2000, count = 1000, begins[] = {0, 1000};
+  const char* const parts[] = {"native_part.h5", "captured_part.h5"};
+  const hid_t space = H5Screate_simple(1, &total, NULL), source = H5Screate_simple(1, &count, NULL);
+  const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  for (int i = 0; i < 2; ++i) {
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, &begins[i], NULL, &count, NULL);
+    H5Pset_virtual(list, space, parts[i], "x", source);
+  }
+  H5Sselect_all(space);
+  H5Dclose(H5Dcreate2(file, "virtual", H5T_NATIVE_INT, space, H5P_DEFAULT, list, H5P_DEFAULT));
+  H5Fclose(file);
+}
+
+static void many_small(void) {
+  const hid_t file = create("many.h5");
+  for (int i = 0; i < 3000; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "set%d", i);
+    if (put(file, name, 20, i) < 0) say("put", -1);
+  }
+  say("close", H5Fclose(file));
+  say_number("sum", sum_in("many.h5", "set2999"));
+}
+
+// As deep as a path may be, by directories of long names.
+static void long_paths(void) {
+  char name[201], path[4096] = "";
+  memset(name, 'd', 200);
+  name[200] = 0;
+  for (int i = 0; i < 18; ++i) {
+    snprintf(path + strlen(path), sizeof path - strlen(path), "%s%s", i ? "/" : "", name);
+    mkdir(path, 0777);
+  }
+  snprintf(path + strlen(path), sizeof path - strlen(path), "/x.h5");
+  simple_file(path, 3);
+  say_number("sum", sum_in(path, "x"));
+}
+
 static void locking(void) {
   const hid_t file = create("locked.h5");
   say("put", put(file, "x", 1000, 1));
@@ -542,11 +702,20 @@ int main(int count, char** words) {
       {"user_block", user_block},
       {"paged", paged},
       {"no_permission", no_permission},
+      {"other_drivers", other_drivers},
+      {"iterating", iterating},
+      {"masks", masks},
+      {"bounds", bounds},
+      {"empty", empty},
+      {"mixed", mixed},
+      {"many_small", many_small},
+      {"long_paths", long_paths},
   };
   const int scenario_count = sizeof scenarios / sizeof *scenarios;
   own_path = "/proc/self/exe";
   if (count == 3) return answer(words[1], words[2]);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  if (count == 2 && !strcmp(words[1], "mixed_before")) return mixed_before(), 0;
   for (int i = 0; i < scenario_count; ++i) {
     if (count == 1) {
       puts(scenarios[i].name);

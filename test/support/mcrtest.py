@@ -44,12 +44,13 @@ import cgroups
 import processes
 import runner
 import sanitizers
-from build_config import (BUILD, COMMAND, DATA, HDF5_LIBDIR, HDF5_TOOLS, PLUGINS, PREFIX, SANITIZED, SOURCE, config,
-                          hdf5_tool, mpiexec, program)
+from build_config import (BUILD, COMMAND, DATA, HDF5_LIBDIR, HDF5_TOOLS, PATIENCE, PLUGINS, PREFIX, SANITIZED, SOURCE,
+                          config, hdf5_tool, mpiexec, program)
 from compare import containers_below, difference, files_below, is_stub, stubs_below
 
-__all__ = ["BUILD", "COMMAND", "DATA", "HDF5_LIBDIR", "HDF5_TOOLS", "PLUGINS", "PREFIX", "SANITIZED", "SOURCE", "Path",
-           "case", "config", "containers_below", "difference", "expect", "fail", "files_below", "hdf5_tool", "is_stub",
+__all__ = ["BUILD", "COMMAND", "DATA", "HDF5_LIBDIR", "HDF5_TOOLS", "PATIENCE", "PLUGINS", "PREFIX", "SANITIZED", "SOURCE",
+           "Path", "case",
+           "config", "containers_below", "difference", "expect", "fail", "files_below", "hdf5_tool", "is_stub",
            "json", "main", "mpiexec", "os", "processes", "program", "shutil", "signal", "skip", "stubs_below",
            "subprocess", "sys", "time", "wait_until"]
 
@@ -78,13 +79,13 @@ def skip(reason):
 
 def wait_until(condition, seconds, what):
     """Gives the first true result of condition(), looked at every 20 ms."""
-    limit = time.monotonic() + seconds
+    limit = time.monotonic() + seconds * PATIENCE
     while True:
         result = condition()
         if result:
             return result
         if time.monotonic() > limit:
-            fail(f"after {seconds} s still not: {what}")
+            fail(f"after {seconds * PATIENCE} s still not: {what}")
         time.sleep(0.02)
 
 
@@ -146,9 +147,9 @@ class Job:
 
     def wait(self, seconds=120):
         try:
-            self.process.wait(seconds)
+            self.process.wait(seconds * PATIENCE)
         except subprocess.TimeoutExpired:
-            fail(f"`{' '.join(self.words)}` still runs after {seconds} s\n{self.out()}{self.err()}")
+            fail(f"`{' '.join(self.words)}` still runs after {seconds * PATIENCE} s\n{self.out()}{self.err()}")
         return Done(self.words, self.process.returncode, self.out(), self.err())
 
 
@@ -339,7 +340,7 @@ def case(name, deadline=120, slow=False, alone=False, nodes=(1,)):
         for count in nodes:
             full = name if count == 1 else f"{name} ({count} nodes)"
             assert full not in _cases, full
-            _cases[full] = {"name": full, "deadline": deadline * (3 if SANITIZED else 1), "slow": slow, "alone": alone,
+            _cases[full] = {"name": full, "deadline": deadline * PATIENCE, "slow": slow, "alone": alone,
                             "function": function, "nodes": count}
         return function
     return declare

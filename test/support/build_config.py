@@ -47,7 +47,9 @@ def hdf5_tool(name):
 @functools.lru_cache(None)
 def mpiexec():
     """The launcher that belongs to the MPI of the build, as the beginning of a command line."""
-    beside = Path(config["mpicc"]).parent / "mpiexec" if config["mpicc"] else None
+    # mpicc.openmpi's is mpiexec.openmpi
+    compiler = Path(config["mpicc"])
+    beside = compiler.with_name(compiler.name.replace("mpicc", "mpiexec")) if compiler.name else None
     found = os.environ.get("MPIEXEC") or (str(beside) if beside and beside.exists() else shutil.which("mpiexec"))
     if not found:
         raise SystemExit("mpiexec was not found: put it on PATH, or name it by MPIEXEC=…")

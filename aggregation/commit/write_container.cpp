@@ -23,7 +23,7 @@
 #include "aggregation/merge/layout_reuse.hpp"
 #include "aggregation/merge/rehearsal.hpp"
 #include "aggregation/merge/solid_choice.hpp"
-#include "codecs/base/checksum.hpp"
+#include "aggregation/pipeline/part_sums.hpp"
 #include "codecs/chooser.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
@@ -148,30 +148,32 @@ class Committer {
       datasets = plan_whole_parts(part_bytes_, opaque_type_, block);
     }
     plan_ = finish_plan(std::move(datasets), part_bytes_, opaque_type_);
-    return find_skeleton_bases(plan_, files_);
+    WindowedReads reads(files_, window_bytes());
+    return find_skeleton_bases(plan_, reads);
   }
 
-  /// A pipeline for each dataset, and the checksums of the parts: all that reads the parts before
-  /// the frames do, on all threads.
-  Result<void> choose_encodings() {
-    namespace tbb = oneapi::tbb;
-    const std::size_t dataset_count = plan_.datasets.size();
-    encodings_.resize(dataset_count);
-    reasons_.resize(dataset_count);
-    report_.checksums.resize(set_.parts.size());
-    std::vector<Result<void>> results(dataset_count + set_.parts.size());
-    tbb::enumerable_thread_specific<Scratch> scratches;
-    tbb::task_arena arena(static_cast<int>(std::max(options_.drain.threads, 1U)));
+  /// work(i) for all i below `count`, on all threads; the first error.
+  template <typename Work>
+  Result<void> for_each(std::size_t count, const Work& work) {
+    std::vector<Result<void>> results(count);
+    oneapi::tbb::task_arena arena(static_cast<int>(std::max(options_.drain.threads, 1U)));
     arena.execute([&] {
-      tbb::parallel_for(std::size_t{0}, results.size(), [&](std::size_t i) {
-        results[i] =
-            i < dataset_count ? choose_encoding(i, scratches.local()) : sum_part(i - dataset_count);
-      });
+      oneapi::tbb::parallel_for(std::size_t{0}, count,
+                                [&](std::size_t i) { results[i] = work(i); });
     });
     for (Result<void>& result : results) {
       if (!result) return result;
     }
     return {};
+  }
+
+  /// A pipeline for each dataset.
+  Result<void> choose_encodings() {
+    encodings_.resize(plan_.datasets.size());
+    reasons_.resize(plan_.datasets.size());
+    oneapi::tbb::enumerable_thread_specific<Scratch> scratches;
+    return for_each(plan_.datasets.size(),
+                    [&](std::size_t i) { return choose_encoding(i, scratches.local()); });
   }
 
   Result<void> choose_encoding(std::size_t number, Scratch& scratch) {
@@ -206,6 +208,7 @@ class Committer {
     std::vector<std::uint32_t> sampled{0};
     if (count > 2) sampled.push_back(count / 2);
     if (count > 1) sampled.push_back(count - 1);
+    DirectReads reads(files_);
     codecs::Layout layout;
     Bytes raw;
     for (const std::uint32_t frame_number : sampled) {
@@ -215,13 +218,13 @@ class Committer {
       layout.bricks.insert(layout.bricks.end(), of_frame.bricks.begin(), of_frame.bricks.end());
       const std::size_t begin = raw.size();
       raw.resize(begin + static_cast<std::size_t>(frame.bytes));
-      MCR_TRY(fetch_frame(plan_, files_, dataset, frame, MutableByteSpan(raw).subspan(begin)));
+      MCR_TRY(fetch_frame(plan_, reads, dataset, frame, MutableByteSpan(raw).subspan(begin)));
     }
-    encoding.choice =
-        codecs::choose(options_.profile, layout, raw, scratch, dataset.name, encoding.columns);
+    // Of a hundred frames, one more for trials is nothing.
+    const codecs::Care care = count >= 96 ? codecs::Care::more : codecs::Care::usual;
+    encoding.choice = codecs::choose(options_.profile, layout, raw, scratch, dataset.name,
+                                     encoding.columns, care);
     reasons_[number] = encoding.choice.why;
-    // A choice from the very data that it is for needs no second thought.
-    if (count == 1 && !options_.memory) encoding.choice.ratio = 0;
     return {};
   }
 
@@ -264,27 +267,23 @@ class Committer {
     options_.memory->learn_links(memory_key(), links, set_bytes(), linked_stored);
   }
 
-  Result<void> sum_part(std::size_t number) {
-    const PartToCommit& part = set_.parts[number];
-    RunningChecksum sum;
-    Bytes block(static_cast<std::size_t>(std::min(part.size, frame_target_bytes)));
-    for (std::uint64_t done = 0; done < part.size;) {
-      const auto count =
-          static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), part.size - done));
-      const MutableByteSpan bytes = MutableByteSpan(block).first(count);
-      MCR_TRY(part.bytes->read_at(done, bytes));
-      sum.add(bytes);
-      done += count;
-    }
-    report_.checksums[number] = sum.value();
-    return {};
+  [[nodiscard]] std::uint64_t window_bytes() const { return options_.drain.memory_bytes / 32; }
+
+  Result<void> finish_sums(SummedReads& reads) {
+    report_.checksums.resize(set_.parts.size());
+    return for_each(set_.parts.size(), [&](std::size_t part) -> Result<void> {
+      report_.checksums[part] = MCR_TRY(reads.finish(part));
+      return {};
+    });
   }
 
   Result<void> write_file(const std::string& path) {
     const auto writer = MCR_TRY(ContainerWriter::create(path));
     std::int64_t present = -1;
+    WindowedReads windows(files_, window_bytes());
+    SummedReads reads(files_, part_bytes_, windows);
     report_.drain = MCR_TRY(drain(
-        plan_, files_, encodings_, options_.drain, [&](const EncodedFrame& frame) -> Result<void> {
+        plan_, reads, encodings_, options_.drain, [&](const EncodedFrame& frame) -> Result<void> {
           const DatasetPlan& dataset = plan_.datasets[frame.dataset];
           if (present != frame.dataset) {
             present = frame.dataset;
@@ -294,6 +293,7 @@ class Committer {
           return writer->write_frame(dataset, frame);
         }));
     seconds_.lap();
+    MCR_TRY(finish_sums(reads));
     for (const GroupInfo& group : common_groups(layouts_)) {
       MCR_TRY(writer->write_group_attributes(group.path, types_, group.attributes));
     }
@@ -346,7 +346,7 @@ class Committer {
       const DatasetPlan& dataset = plan_.datasets[i];
       report_.variables.push_back({dataset.name, types_[dataset.type].kind, dataset.raw_bytes(),
                                    stored_bytes[i], dataset.frame_count(), dataset.pieces.size(),
-                                   storage_text(i), reasons_[i]});
+                                   storage_text(i), reasons_[i], encodings_[i].choice});
       report_.frame_bytes += stored_bytes[i];
       if (dataset.kind == restart::DatasetKind::skeletons)
         report_.skeleton_bytes = dataset.raw_bytes();

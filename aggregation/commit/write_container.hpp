@@ -55,6 +55,7 @@ struct VariableReport {
   std::size_t fragments = 0;
   std::string pipeline;
   std::string why;  ///< it was chosen
+  codecs::Choice choice;
 };
 
 struct CommitReport {
@@ -69,9 +70,9 @@ struct CommitReport {
   std::size_t parts_not_walked = 0;       ///< their metadata equals that of one that was
   double inventory_seconds = 0;
   double plan_seconds = 0;
-  double choose_seconds = 0;  ///< checksums of the parts included
+  double choose_seconds = 0;
   DrainTimes drain;
-  double finish_seconds = 0;  ///< tables, user block
+  double finish_seconds = 0;  ///< rest of the parts' checksums, tables, user block, reading back
   double commit_seconds = 0;  ///< sync and rename
 };
 

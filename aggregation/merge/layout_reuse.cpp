@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "aggregation/pipeline/part_reads.hpp"
 #include "codecs/base/integers.hpp"
 
 namespace mcr::aggregation {
@@ -13,6 +14,8 @@ namespace {
 constexpr std::uint64_t max_metadata_bytes = 64U << 20;
 constexpr std::size_t max_header_bytes = 1U << 20;
 constexpr int max_continuations = 64;
+constexpr std::size_t comparison_window = 64U << 10;
+constexpr std::size_t comparison_step = 64;
 
 // Messages in object headers.
 constexpr unsigned message_layout = 0x0008;
@@ -214,12 +217,17 @@ bool ReferencePart::fits(const restart::File& file, std::uint64_t size) {
   if (size != size_) return false;
   std::vector<std::size_t> changed;
   Bytes other;
+  WindowedFile windowed(file, comparison_window);
   for (const Gap& gap : gaps_) {
     other.resize(gap.bytes.size());
-    if (!file.read_at(gap.offset, other)) return false;
-    if (std::memcmp(other.data(), gap.bytes.data(), other.size()) == 0) continue;
-    for (std::size_t i = 0; i < other.size(); ++i) {
-      if (other[i] != gap.bytes[i] && !is_value(gap.offset + i, changed)) return false;
+    if (!windowed.read_at(gap.offset, other)) return false;
+    for (std::size_t i = 0; i < other.size();) {
+      const std::size_t step = std::min(comparison_step, other.size() - i);
+      const std::size_t end = i + step;
+      if (std::memcmp(other.data() + i, gap.bytes.data() + i, step) == 0) i = end;
+      for (; i < end; ++i) {
+        if (other[i] != gap.bytes[i] && !is_value(gap.offset + i, changed)) return false;
+      }
     }
   }
   for (const std::size_t number : changed) drop_attribute(values_[number]);

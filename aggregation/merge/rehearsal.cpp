@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,12 +18,19 @@
 #include <ctime>
 #include <string>
 
+#include "codecs/base/bytes.hpp"
+
 namespace mcr::aggregation {
 namespace {
 
 constexpr int look_every_ms = 50;
-/// Its length fits a byte.
 constexpr std::size_t longest_answer = 255;
+
+/// Of an answer; its text follows.
+struct Head {
+  std::size_t item = 0;
+  std::size_t text_bytes = 0;
+};
 
 /// What the process has mapped now; a limit counts from there.
 std::size_t mapped_bytes() {
@@ -48,12 +56,13 @@ Rehearsal::~Rehearsal() { end(nullptr); }
 Result<void> Rehearsal::passes(std::size_t item, std::chrono::milliseconds limit) {
   if (child_ < 0) begin(item);
   if (child_ < 0) return {};
+  // Where the child has ended, hearing it says so.
+  (void)::send(child_end_, &item, sizeof item, MSG_NOSIGNAL);
+  const Bound bound{processor_time() + limit,
+                    std::chrono::steady_clock::now() + limit * patience_factor};
   std::string answer;
-  for (; done_ <= item; ++done_) {
-    const Bound bound{processor_time() + limit,
-                      std::chrono::steady_clock::now() + limit * patience_factor};
-    const Heard heard = hear(bound, answer);
-    if (heard == Heard::answer) continue;
+  const Heard heard = hear(bound, item, answer);
+  if (heard != Heard::answer) {
     int status = 0;
     end(&status);
     return Error{Cause::damaged, "HDF5 " + told(status, heard == Heard::nothing)};
@@ -64,13 +73,14 @@ Result<void> Rehearsal::passes(std::size_t item, std::chrono::milliseconds limit
 
 void Rehearsal::begin(std::size_t item) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
   const pid_t parent = ::getpid();
   child_ = ::fork();
   if (child_ == 0) {
     // Nobody's death leaves it behind, and its own leaves no core of the leader's size.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
+    ::close(ends[0]);
     run(item, ends[1]);
   }
   ::close(ends[1]);
@@ -78,11 +88,10 @@ void Rehearsal::begin(std::size_t item) {
     ::close(ends[0]);
     return;
   }
-  progress_ = ends[0];
-  done_ = item;
+  child_end_ = ends[0];
 }
 
-void Rehearsal::run(std::size_t first, int out) {
+void Rehearsal::run(std::size_t first, int parent) {
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   if (const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0) ::dup2(null, 2);
   const struct rlimit no_core {};
@@ -92,29 +101,41 @@ void Rehearsal::run(std::size_t first, int out) {
   const struct rlimit memory { most, most };
   ::setrlimit(RLIMIT_AS, &memory);
 #endif
-  for (std::size_t item = first; item < count_; ++item) {
-    std::string answer = step_(item).substr(0, longest_answer);
-    answer.insert(answer.begin(), static_cast<char>(answer.size()));
+  std::size_t wanted = first;
+  for (std::size_t item = first; item < count_;) {
+    if (item > wanted + 1) {  // not further ahead than one
+      if (::recv(parent, &wanted, sizeof wanted, MSG_WAITALL) != sizeof wanted) ::_exit(1);
+      item = std::max(item, wanted);
+      continue;
+    }
+    const std::string text = step_(item).substr(0, longest_answer);
+    const Head head{item, text.size()};
+    const std::string answer = std::string(as_text(object_bytes(head))) + text;
     for (std::size_t at = 0; at < answer.size();) {
-      const ssize_t put = ::write(out, answer.data() + at, answer.size() - at);
+      const ssize_t put = ::send(parent, answer.data() + at, answer.size() - at, MSG_NOSIGNAL);
       if (put < 0 && errno != EINTR) ::_exit(1);
       at += put > 0 ? static_cast<std::size_t>(put) : 0;
     }
+    ++item;
   }
   ::_exit(0);
 }
 
-Rehearsal::Heard Rehearsal::hear(const Bound& bound, std::string& answer) {
-  char length = 0;
-  const Heard heard = read_exactly(bound, &length, 1);
-  if (heard != Heard::answer) return heard;
-  answer.resize(static_cast<unsigned char>(length));
-  return read_exactly(bound, answer.data(), answer.size());
+/// Of what comes before `item` nobody wants to hear any more.
+Rehearsal::Heard Rehearsal::hear(const Bound& bound, std::size_t item, std::string& answer) {
+  for (;;) {
+    Head head;
+    Heard heard = read_exactly(bound, &head, sizeof head);
+    if (heard != Heard::answer) return heard;
+    answer.resize(std::min(head.text_bytes, longest_answer));
+    heard = read_exactly(bound, answer.data(), answer.size());
+    if (heard != Heard::answer || head.item >= item) return heard;
+  }
 }
 
-Rehearsal::Heard Rehearsal::read_exactly(const Bound& bound, char* out, std::size_t bytes) {
+Rehearsal::Heard Rehearsal::read_exactly(const Bound& bound, void* out, std::size_t bytes) {
   while (bytes > 0) {
-    pollfd source{progress_, POLLIN, 0};
+    pollfd source{child_end_, POLLIN, 0};
     const int ready = ::poll(&source, 1, look_every_ms);
     if (ready < 0 && errno != EINTR) return Heard::nothing;
     if (ready <= 0) {
@@ -123,10 +144,10 @@ Rehearsal::Heard Rehearsal::read_exactly(const Bound& bound, char* out, std::siz
       if (late) return Heard::nothing;
       continue;
     }
-    const ssize_t got = ::read(progress_, out, bytes);
+    const ssize_t got = ::read(child_end_, out, bytes);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Heard::end;
-    out += got;
+    out = static_cast<char*>(out) + got;
     bytes -= static_cast<std::size_t>(got);
   }
   return Heard::answer;
@@ -142,8 +163,8 @@ std::chrono::nanoseconds Rehearsal::processor_time() const {
 
 void Rehearsal::end(int* status) {
   if (child_ < 0) return;
-  ::close(progress_);
-  progress_ = -1;
+  ::close(child_end_);
+  child_end_ = -1;
   // A child that has ended already keeps the status with which it did.
   ::kill(child_, SIGKILL);
   int ended = 0;

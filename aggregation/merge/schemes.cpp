@@ -116,6 +116,25 @@ std::vector<std::uint64_t> inner_shape(const std::vector<std::uint64_t>& shape,
   return result;
 }
 
+/// The shapes of pieces whose `shape` is the number of their source, which becomes the shape's:
+/// fragments mostly look like the one before.
+std::vector<std::vector<std::uint64_t>> shapes_of(const std::vector<Source>& sources,
+                                                  const Datatype& type,
+                                                  std::vector<Piece>& pieces) {
+  std::vector<std::vector<std::uint64_t>> shapes;
+  std::vector<std::uint32_t> numbers;
+  const std::vector<std::uint64_t>* last = nullptr;
+  for (const Source& source : sources) {
+    if (last == nullptr || (last != source.shape && *last != *source.shape)) {
+      shapes.push_back(inner_shape(*source.shape, type));
+    }
+    last = source.shape;
+    numbers.push_back(static_cast<std::uint32_t>(shapes.size() - 1));
+  }
+  for (Piece& piece : pieces) piece.shape = numbers[piece.shape];
+  return shapes;
+}
+
 DatasetPlan plan_variable(const Variable& variable, const std::vector<Source>& sources,
                           const Datatype& type, std::uint64_t block) {
   DatasetPlan plan;
@@ -128,7 +147,7 @@ DatasetPlan plan_variable(const Variable& variable, const std::vector<Source>& s
     plan.shapes.assign(1, {});
     for (Piece& piece : plan.pieces) piece.shape = 0;
   } else {
-    for (const Source& source : sources) plan.shapes.push_back(inner_shape(*source.shape, type));
+    plan.shapes = shapes_of(sources, type, plan.pieces);
   }
   Stacked stacked;
   if (block != 0) {

@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 namespace mcr::aggregation {
@@ -255,6 +256,15 @@ void make_unique(std::vector<Variable>& variables) {
   }
 }
 
+/// Where the variable's first part has it: containers are filled in that order, so that parts are
+/// read from front to back.
+std::uint64_t place_of(const Variable& variable,
+                       const std::vector<std::shared_ptr<const PartLayout>>& layouts) {
+  const FragmentRef& first = variable.fragments.front();
+  const DatasetInfo& dataset = layouts[first.part]->datasets[first.dataset];
+  return dataset.extents.empty() ? 0 : dataset.extents.front().offset;
+}
+
 bool large_enough(const Variable& variable,
                   const std::vector<std::shared_ptr<const PartLayout>>& layouts,
                   std::uint64_t min_size) {
@@ -288,8 +298,11 @@ Result<std::vector<Variable>> find_variables(
   std::erase_if(variables, [&](const Variable& variable) {
     return !large_enough(variable, layouts, options.min_size);
   });
-  std::sort(variables.begin(), variables.end(), [](const Variable& a, const Variable& b) {
-    return before(a.fragments.front(), b.fragments.front());
+  std::sort(variables.begin(), variables.end(), [&](const Variable& a, const Variable& b) {
+    const FragmentRef& first = a.fragments.front();
+    const FragmentRef& second = b.fragments.front();
+    return std::tuple(first.part, place_of(a, layouts), first.dataset) <
+           std::tuple(second.part, place_of(b, layouts), second.dataset);
   });
   make_unique(variables);
   return variables;

@@ -48,7 +48,8 @@ class Trial {
     const DatasetPlan& batches = plan_.datasets.front();
     const DatasetPlan::SolidFrame& solid = batches.solid[number];
     Bytes raw(static_cast<std::size_t>(batches.used[number]));
-    MCR_TRY(fetch_frame(plan_, files_, batches, batches.frame(number), raw));
+    DirectReads reads(files_);
+    MCR_TRY(fetch_frame(plan_, reads, batches, batches.frame(number), raw));
     Bytes frame;
     std::vector<codecs::SectionReport> report;
     MCR_TRY(codecs::encode_solid_frame(raw, solid.sections, codecs::solid_options(profile_),

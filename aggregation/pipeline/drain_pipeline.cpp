@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/pipeline/drain_pipeline.hpp"
 
-#include <oneapi/tbb/concurrent_queue.h>
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
@@ -34,9 +33,9 @@ class Drain {
   using Clock = std::chrono::steady_clock;
 
  public:
-  Drain(const MergePlan& plan, const PartFiles& files, const std::vector<Encoding>& encodings,
+  Drain(const MergePlan& plan, PartReads& reads, const std::vector<Encoding>& encodings,
         const DrainOptions& options, const std::function<Result<void>(const EncodedFrame&)>& write)
-      : plan_(plan), files_(files), encodings_(encodings), options_(options), write_(write) {
+      : plan_(plan), reads_(reads), encodings_(encodings), options_(options), write_(write) {
     if (plan.has_batches()) places_.add(plan.datasets[plan.batches]);
   }
 
@@ -45,8 +44,7 @@ class Drain {
     times_.blocks_allowed = allowed_blocks();
     begin_ = Clock::now();
     for (unsigned i = 0; i < times_.blocks_allowed; ++i) {
-      blocks_.push_back(std::make_unique<Block>());
-      free_.push(blocks_.back().get());
+      free_.push_back(std::make_unique<Block>());
     }
     namespace tbb = oneapi::tbb;
     tbb::task_arena arena(static_cast<int>(times_.threads));
@@ -93,14 +91,13 @@ class Drain {
       flow.stop();
       return nullptr;
     }
-    Block* block = nullptr;
-    free_.pop(block);  // never waits: as many blocks as tokens
+    Block* block = take_block();
     block->times = {.dataset = dataset_, .frame = frame_++};
     enter(*block, BlockState::fetch);
     const DatasetPlan& dataset = plan_.datasets[dataset_];
     block->frame = dataset.frame(block->times.frame);
     block->raw.resize(static_cast<std::size_t>(block->frame.bytes));
-    keep(fetch_frame(plan_, files_, dataset, block->frame, block->raw));
+    keep(fetch_frame(plan_, reads_, dataset, block->frame, block->raw));
     enter(*block, BlockState::encode_queue);
     return block;
   }
@@ -133,7 +130,17 @@ class Drain {
       times.begins.back() = now();
       times_.trace.add(times);
     }
-    free_.push(block);
+    const std::lock_guard lock(free_mutex_);
+    free_.emplace_back(block);
+  }
+
+  /// The one that was given back last: most of it is in some cache yet. There is always one, for
+  /// there are as many as tokens.
+  Block* take_block() {
+    const std::lock_guard lock(free_mutex_);
+    Block* block = free_.back().release();
+    free_.pop_back();
+    return block;
   }
 
   [[nodiscard]] double now() const {
@@ -152,14 +159,14 @@ class Drain {
   }
 
   const MergePlan& plan_;
-  const PartFiles& files_;
+  PartReads& reads_;
   const std::vector<Encoding>& encodings_;
   const DrainOptions& options_;
   const std::function<Result<void>(const EncodedFrame&)>& write_;
   BatchPlaces places_;
 
-  std::vector<std::unique_ptr<Block>> blocks_;
-  oneapi::tbb::concurrent_bounded_queue<Block*> free_;
+  std::mutex free_mutex_;
+  std::vector<std::unique_ptr<Block>> free_;
   oneapi::tbb::enumerable_thread_specific<Worker> workers_;
 
   std::uint32_t dataset_ = 0;  // the next frame; fetch stage only
@@ -180,10 +187,10 @@ std::uint64_t solid_frame_target(const DrainOptions& options) {
   return std::clamp(options.memory_bytes / (threads * 10), least, codecs::solid_frame_bytes);
 }
 
-Result<DrainTimes> drain(const MergePlan& plan, const PartFiles& files,
+Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const std::function<Result<void>(const EncodedFrame&)>& write) {
-  return Drain(plan, files, encodings, options, write).run();
+  return Drain(plan, reads, encodings, options, write).run();
 }
 
 }  // namespace mcr::aggregation

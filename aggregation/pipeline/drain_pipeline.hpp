@@ -57,9 +57,10 @@ struct DrainTimes {
   DrainTrace trace;
 };
 
-/// Runs all frames of `plan` through; `encodings` by dataset. `write` is called by one thread at a
-/// time. The first error of any stage ends the run and is returned.
-Result<DrainTimes> drain(const MergePlan& plan, const PartFiles& files,
+/// Runs all frames of `plan` through; `encodings` by dataset; `reads` and
+/// `write` are called by one thread at a time. The first error of any stage ends the run and is
+/// returned.
+Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const std::function<Result<void>(const EncodedFrame&)>& write);
 

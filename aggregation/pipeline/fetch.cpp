@@ -20,16 +20,16 @@ void subtract_base(const MergePlan& plan, const Piece& piece, std::uint64_t insi
 }
 
 /// All of a part's skeleton; the skeletons are the plan's last dataset.
-Result<Bytes> read_skeleton(const MergePlan& plan, const PartFiles& files, std::size_t part) {
+Result<Bytes> read_skeleton(const MergePlan& plan, PartReads& reads, std::size_t part) {
   const restart::SkeletonPlace& skeleton = plan.parts[part].skeleton;
   Bytes bytes(static_cast<std::size_t>(skeleton.bytes));
-  MCR_TRY(fetch_frame(plan, files, plan.datasets.back(), {skeleton.begin, skeleton.bytes}, bytes));
+  MCR_TRY(fetch_frame(plan, reads, plan.datasets.back(), {skeleton.begin, skeleton.bytes}, bytes));
   return bytes;
 }
 
 }  // namespace
 
-Result<void> fetch_frame(const MergePlan& plan, const PartFiles& files, const DatasetPlan& dataset,
+Result<void> fetch_frame(const MergePlan& plan, PartReads& reads, const DatasetPlan& dataset,
                          const DatasetPlan::Frame& frame, MutableByteSpan raw) {
   const std::uint64_t frame_end = frame.begin + frame.bytes;
   // Pieces that follow one another in their part too, as a part's small datasets often do, are one
@@ -48,7 +48,7 @@ Result<void> fetch_frame(const MergePlan& plan, const PartFiles& files, const Da
     bytes = std::min(bytes, frame_end - done);
     const MutableByteSpan target =
         raw.subspan(static_cast<std::size_t>(done - frame.begin), static_cast<std::size_t>(bytes));
-    MCR_TRY(files[first.part]->read_at(first.part_offset + inside, target));
+    MCR_TRY(reads.read(first.part, first.part_offset + inside, target));
     if (dataset.kind == restart::DatasetKind::skeletons) subtract_base(plan, first, inside, target);
     done += bytes;
     i = next;
@@ -56,15 +56,15 @@ Result<void> fetch_frame(const MergePlan& plan, const PartFiles& files, const Da
   return {};
 }
 
-Result<void> find_skeleton_bases(MergePlan& plan, const PartFiles& files) {
+Result<void> find_skeleton_bases(MergePlan& plan, PartReads& reads) {
   if (!plan.has_skeletons() || plan.parts.size() < 2) return {};
   const std::uint64_t bytes = plan.parts.front().skeleton.bytes;
   if (bytes == 0 || bytes > max_base_bytes) return {};
-  const Bytes base = MCR_TRY(read_skeleton(plan, files, 0));
+  const Bytes base = MCR_TRY(read_skeleton(plan, reads, 0));
   for (std::size_t part = 1; part < plan.parts.size(); ++part) {
     restart::SkeletonPlace& skeleton = plan.parts[part].skeleton;
     if (skeleton.bytes != bytes) continue;
-    const Bytes other = MCR_TRY(read_skeleton(plan, files, part));
+    const Bytes other = MCR_TRY(read_skeleton(plan, reads, part));
     std::size_t equal = 0;
     for (std::size_t i = 0; i < base.size(); ++i) equal += base[i] == other[i];
     if (equal >= base.size() - base.size() / 8) skeleton.base = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the leader's whole way from parts to a container costs beside the codecs' own work: the same
-// blocks, encoded by the same pipelines and decoded again for the proof, in a bare loop over
-// memory.
+// blocks, encoded by the same choices and decoded again for the proof, in a bare loop over memory.
+// A second bare loop has only what the first ended with, as if a pipeline's parameters and which of
+// two pipelines is better had been known (`known`).
 //
 //   drain_bench [--rounds N] [--threads N] [--profile WORD] [--no-verify] [--cold] OUT FILE…
 //
@@ -9,9 +10,11 @@
 // known at those that are measured; --cold chooses them at each. us_per_fragment is the CPU time
 // that a drain takes beyond the bare loop, for each variable of each part: it includes what goes
 // with the bytes (reading, checksums, writing), so that sets of small variables show its fixed
-// part. Both sides alternate in one process; figures are ratios of medians, of CPU time (which
-// others on the machine disturb little) and of time. One JSON value.
+// part. The sides alternate in one process; figures are ratios of medians, of CPU time (which
+// others on the machine disturb little; that of the child that rehearses is in it) and of time. One
+// JSON value.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,6 +28,7 @@
 #include <vector>
 
 #include "aggregation/commit/write_container.hpp"
+#include "codecs/chosen_frame.hpp"
 #include "codecs/frame.hpp"
 #include "restart/base/file.hpp"
 #include "restart/container_reader.hpp"
@@ -44,7 +48,8 @@ struct Options {
 struct BareFrame {
   Bytes raw;
   codecs::Layout layout;
-  codecs::Pipeline pipeline;
+  codecs::Choice choice;  ///< the leader's
+  codecs::Choice known;   ///< what came of it
 };
 
 struct Cost {
@@ -53,14 +58,18 @@ struct Cost {
 };
 
 Cost now() {
-  struct rusage usage {};
-  ::getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
+  Cost cost;
+  for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    struct rusage usage {};
+    ::getrusage(whose, &usage);
+    cost.cpu += seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  }
   const auto wall = std::chrono::steady_clock::now().time_since_epoch();
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime),
-          std::chrono::duration<double>(wall).count()};
+  cost.wall = std::chrono::duration<double>(wall).count();
+  return cost;
 }
 
 template <typename Work>
@@ -89,13 +98,23 @@ Result<CommitReport> drain_once(const Options& options) {
   return write_container(set, options.merge);
 }
 
+/// A leader does not hold what is drained, and its child does not get it.
+void keep_from_children(const Bytes& bytes) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size()) / page * page;
+  if (end > begin) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTFORK);
+}
+
 /// All frames of the container, decoded. Solid frames and links have no pipeline of their own.
-Result<std::vector<BareFrame>> frames_of(const std::string& path) {
-  const auto container = MCR_TRY(restart::ContainerReader::open(AT_FDCWD, path));
+Result<std::vector<BareFrame>> frames_of(const CommitReport& report) {
+  const auto container = MCR_TRY(restart::ContainerReader::open(AT_FDCWD, report.path));
   std::vector<BareFrame> frames;
   Scratch scratch;
   Bytes stored;
+  std::size_t variable = 0;
   for (const restart::DatasetEntry& dataset : *MCR_TRY(container->datasets())) {
+    const codecs::Choice& choice = report.variables[variable++].choice;
     for (std::uint32_t number = 0; number < dataset.frame_count; ++number) {
       const restart::FramePlace place = MCR_TRY(container->frame_place(dataset, number));
       MCR_TRY(container->stored_frame(place, stored));
@@ -103,21 +122,27 @@ Result<std::vector<BareFrame>> frames_of(const std::string& path) {
       if (info.solid || info.link) {
         return Error{Cause::usage, dataset.name + " is solid: a set without repeats is needed"};
       }
-      BareFrame frame{Bytes(place.raw_bytes), std::move(info.layout), std::move(info.pipeline)};
+      codecs::Choice known;
+      known.pipeline = std::move(info.pipeline);
+      known.ratio = 0;
+      BareFrame frame{Bytes(place.raw_bytes), std::move(info.layout), choice, std::move(known)};
       MCR_TRY(codecs::decode_frame(stored, scratch, frame.raw));
+      keep_from_children(frame.raw);
       frames.push_back(std::move(frame));
     }
   }
   return frames;
 }
 
-Result<void> bare_loop(const std::vector<BareFrame>& frames, bool verify) {
+Result<void> bare_loop(const std::vector<BareFrame>& frames, const MergeOptions& merge,
+                       codecs::Choice BareFrame::*choice) {
   Scratch scratch;
   Bytes stored;
   for (const BareFrame& frame : frames) {
     stored.clear();
-    MCR_TRY(codecs::encode_frame(frame.raw, frame.layout, frame.pipeline, scratch, stored));
-    if (!verify) continue;
+    MCR_TRY(codecs::encode_chosen_frame(frame.*choice, merge.profile, frame.raw, frame.layout, {},
+                                        scratch, stored));
+    if (!merge.drain.verify) continue;
     const auto decoded = scratch.take<std::byte>(frame.raw.size());
     MCR_TRY(codecs::decode_frame(stored, scratch, decoded.span()));
     if (std::memcmp(decoded.data(), frame.raw.data(), frame.raw.size()) != 0) {
@@ -142,21 +167,28 @@ Result<void> run(const Options& options) {
   first.merge.replace = true;
   if (!options.cold) first.merge.memory = std::make_shared<ChoiceMemory>();
   const CommitReport report = MCR_TRY(drain_once(first));
-  const std::vector<BareFrame> frames = MCR_TRY(frames_of(report.path));
-  MCR_TRY(bare_loop(frames, first.merge.drain.verify));
+  const std::vector<BareFrame> frames = MCR_TRY(frames_of(report));
+  MCR_TRY(bare_loop(frames, first.merge, &BareFrame::choice));
   std::vector<double> cpu;
   std::vector<double> wall;
+  std::vector<double> known_cpu;
   std::vector<double> bare_cpu;
   std::vector<double> drain_cpu;
   CommitReport last;
   for (unsigned i = 0; i < options.rounds; ++i) {
-    const Cost bare = MCR_TRY(cost_of([&] { return bare_loop(frames, first.merge.drain.verify); }));
+    const Cost bare =
+        MCR_TRY(cost_of([&] { return bare_loop(frames, first.merge, &BareFrame::choice); }));
+    const Cost known =
+        MCR_TRY(cost_of([&] { return bare_loop(frames, first.merge, &BareFrame::known); }));
+    // A leader's container is new: to free another's pages is no part of it.
+    ::unlink(report.path.c_str());
     const Cost drain = MCR_TRY(cost_of([&]() -> Result<void> {
       last = MCR_TRY(drain_once(first));
       return {};
     }));
     cpu.push_back(bare.cpu / drain.cpu);
     wall.push_back(bare.wall / drain.wall);
+    known_cpu.push_back(known.cpu / drain.cpu);
     bare_cpu.push_back(bare.cpu);
     drain_cpu.push_back(drain.cpu);
   }
@@ -170,11 +202,15 @@ Result<void> run(const Options& options) {
   std::printf("\"bare_mb_per_cpu_second\": %.1f, \"drain_mb_per_cpu_second\": %.1f,\n",
               speed(bare_cpu), speed(drain_cpu));
   std::size_t fragments = 0;
-  for (const VariableReport& variable : last.variables) fragments += variable.fragments;
-  std::printf("\"fragments\": %zu, \"us_per_fragment\": %.2f, \"parts_not_walked\": %zu,\n",
-              fragments,
-              (at(drain_cpu, 0.5) - at(bare_cpu, 0.5)) * 1e6 / static_cast<double>(fragments),
-              last.parts_not_walked);
+  for (const VariableReport& variable : last.variables) {
+    if (variable.name != "skeletons") fragments += variable.fragments;
+  }
+  std::printf(
+      "\"fragments\": %zu, \"seconds_beyond_codecs\": %.4f, \"us_per_fragment\": %.2f, "
+      "\"parts_not_walked\": %zu,\n",
+      fragments, at(drain_cpu, 0.5) - at(bare_cpu, 0.5),
+      (at(drain_cpu, 0.5) - at(bare_cpu, 0.5)) * 1e6 / static_cast<double>(fragments),
+      last.parts_not_walked);
   std::printf("\"skeleton_bytes\": %llu, \"skeleton_stored_bytes\": %llu,\n",
               static_cast<unsigned long long>(last.skeleton_bytes),
               static_cast<unsigned long long>(
@@ -187,6 +223,7 @@ Result<void> run(const Options& options) {
       last.drain.fetch, last.drain.encode, last.drain.verify, last.drain.write, last.finish_seconds,
       last.commit_seconds);
   print_ratio("throughput_over_bare_cpu", cpu, false);
+  print_ratio("throughput_over_known_cpu", known_cpu, false);
   print_ratio("throughput_over_bare_wall", wall, true);
   std::printf("}\n");
   return {};

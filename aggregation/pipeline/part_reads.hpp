@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a frame's bytes are read from the parts that hold them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::aggregation {
+
+using PartFiles = std::vector<const restart::File*>;  // by part
+
+class PartReads {
+ public:
+  virtual ~PartReads() = default;
+  /// Fills `out` from `offset` of the part; Cause::damaged where it ends before.
+  virtual Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) = 0;
+};
+
+/// Each read a call of its own. From any number of threads.
+class DirectReads final : public PartReads {
+ public:
+  explicit DirectReads(const PartFiles& files) : files_(files) {}
+  Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) override {
+    return files_[part]->read_at(offset, out);
+  }
+
+ private:
+  const PartFiles& files_;
+};
+
+/// Small reads of one file that no longer changes. While they follow one another closely, a window
+/// that grows with each is read instead, as the kernel reads ahead: thousands of small variables
+/// cost few calls.
+class WindowedFile {
+ public:
+  /// Windows of less than a page are none.
+  WindowedFile(const restart::File& file, std::size_t most_bytes)
+      : file_(&file), most_bytes_(most_bytes) {}
+  Result<void> read_at(std::uint64_t offset, MutableByteSpan out);
+
+ private:
+  const restart::File* file_;
+  std::size_t most_bytes_;
+  std::size_t wanted_ = 0;
+  std::uint64_t begin_ = 0;  ///< of the window
+  Bytes window_;
+  std::uint64_t end_ = 0;  ///< of the last read
+};
+
+/// Through a window for each part. One thread at a time.
+class WindowedReads final : public PartReads {
+ public:
+  /// All windows together stay below `most_bytes`.
+  WindowedReads(const PartFiles& files, std::uint64_t most_bytes);
+  Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) override {
+    return parts_[part].read_at(offset, out);
+  }
+
+ private:
+  std::vector<WindowedFile> parts_;
+};
+
+}  // namespace mcr::aggregation

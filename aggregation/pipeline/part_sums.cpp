@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/pipeline/part_sums.hpp"
+
+#include <algorithm>
+
+namespace mcr::aggregation {
+namespace {
+
+constexpr std::size_t least_bytes = 64U << 10;
+/// A gap before a piece, HDF5's metadata mostly, is worth a read of its own below this share of it.
+constexpr std::uint64_t gap_share = 4;
+/// Stays in a core's cache between the read and the sum.
+constexpr std::uint64_t step_bytes = 256U << 10;
+
+}  // namespace
+
+SummedReads::SummedReads(const PartFiles& files, const std::vector<std::uint64_t>& bytes,
+                         PartReads& reads)
+    : files_(files), bytes_(bytes), reads_(reads), parts_(files.size()) {}
+
+Result<void> SummedReads::read(std::size_t number, std::uint64_t offset, MutableByteSpan out) {
+  MCR_TRY(reads_.read(number, offset, out));
+  Part& part = parts_[number];
+  const std::uint64_t end = offset + out.size();
+  if (out.size() < least_bytes || end <= part.done) return {};
+  if (offset > part.done) {
+    if (offset - part.done > out.size() / gap_share) return {};
+    MCR_TRY(sum_up_to(number, offset));
+  }
+  part.sum.add(out.subspan(static_cast<std::size_t>(part.done - offset)));
+  part.done = end;
+  return {};
+}
+
+Result<std::uint64_t> SummedReads::finish(std::size_t number) {
+  MCR_TRY(sum_up_to(number, bytes_[number]));
+  return parts_[number].sum.value();
+}
+
+Result<void> SummedReads::sum_up_to(std::size_t number, std::uint64_t end) {
+  Part& part = parts_[number];
+  Bytes block(static_cast<std::size_t>(std::min(end - part.done, step_bytes)));
+  while (part.done < end) {
+    const MutableByteSpan step = MutableByteSpan(block).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), end - part.done)));
+    MCR_TRY(files_[number]->read_at(part.done, step));
+    part.sum.add(step);
+    part.done += step.size();
+  }
+  return {};
+}
+
+}  // namespace mcr::aggregation

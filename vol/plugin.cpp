@@ -2,8 +2,46 @@
 // The two functions that HDF5 looks up in a plugin, and the only symbols that it exports. HDF5
 // calls them for every plugin on its path, in every program whose open failed: silent, and nothing
 // but a look at the caller.
+#include "restart/base/log.hpp"
+#include "vol/binding/error_stack.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/connector/connector.hpp"
+#include "vol/connector/info_string.hpp"
+
+namespace mcr::vol {
+namespace {
+
+// HDF5 itself only says that it found no plugin of that name. Nothing is said where nobody asked
+// for us.
+void say_refusal(const void* caller) {
+  if (!is_named_by_environment()) return;
+  const std::string file = host_file(caller);
+  const std::string what = file.empty() ? "the HDF5 linked into this program" : file;
+  restart::log_warning_once(
+      "refused host", "nothing is captured: " + what +
+                          " does not export its functions, or is older than 1.14; use a shared "
+                          "HDF5 of 1.14 or newer, or link the program with -rdynamic");
+}
+
+const void* class_for(const void* caller) {
+  switch (bind_host(caller)) {
+    case Binding::bound: {
+      // The stack tells a program why its open failed, after which HDF5 looks for plugins.
+      const KeptErrors kept;
+      return connector_class();
+    }
+    case Binding::other:
+      if (const void* copied = private_copy_plugin_info(caller)) return copied;
+      break;
+    case Binding::refused:
+      say_refusal(caller);
+      break;
+  }
+  return refused_class();
+}
+
+}  // namespace
+}  // namespace mcr::vol
 
 // H5PLextern.h would declare both without visibility.
 extern "C" {
@@ -13,10 +51,9 @@ __attribute__((visibility("default"))) H5PL_type_t H5PLget_plugin_type() { retur
 __attribute__((visibility("default"))) const void* H5PLget_plugin_info() {
   const void* caller = __builtin_return_address(0);
   try {
-    if (mcr::vol::bind_host(caller)) return mcr::vol::connector_class();
-    if (const void* copied = mcr::vol::private_copy_plugin_info(caller)) return copied;
+    return mcr::vol::class_for(caller);
   } catch (...) {
+    return mcr::vol::refused_class();
   }
-  return mcr::vol::refused_class();
 }
 }

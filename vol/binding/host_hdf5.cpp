@@ -3,6 +3,14 @@
 // which object that is, and dlopen(RTLD_NOLOAD) gives the handle for dlsym. Nothing is loaded, no
 // global symbol is consulted: an h5py wheel's libhdf5 is RTLD_LOCAL and has a hashed name, and
 // there may be two of them.
+//
+// A program with HDF5 linked into it shows its functions to dlsym only where it was linked with
+// -rdynamic. Else dlsym finds none, or those of another libhdf5 that somebody loaded RTLD_GLOBAL,
+// whose ids mean nothing to the caller: each function must lie in the caller's own object, and a
+// library that cannot be bound is refused, in this object and not in a copy of it.
+//
+// No lock is held here: the library that calls holds one of its own, and two libraries may call at
+// the same time; dlopen() takes the loader's.
 #include "vol/binding/host_hdf5.hpp"
 
 #include <dlfcn.h>
@@ -14,11 +22,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +39,7 @@ constinit HostHdf5 hdf5;
 
 namespace {
 
-constinit const link_map* bound_host = nullptr;
+constinit std::atomic<const link_map*> bound_host{nullptr};
 
 // What a private copy cannot find out by itself. It is written into the copy's file image before
 // that is loaded, at the place of the mark; in the plugin itself both stay empty.
@@ -53,9 +62,64 @@ const link_map* object_of(const void* address) {
   return static_cast<const link_map*>(map);
 }
 
+bool is_copy() { return copy_note.host != nullptr; }
+
 const link_map* host_of(const void* caller) {
-  const link_map* noted = copy_note.host;
-  return noted != nullptr ? noted : object_of(caller);
+  return is_copy() ? copy_note.host : object_of(caller);
+}
+
+// Where an object's segments lie in memory.
+class Segments {
+ public:
+  explicit Segments(const link_map* object)
+      : mark_(reinterpret_cast<std::uintptr_t>(object->l_ld)) {
+    dl_iterate_phdr(&look_at, this);
+  }
+  [[nodiscard]] bool have(const void* address) const {
+    return has(first_, last_, reinterpret_cast<std::uintptr_t>(address));
+  }
+
+ private:
+  static bool has(std::uintptr_t first, std::uintptr_t last, std::uintptr_t address) {
+    return address >= first && address < last;
+  }
+  static int look_at(dl_phdr_info* object, std::size_t, void* self) {
+    std::uintptr_t first = UINTPTR_MAX;
+    std::uintptr_t last = 0;
+    for (const auto* segment = object->dlpi_phdr; segment != object->dlpi_phdr + object->dlpi_phnum;
+         ++segment) {
+      if (segment->p_type != PT_LOAD) continue;
+      const std::uintptr_t begin = object->dlpi_addr + segment->p_vaddr;
+      first = std::min(first, begin);
+      last = std::max(last, begin + segment->p_memsz);
+    }
+    auto* const segments = static_cast<Segments*>(self);
+    if (!has(first, last, segments->mark_)) return 0;
+    segments->first_ = first;
+    segments->last_ = last;
+    return 1;
+  }
+
+  std::uintptr_t mark_;
+  std::uintptr_t first_ = 0, last_ = 0;
+};
+
+std::optional<HostHdf5> functions_of(const link_map* host) {
+  void* handle = dlopen(*host->l_name == '\0' ? nullptr : host->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return std::nullopt;
+  const Segments own(host);
+  HostHdf5 found;
+  bool complete = true;
+#define MCR_HDF5_FUNCTION(name)                                              \
+  found.name = reinterpret_cast<decltype(found.name)>(dlsym(handle, #name)); \
+  complete = complete && own.have(reinterpret_cast<const void*>(found.name));
+#include "vol/binding/hdf5_functions.inc"
+#undef MCR_HDF5_FUNCTION
+  if (!complete) {
+    dlclose(handle);
+    return std::nullopt;
+  }
+  return found;  // the handle is never given back: the table must not outlive the library
 }
 
 std::string resolved(const char* path) {
@@ -87,49 +151,63 @@ int copied_plugin(const link_map* host) {
   return -1;
 }
 
+// The loader knows objects by the names under which they were opened, and a descriptor's number
+// comes again: without a name of its own, the second copy would be the first one once more.
+void* load_copy(int image) {
+  const std::string number = std::to_string(image);
+  std::string folder = "/proc/self/fd";
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    folder += '/';
+    const std::string name = folder + number;
+    if (dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD) == nullptr)
+      return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  return nullptr;
+}
+
+using PluginInfo = const void* (*)();
+
+PluginInfo make_copy(const link_map* host) {
+  const int image = copied_plugin(host);
+  if (image < 0) return nullptr;
+  void* handle = load_copy(image);
+  close(image);
+  if (handle == nullptr) return nullptr;
+  return reinterpret_cast<PluginInfo>(dlsym(handle, "H5PLget_plugin_info"));
+}
+
 }  // namespace
 
-bool bind_host(const void* caller) {
+Binding bind_host(const void* caller) {
   const link_map* host = host_of(caller);
-  if (bound_host != nullptr) return host == bound_host;
-  if (host == nullptr) return false;
-  void* handle = dlopen(*host->l_name == '\0' ? nullptr : host->l_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return false;
-  HostHdf5 found;
-#define MCR_HDF5_FUNCTION(name)                                              \
-  found.name = reinterpret_cast<decltype(found.name)>(dlsym(handle, #name)); \
-  if (found.name == nullptr) return false;
-#include "vol/binding/hdf5_functions.inc"
-#undef MCR_HDF5_FUNCTION
-  // The handle is never given back: the table must not outlive the library.
-  hdf5 = found;
-  bound_host = host;
-  return true;
+  if (host == nullptr) return Binding::refused;
+  if (bound_host == host) return Binding::bound;
+  const auto functions = functions_of(host);
+  if (!functions) return Binding::refused;
+  const link_map* none = nullptr;
+  if (!bound_host.compare_exchange_strong(none, host)) return Binding::other;
+  hdf5 = *functions;
+  return Binding::bound;
+}
+
+std::string host_file(const void* caller) {
+  const link_map* host = host_of(caller);
+  return host == nullptr ? std::string() : host->l_name;
 }
 
 const void* private_copy_plugin_info(const void* caller) {
   struct Copy {
-    const link_map* host;
-    const void* (*plugin_info)();
+    std::atomic<const link_map*> host;
+    PluginInfo plugin_info;  // only the host's calls come here, one after another
   };
-  static constinit std::mutex mutex;
   static constinit std::array<Copy, 8> copies{};
-  const std::lock_guard lock(mutex);
   const link_map* host = host_of(caller);
-  if (host == nullptr) return nullptr;
+  if (host == nullptr || is_copy()) return nullptr;
   for (Copy& copy : copies) {
-    if (copy.host == host) return copy.plugin_info();
-    if (copy.host != nullptr) continue;
-    const int image = copied_plugin(host);
-    if (image < 0) return nullptr;
-    const std::string name = "/proc/self/fd/" + std::to_string(image);
-    void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    close(image);
-    if (handle == nullptr) return nullptr;
-    copy.plugin_info = reinterpret_cast<const void* (*)()>(dlsym(handle, "H5PLget_plugin_info"));
-    if (copy.plugin_info == nullptr) return nullptr;
-    copy.host = host;
-    return copy.plugin_info();
+    const link_map* other = nullptr;
+    if (!copy.host.compare_exchange_strong(other, host) && other != host) continue;
+    if (copy.plugin_info == nullptr) copy.plugin_info = make_copy(host);
+    return copy.plugin_info == nullptr ? nullptr : copy.plugin_info();
   }
   return nullptr;
 }

@@ -31,9 +31,18 @@ struct HostHdf5 {
 /// Filled by bind_host; nothing of the plugin runs before that.
 extern constinit HostHdf5 hdf5;
 
-/// Binds to the library that holds the code at `caller` (an address in libhdf5). False where a
-/// function is missing or another library is bound already.
-bool bind_host(const void* caller);
+enum class Binding {
+  bound,    ///< `hdf5` is this library's
+  other,    ///< another library is bound already: its private copy answers
+  refused,  ///< the library does not show the functions in use: too old, or linked into a program
+            ///< that exports no symbols
+};
+
+/// Binds to the library that holds the code at `caller`, the first time that one can be bound.
+Binding bind_host(const void* caller);
+
+/// The file of the library or program that holds the code at `caller`; empty for the program itself.
+std::string host_file(const void* caller);
 
 /// What another copy of the plugin, loaded for the libhdf5 of `caller`, answers to
 /// H5PLget_plugin_info; null where none could be made. Two libhdf5 in one process (the wheels of

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vol/connector/file_calls.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <string_view>
 
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/id.hpp"
@@ -46,14 +43,15 @@ bool is_refused(const char* function, const std::string& mistake) {
 
 // Whether the program chose this connector, or HDF5 only asks every plugin that lies on its path.
 bool is_chosen(hid_t access_list) {
-  const char* variable = std::getenv("HDF5_VOL_CONNECTOR");
-  if (variable != nullptr) {
-    std::string_view word = variable;
-    word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
-    if (word.substr(0, word.find_first_of(" \t")) == connector_name) return true;
-  }
+  if (is_named_by_environment()) return true;
   const auto info = HeldInfo::of(access_list);
   return info && info->is_there();
+}
+
+// What the stranger's open left in the error stack is what its program will print or look into.
+bool is_for_us(const char* name, hid_t access_list) {
+  const KeptErrors kept;
+  return (name != nullptr && is_stub_path(name)) || is_chosen(access_list);
 }
 
 bool has_user_block(hid_t create_list) {
@@ -137,7 +135,7 @@ herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t tra
   if (arguments->op_type == H5VL_FILE_IS_ACCESSIBLE) {
     auto& asked = arguments->args.is_accessible;
     // A stranger's failed open (HDF5 asks every connector on its path): only stubs are ours.
-    if (!(asked.filename != nullptr && is_stub_path(asked.filename)) && !is_chosen(asked.fapl_id)) {
+    if (!is_for_us(asked.filename, asked.fapl_id)) {
       *asked.accessible = false;
       return 0;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "restart/base/settings.hpp"
@@ -112,6 +113,13 @@ herr_t from_text(const char* text, void** info) {
 }
 
 }  // namespace
+
+bool is_named_by_environment() {
+  const char* variable = std::getenv("HDF5_VOL_CONNECTOR");
+  if (variable == nullptr) return false;
+  const std::string_view text = trimmed(variable);
+  return text.substr(0, text.find_first_of(" \t\r\n")) == connector_name;
+}
 
 ConnectorInfo parse_info(std::string_view text) {
   ConnectorInfo info;

@@ -19,6 +19,9 @@ struct ConnectorInfo {
   std::string mistake;   ///< why the text cannot be used; the first call that would use it says so
 };
 
+/// True where HDF5_VOL_CONNECTOR names this connector.
+bool is_named_by_environment();
+
 /// Takes under_vol and under_info out of the text.
 ConnectorInfo parse_info(std::string_view text);
 

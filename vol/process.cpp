@@ -154,9 +154,9 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   return (stages_[key] = std::move(stage)).get();
 }
 
-std::uint64_t Process::next_sequence(const std::string& path) {
+std::uint64_t Process::next_sequence(const std::string& path, std::uint64_t first) {
   const std::lock_guard lock(mutex_);
-  return sequences_[path]++;
+  return sequences_.try_emplace(path, first).first->second++;
 }
 
 bool Process::has_reopened(const std::string& path) {

@@ -35,6 +35,7 @@ struct JobStage {
   std::string settings;  ///< for the leader that we may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
+  bool shares_frames = false;           ///< with other ranks, from the stage (vol/launch_share)
   std::set<restart::PartId> published;  ///< by us
   std::uint64_t leader_checked_ns = 0;
   int leader_starts = 0;  ///< since one was last seen to lead
@@ -67,8 +68,8 @@ class Process {
   /// then on.
   Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
 
-  /// How often this process has begun writing `path` in this launch.
-  std::uint64_t next_sequence(const std::string& path);
+  /// How often this process has begun writing `path` in this launch; `first` where it has not yet.
+  std::uint64_t next_sequence(const std::string& path, std::uint64_t first = 0);
   /// False the first time that it is asked of `path`: asked when a published file is written again.
   bool has_reopened(const std::string& path);
 

@@ -133,6 +133,15 @@ bool is_launcher_name(std::string_view name) {
   return false;
 }
 
+/// A script or a person at a terminal may start the same ranks any number of times.
+bool is_shell_name(std::string_view name) {
+  for (const std::string_view known :
+       {"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "busybox"}) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
 /// True, false, or nothing where the process's environment is closed to us.
 std::optional<bool> has_variable(std::uint64_t pid, const char* name) {
   const auto environment =
@@ -150,14 +159,16 @@ std::optional<bool> has_variable(std::uint64_t pid, const char* name) {
 
 /// The nearest ancestor that was not itself given a rank: shells and wrappers between launcher and
 /// program inherit the variable. None where that is process 1, which each of several containers
-/// has. Without a variable only a launcher's name counts.
+/// has, or a shell. Without a variable only a launcher's name counts.
 std::optional<std::uint64_t> launcher_process(const char* rank_variable) {
   std::uint64_t pid = static_cast<std::uint64_t>(::getppid());
   for (int generation = 0; pid > 1 && generation < 64; ++generation) {
     const auto facts = facts_of(pid);
     if (!facts) return std::nullopt;
     if (is_launcher_name(facts->name)) return pid;
-    if (rank_variable != nullptr && !has_variable(pid, rank_variable).value_or(false)) return pid;
+    if (rank_variable != nullptr && !has_variable(pid, rank_variable).value_or(false)) {
+      return is_shell_name(facts->name) ? std::nullopt : std::optional(pid);
+    }
     pid = facts->parent;
   }
   return std::nullopt;

@@ -12,7 +12,7 @@
 //   Intel MPI   the launcher's UUID
 //   MPICH, MVAPICH, others   the launcher's process (boot, process number, start time), where one
 //               such process can be seen from all ranks: all of them on one node, or a launcher
-//               that forks
+//               that forks; never a shell, which may start the same ranks again
 // With one rank the process draws a number of its own.
 #pragma once
 

@@ -78,10 +78,15 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   part.identity = {status.st_dev, status.st_ino};
   part.group = status.st_gid;
   restart::PartBegin& begin = part.begin;
+  std::uint64_t first_sequence = 0;
   if (plan.place.status) {
     const auto old = stub_in(part.at_path, status);
     begin.replaced = old ? restart::Replaced::stub : restart::Replaced::native_file;
     if (old) begin.replaced_part = old->part;
+    // A launcher may start several programs in turn in each rank: the count goes on where the one
+    // before left it, else two writings would be one generation.
+    if (old && old->launch == launcher.launch && old->path == plan.place.path)
+      first_sequence = old->sequence + 1;
   }
   begin.path_as_passed = plan.path_as_passed;
   begin.path = plan.place.path;
@@ -92,7 +97,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.local_rank_count = launcher.local_rank_count;
   begin.node = launcher.node;
   begin.launch = *launcher.launch;
-  begin.sequence = Process::get().next_sequence(plan.place.path);
+  begin.sequence = Process::get().next_sequence(plan.place.path, first_sequence);
   begin.masked_names = plan.masked_names;
   begin.presence = plan.stage->presence.name;
   begin.mode = status.st_mode & 07777;

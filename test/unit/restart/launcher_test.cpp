@@ -212,6 +212,14 @@ TEST_CASE("no certain source, no nonce") {
           .launch);
 }
 
+TEST_CASE("a shell that starts ranks is no launcher: it may start them again") {
+  const std::string ranks =
+      "for r in 0 1; do PMI_RANK=$r PMI_SIZE=2 MPI_LOCALNRANKS=2 " MCR_LAUNCHER_PROBE " & done";
+  const auto seen = started("sh -c '" + ranks + "; wait'");
+  REQUIRE(seen.size() == 2);
+  CHECK(launches(seen) == std::set<std::string>{"none"});
+}
+
 TEST_CASE("settings override what the launcher says") {
   const Launcher found = find(slurm, {.rank = 2, .rank_count = 4, .launch = "L 1", .node = "n9"});
   CHECK(found.rank == 2);

@@ -31,8 +31,14 @@ Result<LaunchDirectory> LaunchDirectory::create(const std::string& stage, const 
   MCR_TRY(make_directory(parent.descriptor(), name));
   File made = MCR_TRY(open_directory(parent.descriptor(), name));
   MCR_TRY(check_private(made, stage + "/" + name));
-  for (const char* part : subdirectories) MCR_TRY(make_directory(made.descriptor(), part));
-  return LaunchDirectory(stage + "/" + name, std::move(made));
+  LaunchDirectory directory(stage + "/" + name, std::move(made));
+  MCR_TRY(directory.complete());
+  return directory;
+}
+
+Result<void> LaunchDirectory::complete() const {
+  for (const char* part : subdirectories) MCR_TRY(make_directory(descriptor(), part));
+  return {};
 }
 
 Result<LaunchDirectory> LaunchDirectory::open(const std::string& path) {

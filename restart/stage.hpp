@@ -52,6 +52,8 @@ class LaunchDirectory {
   /// the directory must be this user's, closed to others, and lie in a directory of which the same
   /// is true.
   static Result<LaunchDirectory> open(const std::string& path);
+  /// Makes what a process that died in create() left out. For who holds the leader's lock.
+  Result<void> complete() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }

@@ -9,7 +9,7 @@
 //     such parts go to 5 at once. The container goes where the checkpoint's directory is now; parts
 //     whose files the program removed with their directory are freed.
 //       crash: as before; the next leader looks again
-//  3. Make the container directory.
+//  3. Make the container directory, and its name durable.
 //       crash: an empty directory
 //  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
 //       crash before the rename: a file `….unfinished` that the next attempt replaces
@@ -38,6 +38,7 @@
 #include <thread>
 
 #include "aggregation/commit/commit_options.hpp"
+#include "aggregation/commit/container_directory.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/commit/trace_file.hpp"
 #include "restart/base/log.hpp"
@@ -138,12 +139,6 @@ std::string free_name(const ContainerName& where, const Present& present, std::u
     if (!present.names.contains(name)) return name;
     number = number.value_or(0) + 1;
   }
-}
-
-/// Step 3.
-Result<void> make_container_directory(const std::string& path) {
-  if (system_calls().mkdirat(AT_FDCWD, path.c_str(), 0777) == 0 || errno == EEXIST) return {};
-  return system_error("cannot make directory", path);
 }
 
 /// As the program named it, relative to the directory that all parts share (or shared then).
@@ -417,10 +412,13 @@ void Summary::failed(const std::string& why) {
   changed_ = true;
 }
 
-void Summary::write(std::size_t pending) {
+void Summary::write(std::size_t pending, const Busy& busy) {
+  constexpr std::uint64_t beat_ns = 1'000'000'000;
   const std::lock_guard lock(mutex_);
-  if (!changed_ && pending == pending_) return;
+  const std::uint64_t now = restart::clock_ns(CLOCK_MONOTONIC);
+  if (!changed_ && pending == pending_ && (pending == 0 || now < written_ns_ + beat_ns)) return;
   pending_ = pending;
+  written_ns_ = now;
   const auto line = [](const char* key, std::uint64_t value) {
     return std::string(key) + "=" + std::to_string(value) + "\n";
   };
@@ -429,6 +427,11 @@ void Summary::write(std::size_t pending) {
                      line("raw_bytes", raw_bytes_) + line("stored_bytes", stored_bytes_) +
                      line("put_back", put_back_) + line("failed_commits", failures_) +
                      line("pending", pending_);
+  if (!busy.what.empty()) {
+    std::string what = busy.what;
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    text += "draining=" + what + "\n" + line("drain_seconds", busy.seconds);
+  }
   if (!last_failure_.empty()) text += "last_failure=" + last_failure_ + "\n";
   const auto written = [&]() -> Result<void> {
     const File file = MCR_TRY(File::open(directory_.descriptor(), "summary.new",

@@ -27,8 +27,14 @@ class Summary {
                           std::uint64_t container_bytes);
   void put_back(std::size_t parts);
   void failed(const std::string& why);
-  /// Parts still in the stage; rewrites the file where anything has changed.
-  void write(std::size_t pending);
+  /// What the leader has been writing, and for how long.
+  struct Busy {
+    std::string what;  ///< empty: nothing
+    std::uint64_t seconds = 0;
+  };
+  /// Parts still in the stage; rewrites the file where anything has changed, and once a second
+  /// while parts wait: its time says that the leader moves.
+  void write(std::size_t pending, const Busy& busy);
 
  private:
   const restart::LaunchDirectory& directory_;
@@ -39,6 +45,7 @@ class Summary {
   std::size_t pending_ = 0, largest_set_ = 0;
   std::string last_failure_;
   bool changed_ = true;
+  std::uint64_t written_ns_ = 0;
 };
 
 /// Where the sets of this launch went that a container of ours holds: for what becomes known of

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "aggregation/commit/commit_options.hpp"
+#include "aggregation/commit/container_directory.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/base/system.hpp"
@@ -134,9 +135,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   const std::string masked = begin.masked_names.empty() ? begin.path : begin.masked_names.front();
   const auto names =
       restart::container_name(masked, settings.text("container_dir"), begin.launch, begin.sequence);
-  if (system_calls().mkdirat(AT_FDCWD, names.directory.c_str(), 0777) != 0 && errno != EEXIST) {
-    return system_error("cannot make directory", names.directory);
-  }
+  MCR_TRY(make_container_directory(names.directory));
   const File directory = MCR_TRY(File::open(AT_FDCWD, names.directory, O_RDONLY | O_DIRECTORY));
   const std::string name =
       "unfinished-" + name_of(begin.path) + "." + begin.part.text().substr(0, 8);

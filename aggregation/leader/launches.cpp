@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "aggregation/leader/lifetime.hpp"
+#include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
 
@@ -47,7 +49,29 @@ Result<LaunchStatus> look_at_launch(const LaunchDirectory& directory) {
   status.kept = MCR_TRY(directory.list(State::committed)).size();
   status.bytes = MCR_TRY(directory.used_bytes());
   status.summary = read_summary(directory);
+  struct stat written {};
+  if (restart::system_calls().fstatat(directory.descriptor(), "summary", &written, 0) == 0) {
+    const std::uint64_t now_s = restart::clock_ns(CLOCK_REALTIME) / 1'000'000'000;
+    const auto then_s = static_cast<std::uint64_t>(written.st_mtim.tv_sec);
+    status.summary_age_s = now_s > then_s ? now_s - then_s : 0;
+  }
   return status;
+}
+
+std::string LaunchStatus::what_stands_still() const {
+  constexpr std::uint64_t patience_s = 5;
+  if (!has_leader || published == 0) return {};
+  const auto text = [](std::uint64_t seconds) { return std::to_string(seconds) + " s"; };
+  if (summary_age_s >= patience_s) {
+    return "its leader has not moved for " + text(summary_age_s) +
+           ": stopped, or waiting for storage or for a processor";
+  }
+  const auto what = summary.find("draining");
+  const auto seconds = summary.find("drain_seconds");
+  if (what == summary.end() || seconds == summary.end()) return {};
+  const std::uint64_t since = std::strtoull(seconds->second.c_str(), nullptr, 10);
+  if (since < patience_s) return {};
+  return "its leader has been writing the container of " + what->second + " for " + text(since);
 }
 
 Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage) {

@@ -46,12 +46,14 @@ constexpr std::uint64_t request_ms = 250;
 
 class Leader {
  public:
-  Leader(const LaunchDirectory& directory, const restart::Settings& settings, Signals* signals)
+  Leader(const LaunchDirectory& directory, const restart::Settings& settings, Patience patience,
+         Signals* signals)
       : directory_(directory),
         settings_(settings),
         signals_(signals),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
         discovery_(directory, &stubs_, &requests_),
+        decisions_(patience),
         summary_(directory),
         quick_("mcr put back", answers_),
         drain_("mcr drain", answers_) {}
@@ -74,7 +76,7 @@ class Leader {
       for (const Decision& decision : decisions_.on(events, now_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
       }
-      summary_.write(decisions_.pending());
+      summary_.write(decisions_.pending(), busy());
       leave_notice();
       look_for_requests();
       if (!exit_) wait();
@@ -97,7 +99,8 @@ class Leader {
   }
 
   void act(const DrainGroup& group) {
-    drains_[group.drain] = group.parts;
+    if (drains_.empty()) drain_begin_ms_ = now_ms();
+    drains_[group.drain] = {group.set.masked_name, group.parts};
     drain_.submit([this, group]() -> std::vector<Event> {
       return {commit_group(directory_, group, summary_, &stubs_, &places_)};
     });
@@ -161,6 +164,12 @@ class Leader {
       restart::log_warning("parts remain in " + directory_.path() + ": `mcr recover`");
   }
 
+  /// Drains come one after another: the first is the one at work.
+  [[nodiscard]] Summary::Busy busy() const {
+    if (drains_.empty()) return {};
+    return {drains_.begin()->second.masked_name, (now_ms() - drain_begin_ms_) / 1000};
+  }
+
   // --- between decisions ------------------------------------------------------------------------
 
   /// What a drain left in the stage, taken back by its writer or new again, is reported anew.
@@ -168,8 +177,9 @@ class Leader {
     std::vector<Event> events = answers_.take();
     for (const Event& event : events) {
       if (const auto* done = std::get_if<DrainDone>(&event)) {
-        std::vector<PartId> parts = std::move(drains_[done->drain]);
+        std::vector<PartId> parts = std::move(drains_[done->drain].parts);
         drains_.erase(done->drain);
+        drain_begin_ms_ = now_ms();
         std::erase_if(parts, [&](const PartId& part) {
           return std::find(done->failed.begin(), done->failed.end(), part) != done->failed.end();
         });
@@ -269,8 +279,13 @@ class Leader {
   Decisions decisions_;
   Summary summary_;
   Answers answers_;
-  SetPlaces places_;                                     ///< of the drain's thread
-  std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< under way
+  SetPlaces places_;  ///< of the drain's thread
+  struct Drain {
+    std::string masked_name;
+    std::vector<PartId> parts;
+  };
+  std::map<std::uint64_t, Drain> drains_;  ///< under way
+  std::uint64_t drain_begin_ms_ = 0;       ///< of the first of them
   LaunchDirectory::Notice last_notice_;
   std::uint64_t noticed_ms_ = 0;
   std::atomic<bool> looking_ = false;
@@ -297,6 +312,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     const auto lock = MCR_TRY(directory.try_lead());
     if (!lock) return report;
     report.led = true;
+    MCR_TRY(directory.complete());
     if (options.is_process) {
       MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
       auto log = MCR_TRY(restart::File::open(directory.descriptor(), "leader.log",
@@ -311,7 +327,10 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     }
     bool was_terminated = false;
     {
-      Leader leader(directory, options.settings, signals.get());
+      Patience patience;
+      // An adopted launch has had its processes: nobody is about to join.
+      if (!options.adopts_others) patience.first_rank_ms = 0;
+      Leader leader(directory, options.settings, patience, signals.get());
       MCR_TRY(leader.run());
       was_terminated = leader.was_terminated();
     }

@@ -21,16 +21,21 @@ std::string name_of(const LaunchStatus& launch) {
 nlohmann::json to_json(const LaunchStatus& launch) {
   nlohmann::json summary = nlohmann::json::object();
   for (const auto& [key, value] : launch.summary) {
-    if (key == "last_failure") {
+    if (key == "last_failure" || key == "draining") {
       summary[key] = value;
     } else {
       summary[key] = std::strtoull(value.c_str(), nullptr, 10);
     }
   }
-  return {{"launch", launch.path},         {"leader", launch.has_leader},
-          {"processes", launch.processes}, {"open", launch.open},
-          {"published", launch.published}, {"kept", launch.kept},
-          {"stage_bytes", launch.bytes},   {"summary", summary}};
+  return {{"launch", launch.path},
+          {"leader", launch.has_leader},
+          {"processes", launch.processes},
+          {"open", launch.open},
+          {"published", launch.published},
+          {"kept", launch.kept},
+          {"stage_bytes", launch.bytes},
+          {"summary", summary},
+          {"stands_still", launch.what_stands_still()}};
 }
 
 nlohmann::json to_json(const std::vector<LaunchStatus>& launches) {
@@ -51,12 +56,18 @@ void print_launches(const std::vector<LaunchStatus>& launches) {
                size_text(number(launch, "stored_bytes"))});
   }
   table.print();
+  for (const LaunchStatus& launch : launches) {
+    const std::string still = launch.what_stands_still();
+    if (!still.empty()) std::printf("%s: %s\n", name_of(launch).c_str(), still.c_str());
+  }
 }
 
 void print_left(std::string_view command, const std::vector<LaunchStatus>& left) {
   for (const LaunchStatus& launch : left) {
     const auto failure = launch.summary.find("last_failure");
+    const std::string still = launch.what_stands_still();
     std::string why = failure != launch.summary.end() ? failure->second
+                      : !still.empty()                ? still
                       : launch.processes > 0          ? "its processes still run"
                                                       : "see " + launch.path + "/leader.log";
     std::fprintf(stderr, "mcr %.*s: %zu published and %zu open parts remain in %s: %s\n",

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/container_directory.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <mutex>
+#include <set>
+
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::aggregation {
+
+using restart::File;
+
+Result<void> make_container_directory(const std::string& path) {
+  const bool is_new = restart::system_calls().mkdirat(AT_FDCWD, path.c_str(), 0777) == 0;
+  if (!is_new && errno != EEXIST) return restart::system_error("cannot make directory", path);
+  // One that is there already may have been made by a rank, or by a leader that died over it: so
+  // each leader sees to it once.
+  static std::mutex mutex;
+  static std::set<std::string> durable;
+  const std::lock_guard lock(mutex);
+  if (!is_new && durable.contains(path)) return {};
+  const std::size_t slash = path.rfind('/');
+  const auto parent = File::open(AT_FDCWD,
+                                 slash == std::string::npos ? "."
+                                 : slash == 0               ? "/"
+                                                            : path.substr(0, slash),
+                                 O_RDONLY | O_DIRECTORY);
+  // Where it may be written to but not be read, there is no way to ask for this.
+  if (parent) MCR_TRY(restart::sync_directory(parent->descriptor()));
+  if (!parent && parent.error().system_error != EACCES) return parent.error();
+  durable.insert(path);
+  return {};
+}
+
+}  // namespace mcr::aggregation

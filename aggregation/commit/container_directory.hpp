@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "codecs/base/result.hpp"
+
+namespace mcr::aggregation {
+
+/// Makes the directory where it is missing. Its own name is durable when this returns: a container
+/// in it that is durable is found again.
+Result<void> make_container_directory(const std::string& path);
+
+}  // namespace mcr::aggregation

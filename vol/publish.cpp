@@ -154,6 +154,8 @@ Result<void> publish(StagedPart& part) {
     if (const auto filled = fill_stub(part); !filled) {
       // Storage is full for this file as it is for native HDF5, which shall say so.
       (void)directory.drop(part.begin.part).has_value();
+      // A part that went there in one piece has its bytes in memory still, and is not begun again.
+      if (!part.bytes.is_open()) part.journal = restart::File();
       return filled;
     }
   } else if (const auto put = put_stub(part); !put) {

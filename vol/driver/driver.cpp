@@ -269,6 +269,21 @@ bool has_our_driver(hid_t access_list) {
   return driver_id >= 0 && hdf5.H5Pget_driver(access_list) == driver_id;
 }
 
+bool has_plain_file_driver(hid_t access_list) {
+  if (has_default_driver(access_list) || has_our_driver(access_list)) return true;
+  const hid_t driver = hdf5.H5Pget_driver(access_list);
+  unsigned long features = 0;
+  if (hdf5.H5FDdriver_query(driver, &features) >= 0 &&
+      (features & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0) {
+    return true;
+  }
+  // The core driver says so only of a file that is open.
+  const Id list(hdf5.H5Pcopy(access_list));
+  constexpr std::size_t increment = 64 * 1024;
+  return list && hdf5.H5Pset_fapl_core(list.get(), increment, false) >= 0 &&
+         hdf5.H5Pget_driver(list.get()) == driver;
+}
+
 ProgramFlush::ProgramFlush() { ++program_flushes; }
 ProgramFlush::~ProgramFlush() { --program_flushes; }
 

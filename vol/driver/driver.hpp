@@ -20,6 +20,9 @@ Id list_with_driver(hid_t access_list, const CapturePlan* plan);
 bool has_default_driver(hid_t access_list);
 /// Whether the list names our driver.
 bool has_our_driver(hid_t access_list);
+/// One whose file is one file as the default driver writes it: what reads it would read a stub's
+/// part. Not so the family driver and its like, whose members have lists of their own.
+bool has_plain_file_driver(hid_t access_list);
 
 /// True where the last open of this thread failed because the operating system refused the file.
 /// Native HDF5 then says best why.

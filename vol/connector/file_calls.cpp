@@ -48,10 +48,17 @@ bool is_chosen(hid_t access_list) {
   return info && info->is_there();
 }
 
+// Whatever driver the program would have used for the file, where that would have read it at all.
+// (A list with the family driver must not come back to HDF5 from an open that found us by itself:
+// 1.14 never closes it, and crashes over it at its end.)
+bool is_stub_for(const char* name, hid_t access_list) {
+  return name != nullptr && is_stub_path(name) && has_plain_file_driver(access_list);
+}
+
 // What the stranger's open left in the error stack is what its program will print or look into.
 bool is_for_us(const char* name, hid_t access_list) {
   const KeptErrors kept;
-  return (name != nullptr && is_stub_path(name)) || is_chosen(access_list);
+  return is_stub_for(name, access_list) || is_chosen(access_list);
 }
 
 bool has_user_block(hid_t create_list) {
@@ -97,8 +104,7 @@ void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t trans
     return native_class().file_cls.open(name, flags, list, transfer_list, request);
   };
   if (is_refused("H5Fopen", environment_info().mistake)) return nullptr;
-  // A stub is ours whatever driver the program would have used for the file.
-  if (!has_default_driver(access_list) && (name == nullptr || !is_stub_path(name)))
+  if (!has_default_driver(access_list) && !is_stub_for(name, access_list))
     return native(access_list);
   return call_with_driver(access_list, nullptr, native);
 }
@@ -118,7 +124,7 @@ herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t tra
     return native_class().file_cls.specific(file, arguments, transfer_list, request);
   };
   const auto with_driver = [&](const char* name, hid_t& list_in_arguments) {
-    if (name == nullptr || !is_stub_path(name)) return native();
+    if (!is_stub_for(name, list_in_arguments)) return native();
     const hid_t given = list_in_arguments;
     Id list = list_with_driver(given, nullptr);
     if (list) list_in_arguments = list.get();

@@ -342,6 +342,63 @@ TEST_CASE("a changed byte anywhere in a container gives an error or right data, 
     }
   }
   CHECK(noticed > good.size() / 10);
+  WARN(good.size() << " bytes changed one after the other: none gave wrong data");
+}
+
+TEST_CASE("frames that change places in a container give errors, never wrong data") {
+  const ScratchDirectory directory;
+  std::vector<std::string> paths;
+  for (unsigned rank = 0; rank < 3; ++rank) {
+    paths.push_back(directory / ("rank" + std::to_string(rank) + ".h5"));
+    make_hdf5_file(paths.back(), {}, [&](hid_t file) {
+      for (const char* name : {"x", "y", "z"})
+        write_dataset(file, {name, H5T_IEEE_F64LE, {500}, {}, false, false}, rank + name[0]);
+    });
+  }
+  Packed packed(paths);
+  REQUIRE(packed.write(options_of(Scheme::aware, codecs::Profile::none)));
+  const Bytes good = read_whole(packed.container());
+  std::vector<restart::FramePlace> frames;
+  {
+    const auto reader = ContainerReader::open(AT_FDCWD, packed.container());
+    REQUIRE(reader);
+    for (const restart::DatasetEntry& dataset : **(*reader)->datasets()) {
+      for (std::uint32_t i = 0; i < dataset.frame_count; ++i)
+        frames.push_back(*(*reader)->frame_place(dataset, i));
+    }
+  }
+  std::size_t swaps = 0;
+  for (const auto& a : frames) {
+    for (const auto& b : frames) {
+      if (a.file_offset >= b.file_offset || a.stored_bytes != b.stored_bytes) continue;
+      Bytes swapped = good;
+      std::copy_n(good.begin() + static_cast<std::ptrdiff_t>(a.file_offset), a.stored_bytes,
+                  swapped.begin() + static_cast<std::ptrdiff_t>(b.file_offset));
+      std::copy_n(good.begin() + static_cast<std::ptrdiff_t>(b.file_offset), a.stored_bytes,
+                  swapped.begin() + static_cast<std::ptrdiff_t>(a.file_offset));
+      ++swaps;
+      {
+        const auto file = File::open(AT_FDCWD, packed.container(), O_RDWR);
+        REQUIRE(file->write_at(0, swapped));
+      }
+      const auto reader = ContainerReader::open(AT_FDCWD, packed.container());
+      REQUIRE(reader);
+      std::size_t failed = 0;
+      for (std::size_t part = 0; part < paths.size(); ++part) {
+        const Bytes original = read_whole(paths[part]);
+        const auto image = restart::open_part_image(*reader, (**(*reader)->parts())[part]);
+        Bytes read(original.size());
+        if (!image || !(*image)->read_at(0, read)) {
+          ++failed;
+        } else {
+          REQUIRE(read == original);
+        }
+      }
+      CHECK(failed > 0);
+    }
+  }
+  CHECK(swaps > 0);
+  WARN(swaps << " pairs of frames exchanged: all noticed");
 }
 
 TEST_CASE("a container cut off at any length is an error or gives right data") {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any bytes as a decision, and any bytes as one whose magic, version and checksum are right; what is
+// read is written again and says the same.
+#include <cstdlib>
+
+#include "codecs/base/checksum.hpp"
+#include "restart/format/decision.hpp"
+
+namespace {
+
+using namespace mcr;
+using namespace mcr::restart;
+
+void try_decision(ByteSpan bytes) {
+  const auto decision = read_decision(bytes);
+  if (!decision) return;
+  const auto again = read_decision(write_decision(*decision));
+  if (!again || again->as_it_is != decision->as_it_is || again->given != decision->given ||
+      again->newest != decision->newest) {
+    std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const ByteSpan bytes(reinterpret_cast<const std::byte*>(data), size);
+  try_decision(bytes);
+  Bytes file;
+  Writer writer(file);
+  writer.bytes(ByteSpan(write_decision({})).first(9));
+  writer.bytes(bytes);
+  writer.u64(checksum(file));
+  try_decision(file);
+  return 0;
+}

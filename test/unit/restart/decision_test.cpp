@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/format/decision.hpp"
+
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+
+namespace {
+
+Decision example() { return {false, {"mpi-0123456789abcdef", 7}, {"mpi-fedcba9876543210", 300}}; }
+
+bool says(const Result<Decision>& read, const Decision& wanted) {
+  return read && read->as_it_is == wanted.as_it_is && read->given == wanted.given &&
+         read->newest == wanted.newest;
+}
+
+}  // namespace
+
+TEST_CASE("a decision says what was decided") {
+  CHECK(says(read_decision(write_decision(example())), example()));
+  CHECK(says(read_decision(write_decision({})), {}));
+}
+
+TEST_CASE("every altered bit of a decision is noticed, and every length at which it ends") {
+  const Bytes file = write_decision(example());
+  std::size_t changes = 0;
+  for (std::size_t place = 0; place < file.size(); ++place) {
+    for (unsigned bit = 0; bit < 8; ++bit, ++changes) {
+      Bytes altered = file;
+      altered[place] ^= std::byte(1U << bit);
+      INFO(place << "." << bit);
+      CHECK_FALSE(read_decision(altered));
+    }
+  }
+  for (std::size_t length = 0; length < file.size(); ++length)
+    CHECK_FALSE(read_decision(ByteSpan(file).first(length)));
+  WARN(changes << " bits changed, " << file.size() << " lengths cut: all noticed");
+}
+
+TEST_CASE("a decision of a newer format is unsupported") {
+  Bytes file = write_decision(example());
+  file[8] = std::byte{2};
+  const auto read = read_decision(file);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().cause == Cause::unsupported);
+}
+
+TEST_CASE("the first decision under a name holds") {
+  const ScratchDirectory directory;
+  const std::string place = directory / ".";
+  const auto first = record_decision(place, "set-x.decision", example());
+  REQUIRE(first);
+  CHECK(first->is_ours);
+  const auto second = record_decision(place, "set-x.decision", {});
+  REQUIRE(second);
+  CHECK_FALSE(second->is_ours);
+  CHECK(second->decision.given == example().given);
+  CHECK(find_decision(place, "set-x.decision")->newest == example().newest);
+}

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/native_file.hpp"
 
+#include <sys/stat.h>
+
+#include "restart/format/journal.hpp"
+
 namespace mcr::aggregation {
+namespace {
+
+/// HDF5's own driver looks for the name behind a link, and refuses what has none: a small part's
+/// bytes. They are few, and the driver that takes a file into memory asks for no name.
+bool is_small_and_nameless(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && status.st_nlink == 0 &&
+         static_cast<std::uint64_t>(status.st_size) <= restart::max_content_bytes;
+}
+
+}  // namespace
 
 Result<OwnedId> open_natively(const std::string& path) {
   // A file that does not open must not make HDF5 print, or load every plugin that a user's
@@ -13,7 +28,9 @@ Result<OwnedId> open_natively(const std::string& path) {
   const OwnedId access(H5Pcreate(H5P_FILE_ACCESS));
   const OwnedId native(H5VLget_connector_id_by_name("native"));
   if (!access.is_valid() || H5Pset_vol(access.get(), native.get(), nullptr) < 0 ||
-      H5Pset_fapl_sec2(access.get()) < 0 ||
+      (is_small_and_nameless(path)
+           ? H5Pset_fapl_core(access.get(), restart::max_content_bytes, false)
+           : H5Pset_fapl_sec2(access.get())) < 0 ||
       H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
       H5Pset_file_locking(access.get(), false, true) < 0) {
     return Error{Cause::damaged, "HDF5: no file access property list"};

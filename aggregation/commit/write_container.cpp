@@ -76,8 +76,8 @@ class Committer {
 
     const restart::File directory =
         MCR_TRY(restart::File::open(AT_FDCWD, set_.directory, O_RDONLY | O_DIRECTORY));
-    restart::PendingFile pending =
-        MCR_TRY(restart::PendingFile::create(directory.descriptor(), set_.name, 0666));
+    restart::PendingFile pending = MCR_TRY(
+        restart::PendingFile::create(directory.descriptor(), set_.name, 0666, set_.temporary_word));
     MCR_TRY(write_file(set_.directory + "/" + pending.temporary_name()));
     if (options_.drain.verify) {
       MCR_TRY(read_back(directory.descriptor(), pending.temporary_name()));

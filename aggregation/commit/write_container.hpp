@@ -33,6 +33,8 @@ struct SetToCommit {
   std::vector<PartToCommit> parts;  ///< of one group, by rank; may be empty (all ranks passed)
   std::string directory;            ///< where the container goes; exists
   std::string name;                 ///< its file name there
+  /// Of its temporary name; what an earlier attempt left under it is replaced. "": a new one.
+  std::string temporary_word;
 };
 
 struct MergeOptions {

@@ -27,12 +27,15 @@ PendingFile::~PendingFile() {
   if (!temporary_.empty()) (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
 }
 
-Result<PendingFile> PendingFile::create(int directory, const std::string& name, mode_t mode) {
-  const PartId word = MCR_TRY(PartId::random());
+Result<PendingFile> PendingFile::create(int directory, const std::string& name, mode_t mode,
+                                        const std::string& word) {
   // Beside the final name, which may have a directory in front.
   const std::size_t slash = name.rfind('/');
   const std::string before = slash == std::string::npos ? std::string() : name.substr(0, slash + 1);
-  std::string temporary = before + ".mcr-" + word.text().substr(0, 16) + ".tmp";
+  std::string temporary = before + ".mcr-" +
+                          (word.empty() ? MCR_TRY(PartId::random()).text().substr(0, 16) : word) +
+                          ".tmp";
+  if (!word.empty()) (void)system_calls().unlinkat(directory, temporary.c_str(), 0);
   File file =
       MCR_TRY(File::open(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
   return PendingFile(directory, name, std::move(temporary), std::move(file));

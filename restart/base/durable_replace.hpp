@@ -24,9 +24,12 @@ enum class Existing {
 /// directory, which goes when this object goes.
 class PendingFile {
  public:
-  /// `directory` must stay open as long as this object. The temporary name is ".mcr-<random>.tmp",
-  /// with `mode` less what umask takes; the prefix keeps it out of programs' globs.
-  static Result<PendingFile> create(int directory, const std::string& name, mode_t mode);
+  /// `directory` must stay open as long as this object. The temporary name is ".mcr-<word>.tmp",
+  /// with `mode` less what umask takes; the prefix keeps it out of programs' globs. Without a `word`
+  /// a new one is made up. With one, a file of that name is what a dead process left, and goes: no
+  /// two that live may use the same.
+  static Result<PendingFile> create(int directory, const std::string& name, mode_t mode,
+                                    const std::string& word = {});
 
   PendingFile(PendingFile&& other) noexcept;
   PendingFile& operator=(PendingFile&&) = delete;

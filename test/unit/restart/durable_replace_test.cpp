@@ -145,3 +145,17 @@ TEST_CASE("whatever call fails, the name holds the old file or the new one, whol
     }
   }
 }
+
+TEST_CASE("what a dead process left under its temporary name goes when the file is made again") {
+  const Place place;
+  REQUIRE(replace_file(place.descriptor(), ".mcr-word.tmp", as_bytes("half of it"), 0600,
+                       Durability::none));
+  {
+    auto pending = PendingFile::create(place.descriptor(), "a", 0600, "word");
+    REQUIRE(pending);
+    CHECK(pending->temporary_name() == ".mcr-word.tmp");
+    CHECK(*pending->file().size() == 0);
+    REQUIRE(pending->finish(Durability::none));
+  }
+  CHECK(place.names() == std::vector<std::string>{"a"});
+}

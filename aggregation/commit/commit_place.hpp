@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps 2 and 3 of a commit: where the container goes, and what of its set lies there already.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "aggregation/commit/locked_parts.hpp"
+#include "aggregation/commit/stub_handles.hpp"
+#include "restart/base/settings.hpp"
+#include "restart/container_name.hpp"
+
+namespace mcr::aggregation {
+
+/// Parts that some container of the set already lists, and the names that are taken.
+struct Present {
+  std::set<restart::PartId> parts;
+  std::set<std::string> names;
+};
+Present find_present(const restart::ContainerName& where);
+
+/// A name of this group that no container has yet.
+std::string free_name(const restart::ContainerName& where, const Present& present,
+                      std::uint32_t first, std::uint32_t last, std::uint32_t supplement);
+
+/// Each directory of container_dir that is missing; nothing above.
+Result<void> make_directory(const restart::ContainerName& where);
+
+/// The container's place, if the program has renamed the directory since; parts whose files went
+/// with it leave the stage and the list. What has no place any more goes into the nearest directory
+/// above that there is: nothing that was closed is dropped on a guess.
+void follow_directory(const restart::LaunchDirectory& directory, const restart::Settings& settings,
+                      const StubHandles* stubs, restart::ContainerName& where,
+                      std::vector<LockedPart>& parts, std::vector<restart::PartId>& left);
+
+/// Says it in the leader's log and, where that is possible, beside the checkpoints, where a user
+/// looks.
+void report_trouble(const std::string& container_directory, const std::string& message);
+
+}  // namespace mcr::aggregation

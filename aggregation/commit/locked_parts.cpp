@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/locked_parts.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+namespace mcr::aggregation {
+
+using restart::File;
+using restart::LaunchDirectory;
+using restart::PartId;
+
+namespace {
+
+constexpr int lock_turns = 2000;  // a writer may wait for slow storage with its stub
+constexpr auto lock_pause = std::chrono::milliseconds(5);
+
+/// The bytes, locked. Between publish and the stub's rename the writer still has its lock, for as
+/// long as storage takes for a rename; who takes a part back has it too, but then it is not
+/// published any more.
+Result<File> lock_bytes(const LaunchDirectory& directory, const PartId& id) {
+  for (int turn = 0;; ++turn) {
+    auto bytes = directory.open_bytes(id);
+    const bool busy = !bytes && bytes.error().system_error == EWOULDBLOCK;
+    if (!busy || turn == lock_turns || !directory.is_in(LaunchDirectory::State::published, id)) {
+      return bytes;
+    }
+    std::this_thread::sleep_for(lock_pause);
+  }
+}
+
+}  // namespace
+
+std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
+                                   const std::vector<PartId>& ids) {
+  std::vector<LockedPart> parts;
+  for (const PartId& id : ids) {
+    LockedPart part;
+    part.id = id;
+    // Lock, then read the journal: before the lock it may still move.
+    auto bytes = lock_bytes(directory, id);
+    auto journal = directory.journal(LaunchDirectory::State::published, id);
+    if (!journal) continue;
+    part.is_native = journal->publish && journal->publish->native;
+    if (!part.is_native) {
+      if (!bytes) continue;
+      const auto size = bytes->size();
+      if (!size) continue;
+      part.size = *size;
+      part.bytes = std::move(*bytes);
+    }
+    part.journal = std::move(*journal);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace mcr::aggregation

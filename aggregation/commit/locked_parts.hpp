@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Step 1 of a commit: the parts, locked so that no writer changes them.
+#pragma once
+
+#include <vector>
+
+#include "restart/base/file.hpp"
+#include "restart/stage.hpp"
+
+namespace mcr::aggregation {
+
+struct LockedPart {
+  restart::PartId id;
+  restart::Journal journal;
+  restart::File bytes;  ///< not open for a native file
+  std::uint64_t size = 0;
+  bool is_native = false;
+};
+
+/// Those that are gone or taken back are left out.
+std::vector<LockedPart> lock_parts(const restart::LaunchDirectory& directory,
+                                   const std::vector<restart::PartId>& ids);
+
+}  // namespace mcr::aggregation

@@ -108,7 +108,17 @@ Result<void> detach(const std::vector<std::string>& words) {
   return system_error("cannot start", self);
 }
 
+void lift_limits() {
+  for (const auto resource : {RLIMIT_FSIZE, RLIMIT_NOFILE}) {
+    struct rlimit limit {};
+    if (::getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(resource, &limit);
+  }
+}
+
 Result<void> step_back(const std::string& cpus) {
+  lift_limits();
   ::setpriority(PRIO_PROCESS, 0, 19);
 #ifdef SYS_ioprio_set
   constexpr int process = 1;
@@ -182,6 +192,8 @@ Signals::Signals() {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGHUP, SIG_IGN);
+  ::signal(SIGXFSZ,
+           SIG_IGN);  // a write over the limit is an error, and the parts become plain files
   descriptor_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

@@ -18,7 +18,11 @@ namespace mcr::aggregation {
 /// detaching.
 Result<void> detach(const std::vector<std::string>& words);
 
-/// Lowest CPU and I/O priority, first in line when memory runs out, and the cores of `cpus`
+/// The limits on a file's size and on descriptors as high as this process may set them: a container
+/// is larger than any of its files, and all files of a set are open at once.
+void lift_limits();
+
+/// Lifts limits; lowest CPU and I/O priority, first in line when memory runs out, and the cores of `cpus`
 /// ("auto": all that there are; else a list as "0-3,8"). What the system refuses is left as it is.
 Result<void> step_back(const std::string& cpus);
 

@@ -78,6 +78,10 @@ std::string size_text(std::uint64_t bytes) {
   return unit == 0 ? std::to_string(bytes) + units[0] : decimal(value, units[unit]);
 }
 
+std::string counted(std::uint64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t left) {
   const auto content = restart::read_file(stage.directory.descriptor(), "summary", 1 << 16);
   if (!content) return;
@@ -89,14 +93,24 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t l
   if (sets == 0) return;
   std::array<char, 32> waited;
   std::snprintf(waited.data(), waited.size(), "%.2f", static_cast<double>(waited_ns) / 1e9);
-  std::string line = std::to_string(sets) + (sets == 1 ? " set of " : " sets of ") +
-                     std::to_string(parts / sets) + (parts / sets == 1 ? " part, " : " parts, ") +
-                     size_text(raw) + " → " + size_text(stored);
+  // "in all" where not all sets have the same number: late parts, files that went native.
+  const bool is_even = parts % sets == 0;
+  const std::uint64_t shown = is_even ? parts / sets : parts;
+  std::string line = counted(sets, "set") + (is_even ? " of " : ", ") + counted(shown, "part") +
+                     (is_even ? ", " : " in all, ") + size_text(raw) + " → " + size_text(stored);
   if (stored > 0)
     line += " (" + decimal(static_cast<double>(raw) / static_cast<double>(stored), "×") + ")";
   line += std::string(", ranks waited ") + waited.data() + " s each, ";
   line += left == 0 ? "all committed" : std::to_string(left) + " not committed yet";
   restart::log_summary(line);
+}
+
+/// Else a job would stand still without a word, because its storage is full.
+void tell_of_wait(const JobStage& stage) {
+  restart::log_warning(
+      "the storage refuses checkpoint files: the job's end waits for it, for at most " +
+      std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=); " + stage.directory.path() +
+      "/leader.log says why");
 }
 
 }  // namespace
@@ -113,14 +127,20 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
     return stage.directory.is_in(State::published, part);
   };
   if (stage.waits_at_exit && !stage.published.empty()) {
+    bool told = false;
     const bool committed = wait_until(stage, stage.exit_wait_ms, [&] {
       std::erase_if(stage.published, [&](const auto& part) { return !is_pending(part); });
-      return stage.published.empty();
+      if (stage.published.empty()) return true;
+      if (!told && stage.directory.notice().commit_failed) {
+        told = true;
+        if (is_lowest_rank(stage)) tell_of_wait(stage);
+      }
+      return false;
     });
     if (!committed) {
-      restart::log_warning(std::to_string(stage.published.size()) +
-                           " checkpoint files are not committed; they stay in " +
-                           stage.directory.path() + ", `mcr recover` brings them to storage");
+      restart::log_warning(counted(stage.published.size(), "checkpoint file") +
+                           " not committed yet, in " + stage.directory.path() +
+                           ": `mcr recover` brings what stays there to storage");
     }
     if (is_lowest_rank(stage)) {
       // The others of the node end at the same time; their last parts belong into the line.

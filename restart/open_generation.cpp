@@ -243,6 +243,9 @@ class View {
 
   void warn(const Choice& choice, const std::string& newest, const std::string& missing) const {
     if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
+    // Nothing of it is here, as where stubs were copied without their mcr/: the open fails, and says
+    // where it has looked.
+    if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
       text += " is incomplete: " + missing + " have no file of it. All ranks get the whole set " +

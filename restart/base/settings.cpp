@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/base/settings.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -206,10 +207,10 @@ bool is_cpu_list(std::string_view list) {
     list.remove_prefix(std::min(list.size(), item.size() + 1));
     const std::size_t dash = item.find('-');
     const auto first = parse_count(item.substr(0, dash));
-    if (!first) return false;
+    if (!first || *first >= CPU_SETSIZE) return false;
     if (dash == std::string_view::npos) continue;
     const auto last = parse_count(item.substr(dash + 1));
-    if (!last || *last < *first) return false;
+    if (!last || *last < *first || *last >= CPU_SETSIZE) return false;
   }
   return true;
 }

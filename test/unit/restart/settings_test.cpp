@@ -153,6 +153,7 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
                           "container_dir=/abs",
                           "leader_cpus=a",
                           "leader_cpus=3-1",
+                          "leader_cpus=0-77777",
                           "allow=rel",
                           "codec.double=nosuchcodec",
                           "codec.=zstd",

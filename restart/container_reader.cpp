@@ -188,7 +188,8 @@ class FileContainerReader final : public ContainerReader {
 
 Result<std::shared_ptr<ContainerReader>> ContainerReader::open(int directory,
                                                                const std::string& name) {
-  File file = MCR_TRY(File::open(directory, name, O_RDONLY));
+  // Without a wait, should it be a pipe.
+  File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK));
   const std::uint64_t file_bytes = MCR_TRY(file.size());
   auto reader = std::make_shared<FileContainerReader>(std::move(file), file_bytes);
   const auto begun = reader->begin();

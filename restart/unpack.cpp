@@ -11,6 +11,7 @@
 #include <set>
 
 #include "codecs/base/checksum.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
 #include "restart/frame_scatter.hpp"
 #include "restart/part_image.hpp"
@@ -19,14 +20,12 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::size_t block_bytes = 1U << 20;
-constexpr const char* unfinished_ending = ".unfinished";
 
-/// A part on its way to a file; unlinked unless it got its name.
+/// A part on its way to a file.
 struct Target {
   std::uint32_t part = 0;
   std::string path;  ///< below the directory
-  File file;
-  bool finished = false;
+  PendingFile file;
 };
 
 /// Scratches for the threads that come.
@@ -54,17 +53,6 @@ class Unpacker {
   Unpacker(ContainerReader& container, const std::string& directory, const UnpackOptions& options)
       : container_(container), directory_name_(directory), options_(options) {}
 
-  ~Unpacker() {
-    for (const Target& target : targets_) {
-      if (!target.finished) {
-        system_calls().unlinkat(directory_.descriptor(), (target.path + unfinished_ending).c_str(),
-                                0);
-      }
-    }
-  }
-  Unpacker(const Unpacker&) = delete;
-  Unpacker& operator=(const Unpacker&) = delete;
-
   Result<UnpackReport> run() {
     parts_ = MCR_TRY(container_.parts());
     directory_ = MCR_TRY(File::open(AT_FDCWD, directory_name_, O_RDONLY | O_DIRECTORY));
@@ -83,7 +71,11 @@ class Unpacker {
     MCR_TRY(write_frames(scatter));
     MCR_TRY(write_skeletons(scatter));
     MCR_TRY(check_parts());
-    for (Target& target : targets_) MCR_TRY(finish(target));
+    const Existing existing = options_.replace ? Existing::replaced : Existing::kept;
+    for (Target& target : targets_) {
+      MCR_TRY(target.file.finish(Durability::none, existing));
+      report_.files.push_back(target.path);
+    }
     return std::move(report_);
   }
 
@@ -105,14 +97,11 @@ class Unpacker {
                      directory_name_ + "/" + path + " is there already (--force replaces it)"};
       }
       MCR_TRY(make_directories(path));
+      PendingFile file = MCR_TRY(PendingFile::create(directory_.descriptor(), path,
+                                                     (entry.mode == 0 ? 0644 : entry.mode) & 0777));
+      MCR_TRY(file.file().truncate(entry.size));
       target_of_part_[part] = targets_.size();
-      targets_.push_back({part, path, File(), false});
-      const std::string name = path + unfinished_ending;
-      system_calls().unlinkat(directory_.descriptor(), name.c_str(), 0);
-      targets_.back().file =
-          MCR_TRY(File::open(directory_.descriptor(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
-                             (entry.mode == 0 ? 0644 : entry.mode) & 0777));
-      MCR_TRY(targets_.back().file.truncate(entry.size));
+      targets_.push_back({part, path, std::move(file)});
     }
     return {};
   }
@@ -158,7 +147,7 @@ class Unpacker {
       return decoded.error();
     }
     for (const ScatteredFrame::Target& target : frame.targets) {
-      const File& file = targets_[target_of_part_[target.part]].file;
+      const File& file = targets_[target_of_part_[target.part]].file.file();
       MCR_TRY(file.write_at(target.part_offset, raw.span().subspan(target.begin, target.bytes)));
       advance(target.bytes);
     }
@@ -180,7 +169,7 @@ class Unpacker {
         block.resize(
             static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, range.bytes - done)));
         MCR_TRY(image->read_at(range.part_offset + done, block));
-        const File& file = targets_[target_of_part_[range.part]].file;
+        const File& file = targets_[target_of_part_[range.part]].file.file();
         MCR_TRY(file.write_at(range.part_offset + done, block));
         done += block.size();
         advance(block.size());
@@ -204,25 +193,13 @@ class Unpacker {
     for (std::uint64_t done = 0; done < entry.size; done += block.size()) {
       block.resize(
           static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, entry.size - done)));
-      MCR_TRY(target.file.read_at(done, block));
+      MCR_TRY(target.file.file().read_at(done, block));
       sum.add(block);
     }
     if (sum.value() == entry.checksum) return {};
     return Error{Cause::damaged, container_.name() + ": the part of rank " +
                                      std::to_string(entry.rank) + " (" + entry.path +
                                      ") does not match its checksum"};
-  }
-
-  Result<void> finish(Target& target) {
-    const std::string name = target.path + unfinished_ending;
-    const auto rename = options_.replace ? system_calls().renameat : system_calls().rename_new;
-    if (rename(directory_.descriptor(), name.c_str(), directory_.descriptor(),
-               target.path.c_str()) != 0) {
-      return system_error("rename", directory_name_ + "/" + target.path);
-    }
-    target.finished = true;
-    report_.files.push_back(target.path);
-    return {};
   }
 
   void advance(std::uint64_t bytes) {
@@ -239,7 +216,7 @@ class Unpacker {
   ContainerReader& container_;
   std::string directory_name_;
   const UnpackOptions& options_;
-  File directory_;
+  File directory_;  ///< outlives the targets
   const std::vector<PartRecord>* parts_ = nullptr;
   std::vector<Target> targets_;
   std::vector<std::size_t> target_of_part_;

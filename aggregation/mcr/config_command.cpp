@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr config [DIR]: every effective value, and where it came from.
+#include <sys/stat.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -8,6 +10,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/file.hpp"
 #include "restart/base/launcher.hpp"
 
 namespace mcr::aggregation {
@@ -32,6 +35,8 @@ RunCommand declare_config(CLI::App& app) {
   app.add_option("DIR", *directory, "of checkpoints, whose mcr.conf counts too");
   app.add_flag("--describe", *help, "say what each setting is for");
   return [directory, help](const CommonOptions& common) {
+    if (struct stat status{}; !directory->empty() && ::stat(directory->c_str(), &status) != 0)
+      return print_error(common, "config", restart::system_error("cannot find", *directory));
     std::vector<std::string> warnings;
     const auto settings = effective_settings(*directory, warnings);
     for (const std::string& warning : warnings)
@@ -50,7 +55,8 @@ RunCommand declare_config(CLI::App& app) {
       table.add(std::move(row));
     };
     for (const restart::SettingRow& row : restart::settings_table()) {
-      if (row.name.find('<') != std::string_view::npos) continue;  // a family of keys: those that are set follow
+      if (row.name.find('<') != std::string_view::npos)
+        continue;  // a family of keys: those that are set follow
       std::string value(settings->text(row.name));
       std::string source(settings->source(row.name));
       // What the launcher says stands where nothing else is said.
@@ -67,8 +73,7 @@ RunCommand declare_config(CLI::App& app) {
       add(row.name, std::move(value), std::move(source), row.help);
     }
     for (const auto& [name, text] : settings->codec_overrides()) {
-      add("codec." + name, text, std::string(settings->source("codec." + name)),
-          "pipeline of this type or variable");
+      add(name, text, std::string(settings->source(name)), "pipeline of this type or variable");
     }
     if (common.json) {
       print_json(values);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr COMMAND: finds the subcommand in the table, reads its options, runs it.
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 #include <vector>
 
 #include "aggregation/mcr/commands.hpp"
@@ -38,6 +40,10 @@ int run(int count, char** words) {
   try {  // CLI11 is a library that throws
     app.parse(count, words);
   } catch (const CLI::ParseError& error) {
+    // What the parser has not read any more counts too.
+    const bool json =
+        std::find(words + 1, words + count, std::string_view("--json")) != words + count;
+    if (error.get_exit_code() != 0 && json) print_json({{"error", error.what()}});
     return app.exit(error) == 0 ? exit_code::success : exit_code::usage;
   }
   for (const auto& [command, run_command] : commands) {

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "restart/base/file.hpp"
 #include "restart/container_name.hpp"
@@ -81,9 +80,10 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
   struct stat status {};
   std::vector<std::string> found;
   if (::stat(argument.c_str(), &status) != 0) {
+    const Error missing = restart::system_error("cannot find", argument);
     const Path path = split(argument);
     found = containers_in(path.directory, path.name);
-    if (found.empty()) return restart::system_error("find", argument);
+    if (found.empty()) return missing;
     return found;
   }
   if (S_ISDIR(status.st_mode)) {
@@ -93,7 +93,10 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
     if (found.empty()) return Error{Cause::usage, argument + ": no container in it or in its mcr/"};
     return found;
   }
-  const File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY));
+  if (!S_ISREG(status.st_mode)) {
+    return Error{Cause::usage, argument + ": is neither a file nor a directory"};
+  }
+  const File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY | O_NONBLOCK));
   Bytes head(restart::Stub::max_bytes);
   head.resize(MCR_TRY(file.read_some_at(0, head)));
   if (!restart::looks_like_stub(head)) return std::vector<std::string>{argument};
@@ -106,28 +109,6 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
                                    "may still be in the stage (`mcr status`, `mcr recover`)"};
   }
   return found;
-}
-
-Result<std::uint64_t> parse_bytes(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::string unit(end, text.data() + text.size());
-  std::erase(unit, ' ');
-  unsigned shift = 0;
-  if (!unit.empty()) {
-    constexpr std::string_view units = "KMGT";
-    const std::size_t place = units.find(static_cast<char>(unit[0] & ~0x20));
-    const std::string rest = unit.substr(1);
-    if (place == std::string_view::npos ? unit != "B"
-                                        : !(rest.empty() || rest == "B" || rest == "iB")) {
-      return Error{Cause::usage, "\"" + text + "\" is no size: for example 4096, 64 KiB, 1 MiB"};
-    }
-    shift = place == std::string_view::npos ? 0 : static_cast<unsigned>(place + 1) * 10;
-  }
-  if (problem != std::errc{} || number > UINT64_MAX >> shift) {
-    return Error{Cause::usage, "\"" + text + "\" is no size: for example 4096, 64 KiB, 1 MiB"};
-  }
-  return number << shift;
 }
 
 unsigned usable_threads() {

@@ -28,9 +28,6 @@ int exit_code_of(const Error& error);
 /// Cause::usage.
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 
-/// "64 KiB", "1M", "4096": bytes, in units of 1024.
-Result<std::uint64_t> parse_bytes(const std::string& text);
-
 /// Threads that this process may use at once.
 unsigned usable_threads();
 

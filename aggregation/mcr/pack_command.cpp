@@ -8,10 +8,12 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/trace_file.hpp"
+#include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -78,6 +80,7 @@ Output output_of(const PackOptions& pack) {
 }
 
 Result<CommitReport> pack(const PackOptions& options) {
+  lift_limits();
   const Output output = output_of(options);
   const MergeOptions merge = MCR_TRY(merge_options_of(options, output.directory));
   const std::string common = common_directory(options.files);
@@ -89,10 +92,15 @@ Result<CommitReport> pack(const PackOptions& options) {
   set.set.rank_count = static_cast<std::uint32_t>(options.files.size());
   std::vector<std::unique_ptr<restart::File>> files;
   for (const std::string& name : options.files) {
-    files.push_back(
-        std::make_unique<restart::File>(MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDONLY))));
+    files.push_back(std::make_unique<restart::File>(
+        MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK))));
     const struct stat status = MCR_TRY(files.back()->status());
     if (!S_ISREG(status.st_mode)) return Error{Cause::usage, name + ": is not a regular file"};
+    if (restart::is_stub_file(*files.back())) {
+      return Error{Cause::usage, name +
+                                     ": is a stub, whose data is in a container already; "
+                                     "`mcr unpack` gives the file"};
+    }
     PartToCommit part;
     part.part = MCR_TRY(restart::PartId::random());
     part.rank = static_cast<std::uint32_t>(set.parts.size());

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
@@ -55,6 +56,7 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
 }
 
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
+  lift_limits();
   if (::mkdir(command.directory.c_str(), 0777) != 0 && errno != EEXIST) {
     return restart::system_error("mkdir", command.directory);
   }

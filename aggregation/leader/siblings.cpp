@@ -4,9 +4,13 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <set>
 
+#include "aggregation/commit/commit_options.hpp"
+#include "restart/base/file.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
 #include "restart/masked_name.hpp"
 
 namespace mcr::aggregation {
@@ -14,6 +18,19 @@ namespace mcr::aggregation {
 namespace {
 /// Steps to other ranks: neighbours, then those that are likely to be on other nodes.
 constexpr std::uint32_t steps[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, 256};
+
+/// A lone file never comes into a container: where the launch has one under that name, the leader
+/// that wrote it knew of others. It is dead now, or another node's.
+bool has_containers(const restart::PartBegin& begin, const std::string& masked_name) {
+  const auto where = restart::container_name(masked_name, settings_of(begin).text("container_dir"),
+                                             begin.launch, 0);
+  const auto names = restart::list_directory(AT_FDCWD, where.directory);
+  if (!names) return false;
+  constexpr std::size_t sequence_bytes = 2;  // "0."
+  const std::string prefix = where.prefix.substr(0, where.prefix.size() - sequence_bytes);
+  return std::any_of(names->begin(), names->end(),
+                     [&](const std::string& name) { return name.starts_with(prefix); });
+}
 }  // namespace
 
 std::optional<std::size_t> find_siblings(const restart::PartBegin& begin) {
@@ -34,6 +51,10 @@ std::optional<std::size_t> find_siblings(const restart::PartBegin& begin) {
         if (exists && S_ISREG(status.st_mode)) return i;
       }
     }
+  }
+  // A program that renames its files when they are done leaves none under the others' names.
+  for (std::size_t i = 0; i < begin.masked_names.size(); ++i) {
+    if (has_containers(begin, begin.masked_names[i])) return i;
   }
   return std::nullopt;
 }

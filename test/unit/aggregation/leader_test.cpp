@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "aggregation/leader/lifetime.hpp"
+#include "aggregation/leader/siblings.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;
@@ -119,6 +120,18 @@ TEST_CASE("storage that refuses containers gets the parts as plain files, and ra
   CHECK(job.directory().notice().commit_failed);
   for (std::uint32_t r = 0; r < 2; ++r) job.leave(r);
   leader.join();
+}
+
+TEST_CASE("a file is not alone whose launch has a container under its name, whoever wrote that") {
+  StagedJob job(4);
+  job.join(0);
+  const auto begun = job.begin(0, "tmp.0.h5", sample(0));
+  CHECK_FALSE(find_siblings(begun.begin));
+  std::filesystem::create_directory(job.out("mcr"));
+  std::ofstream(job.out("mcr/set-tmp.{rank}.h5.other-3.r1-1.h5")) << "another launch's";
+  CHECK_FALSE(find_siblings(begun.begin));
+  std::ofstream(job.out("mcr/set-tmp.{rank}.h5.launch-3.r0-0.h5")) << "ours";
+  CHECK(find_siblings(begun.begin) == 0);
 }
 
 TEST_CASE("a list of cores") {

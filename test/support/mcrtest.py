@@ -390,8 +390,7 @@ def main():
             continue
         outcome = runner.run_case(runner.case_command(script, entry["name"]), entry["deadline"], BUILD, options.keep)
         print(f"{outcome.state:8} {outcome.seconds:6.1f} s  {entry['name']}"
-              + (f": {outcome.last_line}" if outcome.state == "skipped" or entry["slow"] and outcome.state == "passed" else ""),
-              flush=True)
+              + (f": {outcome.last_line}" if outcome.last_line and outcome.state != "failed" else ""), flush=True)
         if outcome.state == "failed":
             failed += 1
             print("    " + outcome.text.strip().replace("\n", "\n    "), flush=True)

@@ -10,7 +10,11 @@
 namespace mcr::vol {
 
 Result<void> lock_descriptor(int descriptor, int operation, bool ignore_disabled) {
-  if (restart::system_calls().flock(descriptor, operation | LOCK_NB) == 0) return {};
+  int answer = 0;
+  do {
+    answer = restart::system_calls().flock(descriptor, operation | LOCK_NB);
+  } while (answer != 0 && errno == EINTR);
+  if (answer == 0) return {};
   if (ignore_disabled && errno == ENOSYS) return {};
   return restart::system_error(
       operation == LOCK_UN ? "unable to unlock file" : "unable to lock file", {});

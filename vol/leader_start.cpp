@@ -47,8 +47,36 @@ std::string command_path() {
                                     : plugin.substr(0, slash + 1) + MCR_COMMAND_FROM_PLUGIN;
 }
 
-// 0 where the leader was started; it detaches at once, so its first process is waited for here,
-// bounded: the program must not find a child that it does not know.
+// Starts a program that is nobody's child: the one in between shares our memory as a child of
+// posix_spawn does, does nothing else, and is about to have ended when this returns. 0, or why it
+// cannot be started.
+[[gnu::noinline]] int spawn_orphan(const char* command, const posix_spawn_file_actions_t* actions,
+                                   const posix_spawnattr_t* attributes, char* const* words,
+                                   char* const* environment, volatile pid_t* between) {
+  volatile int status = 0;
+  const pid_t child = vfork();
+  if (child == 0) {
+    pid_t started = -1;
+    status = posix_spawn(&started, command, actions, attributes, words, environment);
+    _exit(0);
+  }
+  *between = child;
+  return child < 0 ? errno : status;
+}
+
+// No program may find a child that it does not know. Bounded: it may have been stopped.
+void await_end(pid_t child) {
+  const std::uint64_t begin = monotonic_ns();
+  timespec pause{0, 20'000};
+  int ended = 0;
+  while (waitpid(child, &ended, WNOHANG) == 0 && monotonic_ns() - begin < start_limit_ns) {
+    nanosleep(&pause, nullptr);
+    if (pause.tv_nsec < 5'000'000) pause.tv_nsec *= 2;
+  }
+}
+
+// 0 where the leader was started. Nobody waits until its program is loaded, which takes longer than
+// many a checkpoint.
 int spawn(const std::string& command, std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -67,26 +95,25 @@ int spawn(const std::string& command, std::vector<std::string> words) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // A session of its own at once: what ends the job's processes must not end it while it starts.
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
   }
-  pid_t child = -1;
-  const int status = posix_spawn(&child, command.c_str(), &actions, &attributes, arguments.data(),
-                                 environment.data());
+  // A handler of the program's must not run in the process in between.
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  volatile pid_t between = -1;
+  const int status = spawn_orphan(command.c_str(), &actions, &attributes, arguments.data(),
+                                  environment.data(), &between);
+  if (between > 0) await_end(between);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (status != 0) return status;
-  const std::uint64_t begin = monotonic_ns();
-  timespec pause{0, 200'000};
-  int ended = 0;
-  while (waitpid(child, &ended, WNOHANG) == 0 && monotonic_ns() - begin < start_limit_ns) {
-    nanosleep(&pause, nullptr);
-    if (pause.tv_nsec < 5'000'000) pause.tv_nsec *= 2;
-  }
-  return 0;
+  return status;
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 //   hold MIB                                   takes so much more memory and keeps it
 //   exit N | _exit N | abort
 //   fork                                       the child ends at once by _exit(0), the parent waits
+//   childless                                  wait() finds no child, ended or not
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
@@ -228,6 +229,8 @@ static int act(int count, char** w) {
   if (!strcmp(verb, "sleep")) return nap(number), 0;
   if (!strcmp(verb, "hold")) return hold((size_t)number << 20);
   if (!strcmp(verb, "fork")) return child();
+  if (!strcmp(verb, "childless"))
+    return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : -1;
   if (!strcmp(verb, "exit")) exit((int)number);
   if (!strcmp(verb, "_exit")) _exit((int)number);
   if (!strcmp(verb, "abort")) abort();

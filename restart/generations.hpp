@@ -26,10 +26,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "restart/format/index.hpp"
 #include "restart/format/part_id.hpp"
 
 namespace mcr::restart {
@@ -61,6 +63,8 @@ struct Member {
   std::uint32_t rank = 0;
   std::string path;              ///< below the directory that all parts share
   std::uint64_t written_ns = 0;  ///< of the container: the newest of a path counts
+  /// Its bytes are no container's: the file that lies natively at its path, or was kept aside.
+  std::optional<NativeMember> native;
 };
 
 struct Generation {

@@ -8,6 +8,7 @@
 #include "restart/container_name.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/masked_name.hpp"
+#include "restart/native_members.hpp"
 #include "restart/stage.hpp"
 #include "restart/stub_file.hpp"
 
@@ -33,12 +34,20 @@ void add_container(Generation& generation, const SetIdentity& set,
     const std::string path = path_tail(entry.path, components);
     Member& member = generation.members[path];
     if (set.created_ns < member.written_ns) continue;
-    member = {entry.part, entry.rank, path, set.created_ns};
+    member = {entry.part, entry.rank, path, set.created_ns, {}};
   }
-  for (const NativeMember& native : set.natives) account.wrote.insert(native.rank);
+  for (const NativeMember& native : set.natives) {
+    account.wrote.insert(native.rank);
+    const std::string path = path_tail(native.path, components);
+    Member& member = generation.members[path];
+    if (set.created_ns < member.written_ns) continue;
+    member = {PartId{}, native.rank, path, set.created_ns, native};
+  }
 }
 
-std::optional<Stub> read_stub_at(const std::string& path, AtName& there) {
+/// What lies at a name: its stub, or what the note about a native file says (`is_native`).
+std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
+                                 AtName& there, bool& is_native) {
   const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
   if (!file) {
     there.kind =
@@ -46,7 +55,16 @@ std::optional<Stub> read_stub_at(const std::string& path, AtName& there) {
     return std::nullopt;
   }
   there.kind = AtName::Kind::native_file;
-  if (!is_stub_file(*file)) return std::nullopt;
+  is_native = !is_stub_file(*file);
+  if (is_native) {
+    const auto status = file->status();
+    auto note = status ? native_note_in(containers, path, *status) : std::nullopt;
+    if (!note) return std::nullopt;
+    there.kind = AtName::Kind::stub;
+    there.generation = {note->stub.launch, note->stub.sequence};
+    there.available = note->is_complete;
+    return std::move(note->stub);
+  }
   auto stub = read_stub_file(*file);
   if (!stub) {
     there.kind = AtName::Kind::unreadable;
@@ -106,22 +124,41 @@ std::vector<Generation> stored_generations(const ContainerPlace& place, std::siz
 }
 
 PresentNames present_names(const std::string& path, const std::string& masked_name,
-                           std::uint32_t rank, std::uint32_t rank_count) {
+                           std::uint32_t rank, std::uint32_t rank_count,
+                           const std::string& containers) {
   PresentNames present;
   for (std::uint32_t other = 0; other < rank_count; ++other) {
     AtName there;
     const std::vector<std::string> paths =
         other == rank ? std::vector{path} : sibling_paths(path, masked_name, rank, other);
     for (const std::string& sibling : paths) {
-      auto stub = read_stub_at(sibling, there);
+      bool is_native = false;
+      auto stub = read_stub_at(sibling, containers, there, is_native);
       if (there.kind == AtName::Kind::nothing) continue;
       present.paths[other] = sibling;
       if (stub) present.stubs[other] = std::move(*stub);
+      if (stub && is_native) present.natives.insert(other);
       break;
     }
     present.at[other] = there;
   }
   return present;
+}
+
+void find_native_members(std::vector<Generation>& generations, PresentNames& present,
+                         const std::string& containers, const std::string& base) {
+  for (Generation& generation : generations) {
+    for (const auto& [path, member] : generation.members) {
+      if (!member.native) continue;
+      const auto named = present.paths.find(member.rank);
+      const std::string here = named == present.paths.end() ? base + path : named->second;
+      const std::string place = place_of_native(containers, *member.native, here);
+      generation.damaged |= place.empty();
+      AtName& there = present.at[member.rank];
+      if (place != here || there.kind != AtName::Kind::native_file) continue;
+      there = {AtName::Kind::stub, generation.name, true};
+    }
+  }
 }
 
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
@@ -140,14 +177,15 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       const auto goes_on = stage->second ? stage->second->anybody_goes_on() : Result<bool>(false);
       if (goes_on && *goes_on) look.living.insert(stub.launch);
     }
-    if (known != generations.end() && has_part(*known, stub.part)) {
+    const bool is_native = present.natives.contains(rank);
+    if (known != generations.end() && !is_native && has_part(*known, stub.part)) {
       there.available = true;
       continue;
     }
     const bool staged = stage->second && (stage->second->is_in(State::published, stub.part) ||
                                           stage->second->is_in(State::committed, stub.part));
-    there.available = staged;
-    look.lost |= !staged;
+    there.available = staged || (is_native && there.available);
+    look.lost |= !there.available && !is_native;  // what a dead writer left torn comes from nowhere
     look.drains |= staged && !look.living.contains(stub.launch);
     if (known == generations.end()) {
       Generation generation;
@@ -156,10 +194,11 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       generation.account.rank_count = stub.rank_count;
       known = generations.insert(generations.end(), std::move(generation));
     }
-    if (!staged) continue;
+    if (!there.available) continue;
     known->account.wrote.insert(stub.rank);
+    if (is_native) continue;  // its bytes are at its path, and nowhere else yet
     const std::string path = path_tail(stub.path, components);
-    known->members[path] = {stub.part, stub.rank, path, not_committed};
+    known->members[path] = {stub.part, stub.rank, path, not_committed, {}};
   }
   return look;
 }

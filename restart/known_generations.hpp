@@ -21,14 +21,23 @@ std::string path_tail(const std::string& path, std::size_t components);
 std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
                                            bool own_only);
 
-/// The stubs at the names that the ranks have under `masked_name`, which `path` of `rank` fits.
+/// The stubs at the names that the ranks have under `masked_name`, which `path` of `rank` fits, and
+/// the notes in `containers` about native files there.
 struct PresentNames {
   std::map<std::uint32_t, AtName> at;
-  std::map<std::uint32_t, Stub> stubs;
+  std::map<std::uint32_t, Stub> stubs;      ///< of native files: what their notes say
+  std::set<std::uint32_t> natives;          ///< ranks whose stub stands for a native file there
   std::map<std::uint32_t, std::string> paths;
 };
 PresentNames present_names(const std::string& path, const std::string& masked_name,
-                           std::uint32_t rank, std::uint32_t rank_count);
+                           std::uint32_t rank, std::uint32_t rank_count,
+                           const std::string& containers);
+
+/// Looks where the native members of the generations are: `base` is the directory that all parts
+/// share. One that is gone damages its generation. A present native file without a note is the
+/// generation's of which it is a member.
+void find_native_members(std::vector<Generation>& generations, PresentNames& present,
+                         const std::string& containers, const std::string& base);
 
 /// What this node's stage says of parts that no container holds.
 struct StageLook {

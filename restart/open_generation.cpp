@@ -12,6 +12,7 @@
 #include "restart/format/decision.hpp"
 #include "restart/known_generations.hpp"
 #include "restart/masked_name.hpp"
+#include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stage.hpp"
 
@@ -123,8 +124,12 @@ class View {
 
   /// By the containers alone: then every look gives the same, and nothing else has to be read.
   [[nodiscard]] bool is_plainly_whole() const {
-    return !renamed_ && generations_.size() == 1 && !generations_.front().damaged &&
-           wholeness(generations_.front().account) == Wholeness::whole;
+    if (renamed_ || generations_.size() != 1) return false;
+    const Generation& own = generations_.front();
+    const bool has_natives =
+        std::any_of(own.members.begin(), own.members.end(),
+                    [](const auto& member) { return member.second.native.has_value(); });
+    return !has_natives && !own.damaged && wholeness(own.account) == Wholeness::whole;
   }
 
   /// A leader, perhaps one yet to come, may still change what lies at these names.
@@ -170,8 +175,10 @@ class View {
 
   Choice look() {
     generations_ = stored_generations(*place_, components_, false);
-    present_ = present_names(path_, masked_name_, stub_.rank, stub_.rank_count);
+    present_ = present_names(path_, masked_name_, stub_.rank, stub_.rank_count, place_->directory);
     if (renamed_) add_generations_of_stubs();
+    find_native_members(generations_, present_, place_->directory,
+                        path_.substr(0, path_.size() - tail_.size()));
     stage_ = look_into_stages(present_, generations_, components_);
     std::erase_if(generations_,
                   [&](const Generation& it) { return it.name.launch == opener_.launch; });
@@ -295,6 +302,14 @@ class View {
     return newest;
   }
 
+  Result<OpenedPart> open_native(const Member& member, Stub other) {
+    const auto named = present_.paths.find(member.rank);
+    const std::string place = place_of_native(
+        place_->directory, *member.native, named == present_.paths.end() ? path_ : named->second);
+    auto source = MCR_TRY(open_native_source(place, *member.native));
+    return OpenedPart{std::move(source), std::move(other)};
+  }
+
   Result<OpenedPart> open_member(const Generation& given, const Member& member) {
     Stub other = stub_;
     other.part = member.part;
@@ -312,11 +327,13 @@ class View {
     other.rank = member.rank;
     other.path = stub_.path;
     if (!given.masked_name.empty()) other.masked_names = {given.masked_name};
+    if (member.native) return open_native(member, std::move(other));
     auto source = MCR_TRY(open_part(other, from, opener_.allow));
     return OpenedPart{std::move(source), std::move(other)};
   }
 
   Result<OpenedPart> exactly() {
+    if (opener_.is_native) return OpenedPart{nullptr, stub_};
     auto source = MCR_TRY(open_part(stub_, path_, opener_.allow));
     return OpenedPart{std::move(source), stub_};
   }

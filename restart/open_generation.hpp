@@ -36,12 +36,13 @@ struct Opener {
   Mix mix = Mix::previous;
   std::uint64_t wait_ms = 0;  ///< read_wait=; programs of one rank never wait
   std::string allow = "none";
+  bool is_native = false;  ///< a native file lies there, and the stub is the note about it
   /// Sees to it that somebody drains what that launch left in the stage; may be empty.
   std::function<void(const std::string& launch_directory)> adopt;
 };
 
 struct OpenedPart {
-  std::unique_ptr<PartSource> source;
+  std::unique_ptr<PartSource> source;  ///< null: the native file that lies there
   Stub stub;  ///< of the part that is given: who writes on, amends that one
 };
 

@@ -9,6 +9,7 @@
 #include "restart/container_places.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/part_image.hpp"
+#include "restart/removed_sets.hpp"
 #include "restart/staged_part.hpp"
 
 namespace mcr::restart {
@@ -20,6 +21,7 @@ class Search {
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place) {
     looked_for_.push_back(place.directory + "/" + place.prefix + "*.h5");
+    if (removed_.empty()) removed_ = removed_set(place.directory, place.prefix).value_or("");
     const auto directory = place.open();
     if (!directory) return std::unique_ptr<PartSource>();
     auto names = list_directory(directory->descriptor(), ".");
@@ -53,6 +55,7 @@ class Search {
     if (problem_) {
       return Error{problem_->cause, part + ": " + problem_->message, problem_->system_error};
     }
+    if (!removed_.empty()) return Error{Cause::system, part + " is gone: " + removed_, ENOENT};
     std::string places;
     for (const std::string& place : looked_for_) {
       if (!places.empty()) places += ", ";
@@ -95,6 +98,7 @@ class Search {
 
   const Stub& stub_;
   std::vector<std::string> looked_for_;
+  std::string removed_;  ///< what is said of the removal of its set
   std::optional<Error> problem_;
 };
 

@@ -5,7 +5,8 @@
 //  2. journal, then its rename into published/ (of a small part: its journal, bytes included, in
 //     one write there): the part is safe. At the path lies what lay there before, or the empty file of
 //     H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
-//  3. the stub: done. What lay there before died only now.
+//  3. the stub: done. What lay there before died only now. With gc=on our link to the stub follows;
+//     without it the part's container is never removed by itself.
 //  4. locks given back, by closing the file or, where a fork's child may hold it too, before that:
 //     the leader may drain.
 #include "vol/publish.hpp"
@@ -24,6 +25,8 @@
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/stub_file.hpp"
+#include "restart/stub_links.hpp"
+#include "vol/driver/replaced_member.hpp"
 
 namespace mcr::vol {
 
@@ -66,15 +69,6 @@ std::string directory_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
-// Where containers of the part will lie; temporary names of ours belong there, so that the
-// program's own directories hold its own files only.
-std::string container_directory(const restart::PartBegin& begin, std::string_view container_dir) {
-  if (begin.masked_names.empty()) return {};
-  return restart::container_name(begin.masked_names.front(), container_dir, begin.launch,
-                                 begin.sequence)
-      .directory;
-}
-
 bool is_at_path(const std::string& path, FileIdentity identity) {
   struct stat status {};
   return lstat(path.c_str(), &status) == 0 &&
@@ -91,13 +85,17 @@ Result<void> put_stub(StagedPart& part) {
     if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0) {
       if (access(path.c_str(), F_OK) == 0) return part.stage->directory.drop(part.begin.part);
     } else {
+      // It is the old part's file no more.
+      if (part.begin.replaced_part)
+        restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
       MCR_TRY(part.at_path.write_at(0, content));
       return part.at_path.truncate(content.size());
     }
   }
-  part.at_path = MCR_TRY(
-      replace_file(path, container_directory(part.begin, part.settings->text("container_dir")),
-                   part.begin.part.text(), content, part.begin.mode, part.group));
+  if (part.begin.replaced == restart::Replaced::native_file)
+    keep_member_aside(path, part.settings->text("container_dir"));
+  part.at_path = MCR_TRY(replace_file(path, containers_of(part), part.begin.part.text(), content,
+                                      part.begin.mode, part.group));
   return {};
 }
 
@@ -110,7 +108,34 @@ Result<void> fill_stub(StagedPart& part) {
   return written;
 }
 
+// gc=on: how the leader will know that the program has given the stub up. Without it the set's
+// containers stay, so that nothing fails for want of a link.
+void link_for_gc(const StagedPart& part) {
+  if (!part.settings->flag("gc")) return;
+  const std::string containers = containers_of(part);
+  if (containers.empty()) return;
+  const auto linked =
+      restart::link_stub(containers, part.begin.part, part.at_path, part.begin.path);
+  if (linked || part.begin.rank != 0) return;
+  const int number = linked.error().system_error;
+  if (number == EPERM || number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
+    restart::log_warning_once("gc", "gc=on removes nothing here, because the file system of " +
+                                        containers +
+                                        " makes no hard links; `mcr gc DIR` does it by hand");
+  }
+}
+
 }  // namespace
+
+// Temporary names of ours belong there, so that the program's own directories hold its own files
+// only.
+std::string containers_of(const StagedPart& part) {
+  const restart::PartBegin& begin = part.begin;
+  if (begin.masked_names.empty()) return {};
+  return restart::container_name(begin.masked_names.front(), part.settings->text("container_dir"),
+                                 begin.launch, begin.sequence)
+      .directory;
+}
 
 restart::Stub stub_of(const StagedPart& part) {
   return restart::stub_of(part.begin, std::string(part.settings->text("container_dir")),
@@ -158,10 +183,13 @@ Result<void> publish(StagedPart& part) {
       if (!part.bytes.is_open()) part.journal = restart::File();
       return filled;
     }
+    link_for_gc(part);
   } else if (const auto put = put_stub(part); !put) {
     restart::log_warning_once(
         "stub", part.begin.path + " still shows what lay there before: " + put.error().message +
                     "; `mcr recover` puts the new one there");
+  } else {
+    link_for_gc(part);
   }
   part.published = true;
   restart::log_debug(part.begin.path, " is published: part ", part.begin.part.text(), ", ",

@@ -9,6 +9,9 @@
 
 namespace mcr::vol {
 
+/// Where the part's containers will lie; empty where that is not known.
+std::string containers_of(const StagedPart& part);
+
 /// The stub that names the part.
 restart::Stub stub_of(const StagedPart& part);
 

@@ -41,6 +41,7 @@
 #include "aggregation/commit/trace_file.hpp"
 #include "codecs/base/checksum.hpp"
 #include "restart/base/log.hpp"
+#include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
 
@@ -144,12 +145,24 @@ bool is_alive(const LaunchDirectory& directory, const std::string& presence) {
                      [&](const auto& it) { return it.name == presence && it.alive; });
 }
 
+/// Without a link the set's containers are never removed by themselves.
+void link_repaired(const restart::PartBegin& begin) {
+  const restart::Settings settings = settings_of(begin);
+  const auto stub = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!stub || begin.masked_names.empty()) return;
+  const auto where =
+      restart::container_name(begin.masked_names.front(), settings.text("container_dir"),
+                              begin.launch, begin.sequence);
+  (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
+}
+
 /// Steps 5 to 7 for one part.
 Result<void> leave_stage(const LaunchDirectory& directory, LockedPart& part, bool keep) {
   const restart::PartBegin& begin = part.journal.begin;
   const bool writer_alive = is_alive(directory, begin.presence);
   if (!writer_alive && !part.is_native) {
     const auto repaired = repair_stub(directory, begin);
+    if (repaired && *repaired && settings_of(begin).flag("gc")) link_repaired(begin);
     if (repaired && *repaired)
       restart::log_summary("put in place the stub that a dead writer left out: " + begin.path);
     if (!repaired) restart::log_warning(begin.path + ": " + repaired.error().message);

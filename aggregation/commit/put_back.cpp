@@ -17,6 +17,7 @@
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/stub_file.hpp"
+#include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
 
@@ -87,6 +88,10 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   }
   found.kind = stub->part == begin.part ? AtPath::Kind::our_stub : AtPath::Kind::other_stub;
   found.part = stub->part;
+  if (auto link = restart::our_link_to(*stub, begin.path, status)) {
+    found.our_link = std::move(*link);
+    found.links = 1;
+  }
   return found;
 }
 
@@ -148,13 +153,14 @@ struct OwnFile {
   File home;
   std::string path;
   std::uint32_t mode = 0;
+  std::string our_link;
 };
 Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
   auto home = MCR_TRY(open_home(begin));
   if (!home) return std::optional<OwnFile>();
   const AtPath there = MCR_TRY(look_at(*home, begin));
   if (!there.is_ours_alone()) return std::optional<OwnFile>();
-  return std::optional<OwnFile>(OwnFile{std::move(*home), begin.path, there.mode});
+  return std::optional<OwnFile>(OwnFile{std::move(*home), begin.path, there.mode, there.our_link});
 }
 Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs) {
   auto own = MCR_TRY(own_file_at(begin));
@@ -165,6 +171,13 @@ Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubH
   moved.path = found.path;
   moved.directory_device = moved.directory_inode = 0;  // it is known by the stub
   return own_file_at(moved);
+}
+
+/// The part's bytes in place of its stub, to which we need no link then.
+Result<void> place_in(const OwnFile& own, const File& bytes, std::uint64_t modified_ns) {
+  MCR_TRY(place(own.home, name_of(own.path), bytes, own.mode, modified_ns));
+  if (!own.our_link.empty()) (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
+  return {};
 }
 
 /// Out of the stage. Under our shared lock nobody can take the part back, so what is removed is
@@ -209,8 +222,7 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   }
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
   if (!own) return false;
-  MCR_TRY(place(own->home, name_of(own->path), *bytes, own->mode,
-                journal.publish ? journal.publish->publish_ns : 0));
+  MCR_TRY(place_in(*own, *bytes, journal.publish ? journal.publish->publish_ns : 0));
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
   return true;
@@ -221,6 +233,9 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   const Journal journal = MCR_TRY(directory.journal(LaunchDirectory::State::open, part));
   const std::string& path = journal.begin.path;
   if (journal.publish && journal.publish->native) {
+    // Its writer may have died before the file came to its path (StagedFile::spill).
+    const std::string temporary = directory_of(path) + "/.mcr-" + part.text();
+    (void)system_calls().unlinkat(AT_FDCWD, temporary.c_str(), 0);
     MCR_TRY(directory.drop(part));
     return path + " is a native file";
   }
@@ -237,7 +252,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
   std::string said;
   if (own) {
-    MCR_TRY(place(own->home, name_of(own->path), bytes, own->mode, journal.publish->publish_ns));
+    MCR_TRY(place_in(*own, bytes, journal.publish->publish_ns));
     said = own->path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {

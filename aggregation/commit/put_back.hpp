@@ -33,7 +33,8 @@ struct AtPath {
   };
   Kind kind = Kind::nothing;
   std::optional<restart::PartId> part;  ///< of the other stub
-  std::uint64_t links = 0;
+  std::uint64_t links = 0;              ///< names that are not ours
+  std::string our_link;                 ///< gc=on: our own name for the stub; empty: none
   std::uint32_t mode = 0;
   std::int64_t modified_ns = 0;
 

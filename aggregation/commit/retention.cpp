@@ -5,12 +5,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_reader.hpp"
+#include "restart/masked_name.hpp"
+#include "restart/native_members.hpp"
+#include "restart/removed_sets.hpp"
 #include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -37,34 +42,70 @@ std::string prefix_of(const std::string& container) {
   return ranks == std::string::npos ? container : container.substr(0, ranks + 1);
 }
 
-bool is_still_there(const restart::NativeMember& native, const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && status.st_ino == native.inode &&
-         static_cast<std::uint64_t>(status.st_size) == native.size;
-}
-
 /// A dead launch's leftovers may have been committed after the sets of the next one: what counts
 /// is when a set was begun.
 bool is_older(const StoredSet& a, const StoredSet& b) {
   return std::pair(a.begun_ns, a.name.sequence) < std::pair(b.begun_ns, b.name.sequence);
 }
 
-/// Ids of all stubs below a directory.
-std::set<PartId> parts_of_stubs_below(const std::string& base) {
+/// Of one name within a launch the sequence decides, whatever the clock said.
+bool was_written_before(const StoredSet& a, const StoredSet& b) {
+  const bool comparable =
+      a.name.launch == b.name.launch && a.name.masked_name == b.name.masked_name;
+  return comparable ? a.name.sequence < b.name.sequence : is_older(a, b);
+}
+
+/// Ids of all stubs below a directory. An error where not all of it could be looked at.
+Result<std::set<PartId>> parts_of_stubs_below(const std::string& base) {
   std::set<PartId> parts;
   std::error_code problem;
-  for (auto entry = fs::recursive_directory_iterator(
-           base, fs::directory_options::skip_permission_denied, problem);
-       !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
-    if (!entry->is_regular_file(problem) || entry->is_symlink(problem)) continue;
+  const auto failed = [&](const std::string& path) {
+    return Error{Cause::system, path + " cannot be looked at: " + problem.message() +
+                                    ", so nobody knows which stubs lie there"};
+  };
+  fs::recursive_directory_iterator entry(base, problem);
+  for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
+    struct stat status {};
+    if (::lstat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    // Our own links are names that do not count.
+    if (entry->path().parent_path().filename() == restart::stub_links_directory) continue;
     const auto file =
         restart::File::open(AT_FDCWD, entry->path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file) continue;
+    if (!file) {
+      if (file.error().system_error == ENOENT) continue;
+      return file.error();
+    }
     if (!restart::is_stub_file(*file)) continue;
     if (const auto stub = restart::read_stub_file(*file)) parts.insert(stub->part);
   }
+  if (problem) return failed(base);
   return parts;
 }
+
+/// True where the stub of that part, or a copy of it, lies at its path.
+bool lies_at_its_path(const StoredPart& part) {
+  const auto file = restart::File::open(AT_FDCWD, part.path, O_RDONLY | O_NONBLOCK);
+  if (!file) return file.error().system_error != ENOENT && file.error().system_error != ENOTDIR;
+  if (!restart::is_stub_file(*file)) return false;
+  const auto stub = restart::read_stub_file(*file);
+  return !stub || stub->part == part.part;
+}
+
+bool is_path_free(const StoredPart& part) {
+  struct stat status {};
+  return ::lstat(part.path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
+  if (set.is_unreadable || !set.natives.empty()) return false;
+  return std::all_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
+    return links.fate(part.part) == restart::StubLinks::Fate::given_up && !lies_at_its_path(part);
+  });
+}
+
+std::string directory_of(const StoredSet& set) { return parent_of(set.prefix); }
+
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -82,6 +123,7 @@ std::string base_of(const std::string& container, const restart::SetIdentity& se
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
                                    std::vector<std::string>& unreadable) {
   std::map<SetName, StoredSet> sets;
+  std::map<SetName, std::vector<std::string>> accounts;  // containers without parts
   std::map<std::string, std::string> damage;  // by prefix: a set of which one container is damaged
   for (const std::string& path : containers) {
     const auto reader = restart::ContainerReader::open(AT_FDCWD, path);
@@ -98,7 +140,7 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
     set.name = name;
     set.rank_count = std::max(set.rank_count, identity.rank_count);
     set.prefix = prefix_of(path);
-    set.containers.push_back(path);
+    ((*parts)->empty() ? accounts[name] : set.containers).push_back(path);
     set.created_ns = std::max(set.created_ns, identity.created_ns);
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0)
@@ -119,18 +161,23 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       set.account.wrote.insert(entry.rank);
     }
     for (const restart::NativeMember& native : identity.natives) {
-      if (is_still_there(native, below(native.path))) {
-        set.account.wrote.insert(native.rank);
-        set.natives.push_back(below(native.path));
-      } else {
-        set.lost_natives.push_back(below(native.path));
+      const std::string own_path = below(native.path);
+      const std::string place = restart::place_of_native(parent_of(path), native, own_path);
+      if (place.empty()) {
+        set.lost_natives.push_back(own_path);
+        continue;
       }
+      set.account.wrote.insert(native.rank);
+      (place == own_path ? set.natives : set.kept_aside).push_back(place);
     }
   }
   std::vector<StoredSet> all;
   for (auto& [name, set] : sets) {
-    if (const auto found = damage.find(set.prefix); found != damage.end())
+    set.containers.insert(set.containers.end(), accounts[name].begin(), accounts[name].end());
+    if (const auto found = damage.find(set.prefix); found != damage.end()) {
       set.damaged.push_back(found->second);
+      set.is_unreadable = true;
+    }
     set.wholeness = wholeness(set.account);
     for (const std::string& path : set.lost_natives)
       set.damaged.push_back(path + ", a native file of the set, was replaced or removed");
@@ -151,23 +198,70 @@ const StoredSet* newest_whole(const std::vector<StoredSet>& sets) {
   return newest;
 }
 
-std::vector<const StoredSet*> superseded(const std::vector<StoredSet>& sets) {
-  std::map<std::string, std::set<PartId>> named;  // by base
-  std::vector<const StoredSet*> found;
+const StoredSet* replacement_of(const StoredSet& set, const std::vector<StoredSet>& sets,
+                                bool of_same_shape) {
+  const bool is_deleted = of_same_shape && !set.parts.empty() &&
+                          std::all_of(set.parts.begin(), set.parts.end(), is_path_free);
+  const std::string shape = restart::pattern_of(set.name.masked_name);
+  const StoredSet* newest = nullptr;
+  for (const StoredSet& other : sets) {
+    if (other.wholeness != Wholeness::whole || !was_written_before(set, other)) continue;
+    const bool same_name = other.name.masked_name == set.name.masked_name;
+    const bool replaces =
+        same_name || (is_deleted && restart::pattern_of(other.name.masked_name) == shape);
+    if (replaces && (newest == nullptr || was_written_before(*newest, other))) newest = &other;
+  }
+  return newest;
+}
+
+std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart::StubLinks& links) {
+  std::vector<GivenUp> found;
   for (const StoredSet& set : sets) {
-    const bool has_newer = std::any_of(sets.begin(), sets.end(), [&](const StoredSet& other) {
-      return other.name.masked_name == set.name.masked_name && is_older(set, other) &&
-             other.wholeness == Wholeness::whole;
-    });
-    if (!has_newer || !set.damaged.empty()) continue;
-    const std::string base = parent_of(parent_of(set.prefix));
-    if (!named.contains(base)) named[base] = parts_of_stubs_below(base);
-    const bool in_use =
-        std::any_of(set.parts.begin(), set.parts.end(),
-                    [&](const StoredPart& part) { return named[base].contains(part.part); });
-    if (!in_use) found.push_back(&set);
+    const StoredSet* const replacement = replacement_of(set, sets, true);
+    if (replacement != nullptr && is_given_up(set, links)) found.push_back({&set, replacement});
   }
   return found;
+}
+
+Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
+  std::map<std::string, std::set<PartId>> named;  // by base
+  std::map<std::string, restart::StubLinks> links;
+  std::vector<GivenUp> found;
+  for (const StoredSet& set : sets) {
+    if (set.is_unreadable) continue;
+    const std::string directory = directory_of(set);
+    if (!links.contains(directory))
+      links.emplace(directory, MCR_TRY(restart::StubLinks::list(directory)));
+    const restart::StubLinks& here = links.at(directory);
+    const bool is_certain = is_given_up(set, here);
+    const StoredSet* const replacement = replacement_of(set, sets, is_certain);
+    if (replacement == nullptr) continue;
+    const std::string base = parent_of(directory);
+    if (!is_certain && !named.contains(base)) named[base] = MCR_TRY(parts_of_stubs_below(base));
+    const bool in_use =
+        !is_certain && std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
+          return named[base].contains(part.part) ||
+                 here.fate(part.part) == restart::StubLinks::Fate::in_use;
+        });
+    if (!in_use) found.push_back({&set, replacement});
+  }
+  return found;
+}
+
+Result<void> remove_set(const GivenUp& order) {
+  const StoredSet& set = *order.set;
+  const std::string directory = directory_of(set);
+  restart::note_removed_set(directory, name_of(set.prefix),
+                            "removed: the program has deleted or overwritten its files, and " +
+                                name_of(order.replacement->prefix) +
+                                "* is whole; a copy of a stub keeps nothing alive");
+  for (const std::string& path : set.containers) {
+    if (restart::system_calls().unlinkat(AT_FDCWD, path.c_str(), 0) != 0 && errno != ENOENT)
+      return restart::system_error("cannot remove", path);
+  }
+  const auto links = MCR_TRY(restart::StubLinks::list(directory));
+  for (const StoredPart& part : set.parts) links.remove(part.part);
+  return {};
 }
 
 }  // namespace mcr::aggregation

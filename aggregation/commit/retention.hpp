@@ -9,6 +9,7 @@
 
 #include "aggregation/merge/sets.hpp"
 #include "restart/format/index.hpp"
+#include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
 
@@ -24,16 +25,18 @@ struct StoredSet {
   SetName name;
   std::uint32_t rank_count = 1;
   std::string prefix;                   ///< that the paths of its containers have in common
-  std::vector<std::string> containers;  ///< paths
+  std::vector<std::string> containers;  ///< paths; those without parts come last
   std::vector<StoredPart> parts;
   Account account;
   Wholeness wholeness = Wholeness::unknown;
   std::uint64_t created_ns = 0;           ///< of its newest container
   std::uint64_t begun_ns = 0;             ///< when its first part was begun: what orders sets
   std::vector<std::string> natives;       ///< members that are native files, still there
+  std::vector<std::string> kept_aside;    ///< those that newer files replaced, where they are now
   std::vector<std::string> lost_natives;  ///< and those that are not
   std::uint64_t container_bytes = 0;
-  std::vector<std::string> damaged;  ///< what could not be read; such a set is not called whole
+  std::vector<std::string> damaged;  ///< what is wrong; such a set is not called whole
+  bool is_unreadable = false;        ///< one of its containers cannot be read: who knows its parts
 };
 
 /// All sets of these containers, oldest first. What cannot be read at all is told in `unreadable`.
@@ -48,9 +51,29 @@ const StoredSet* newest_whole(const std::vector<StoredSet>& sets);
 /// containers'.
 std::string base_of(const std::string& container, const restart::SetIdentity& set);
 
-/// Sets that may go: no stub below their base names a part of theirs, and a newer whole set of the
-/// same masked name exists. Looks at every file below the base, so it is for `mcr gc` and not for a
-/// leader.
-std::vector<const StoredSet*> superseded(const std::vector<StoredSet>& sets);
+/// The newest whole set that is newer and replaces this one: of the same masked name or, where
+/// nothing lies at any of its paths any more and `of_same_shape`, of the same shape (step00010 and
+/// step00020). nullptr: there is none, and the set must stay.
+const StoredSet* replacement_of(const StoredSet& set, const std::vector<StoredSet>& sets,
+                                bool of_same_shape);
+
+/// Sets that the program has given up for certain, each with the set that replaces it: every part's
+/// stub is known to have been deleted or overwritten under all its names (restart/stub_links).
+struct GivenUp {
+  const StoredSet* set;
+  const StoredSet* replacement;
+};
+std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart::StubLinks& links);
+
+/// Sets that may go as far as a look at every file below their base can tell: no stub there names a
+/// part of theirs, none is known to be elsewhere, and a newer whole set of the same masked name
+/// exists. For `mcr gc` and not for a leader. Where something could not be looked at, nothing may
+/// go.
+Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets);
+
+/// Removes the set's containers, then our links to its stubs. A crash in between leaves a set of
+/// which parts are missing, which the next call finds again. The caller has seen to it that its
+/// replacement is durable.
+Result<void> remove_set(const GivenUp& order);
 
 }  // namespace mcr::aggregation

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "aggregation/commit/collection.hpp"
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/leader/discovery.hpp"
@@ -25,6 +26,7 @@
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/masked_name.hpp"
 
 namespace mcr::aggregation {
 
@@ -86,6 +88,7 @@ class Leader {
 
   [[nodiscard]] bool was_terminated() const { return was_terminated_; }
 
+    for (const auto& [shape, set] : to_collect_) collect(set);  // no drain is under way
  private:
   // --- actions, one for each decision -----------------------------------------------------------
 
@@ -102,7 +105,9 @@ class Leader {
     if (drains_.empty()) drain_begin_ms_ = now_ms();
     drains_[group.drain] = {group.set.masked_name, group.parts};
     drain_.submit([this, group]() -> std::vector<Event> {
-      return {commit_group(directory_, group, summary_, &stubs_, &places_)};
+      DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_);
+      if (!done.committed.empty()) collect(group);
+      return {std::move(done)};
     });
   }
 
@@ -115,6 +120,7 @@ class Leader {
   }
 
   void act(const PutBack& order) {
+      if (noted) collect(note.account);
     quick_.submit([this, order]() -> std::vector<Event> {
       const auto done = put_back(directory_, order.part, {}, &stubs_);
       if (!done) restart::log_warning("a part cannot be put at its path: " + done.error().message);
@@ -169,6 +175,25 @@ class Leader {
     if (drains_.empty()) return {};
     return {drains_.begin()->second.masked_name, (now_ms() - drain_begin_ms_) / 1000};
   }
+  /// In the drain's thread: what the set makes superfluous, if it is whole by now.
+  void collect(const DrainGroup& group) {
+    const auto place = places_.find(group.set);
+    if (place == places_.end()) return;
+    const SetPlace& set = place->second;
+    const CommittedSet committed{set.where, set.first_rank, group.rank_count,
+                                 set.settings.flag("gc")};
+    collect(committed);
+    if (!committed.collects) return;
+    // Once more at the end: a program may remove its older files only after the newest is closed.
+    to_collect_[{set.where.directory, restart::pattern_of(group.set.masked_name)}] = committed;
+  }
+  static void collect(const CommittedSet& committed) {
+    const auto removed = collect_after(committed);
+    if (!removed) return restart::log_warning("gc: " + removed.error().message);
+    for (const std::string& set : *removed)
+      restart::log_summary("removed " + set + "*: the program has given its files up");
+  }
+
 
   // --- between decisions ------------------------------------------------------------------------
 
@@ -279,7 +304,9 @@ class Leader {
   Decisions decisions_;
   Summary summary_;
   Answers answers_;
-  SetPlaces places_;  ///< of the drain's thread
+  SetPlaces places_;                                     ///< of the drain's thread
+  /// Of the drain's thread: by directory and shape the set that was committed last (gc=on).
+  std::map<std::pair<std::string, std::string>, CommittedSet> to_collect_;
   struct Drain {
     std::string masked_name;
     std::vector<PartId> parts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr gc DIR: containers of sets whose stubs the program has deleted or overwritten, and that a
 // newer whole set of the same names replaces. Shows them; removes them with --remove.
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <cstdio>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::aggregation {
@@ -20,6 +21,11 @@ struct GcWords {
   bool remove = false;
 };
 
+Result<void> sync(const std::string& directory) {
+  const auto home = MCR_TRY(restart::File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
+  return restart::sync_directory(home.descriptor());
+}
+
 }  // namespace
 
 RunCommand declare_gc(CLI::App& app) {
@@ -27,9 +33,11 @@ RunCommand declare_gc(CLI::App& app) {
   app.add_option("DIR", words->directory, "directory of the checkpoints")->required();
   app.add_flag("--remove", words->remove, "remove them; without it they are only named");
   app.footer(
-      "A set stays as long as a stub of it lies anywhere below the directory that its ranks share. "
-      "Stubs that\n"
-      "were moved elsewhere are not seen: look at the list before you say --remove.\n"
+      "A set stays as long as a stub of it lies anywhere below the directory that its ranks share, "
+      "and with gc=on\n"
+      "wherever it was moved or linked to. Without gc=on stubs that were moved elsewhere are not "
+      "seen: look at\n"
+      "the list before you say --remove. Copies of stubs elsewhere keep nothing alive.\n"
       "Exit codes: 0 done, 1 a container could not be removed; 2 as everywhere.");
   return [words](const CommonOptions& common) {
     const auto containers = find_containers(words->directory);
@@ -38,15 +46,24 @@ RunCommand declare_gc(CLI::App& app) {
     const auto sets = stored_sets(*containers, unreadable);
     nlohmann::json list = nlohmann::json::array();
     std::uint64_t bytes = 0;
-    for (const StoredSet* set : superseded(sets)) {
-      for (const std::string& path : set->containers) {
-        if (words->remove && ::unlink(path.c_str()) != 0) {
-          return print_error(common, "gc", restart::system_error("cannot remove", path));
-        }
+    for (const std::string& what : unreadable)
+      std::fprintf(stderr, "mcr gc: left alone: %s\n", what.c_str());
+    const auto orders = superseded(sets);
+    if (!orders) return print_error(common, "gc", orders.error());
+    for (const GivenUp& order : *orders) {
+      const StoredSet& set = *order.set;
+      // What replaces it must outlive a loss of power as well.
+      const std::string home = set.prefix.substr(0, set.prefix.rfind('/'));
+      if (words->remove) {
+        const auto synced = sync(home);
+        const auto removed = synced ? remove_set(order) : synced;
+        if (!removed) return print_error(common, "gc", removed.error());
+      }
+      for (const std::string& path : set.containers) {
         list.push_back(path);
         if (!common.json) std::printf("%s\n", path.c_str());
       }
-      bytes += set->container_bytes;
+      bytes += set.container_bytes;
     }
     if (common.json) {
       print_json({{"removed", words->remove}, {"containers", list}, {"bytes", bytes}});

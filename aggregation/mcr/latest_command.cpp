@@ -7,21 +7,10 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/sound_set.hpp"
 
 namespace mcr::aggregation {
 namespace {
-
-const char* wholeness_name(Wholeness wholeness) {
-  switch (wholeness) {
-    case Wholeness::whole:
-      return "whole";
-    case Wholeness::incomplete:
-      return "incomplete";
-    case Wholeness::unknown:
-      return "unknown";
-  }
-  return "unknown";
-}
 
 nlohmann::json to_json(const StoredSet& set) {
   nlohmann::json files = nlohmann::json::array();
@@ -44,12 +33,14 @@ RunCommand declare_latest(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
   const auto all = std::make_shared<bool>(false);
   app.add_option("DIR", *directory, "directory of the checkpoints")->required();
+  const auto quick = std::make_shared<bool>(false);
+  app.add_flag("--quick", *quick, "believe the tables; else all frames of the set are read");
   app.add_flag("--all", *all, "every set, oldest first, with its state");
   app.footer(
       "Prints the beginning of the paths of the set's containers, as `mcr unpack` and `mcr ls` "
       "take it.\n"
       "Exit codes: 0 found, 1 there is no whole set; 2 as everywhere.");
-  return [directory, all](const CommonOptions& common) {
+  return [directory, all, quick](const CommonOptions& common) {
     const auto containers = find_containers(*directory);
     if (!containers) return print_error(common, "latest", containers.error());
     std::vector<std::string> unreadable;
@@ -66,7 +57,7 @@ RunCommand declare_latest(CLI::App& app) {
       if (common.json) print_json(list);
       return exit_code::success;
     }
-    const StoredSet* const newest = newest_whole(sets);
+    const StoredSet* const newest = *quick ? newest_whole(sets) : newest_sound(sets, "latest");
     if (newest == nullptr) {
       return print_error(
           common, "latest",

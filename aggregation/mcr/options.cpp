@@ -11,6 +11,8 @@
 
 #include "restart/base/file.hpp"
 #include "restart/container_name.hpp"
+#include "restart/container_places.hpp"
+#include "restart/removed_sets.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
 
@@ -62,6 +64,14 @@ std::vector<std::string> containers_of_stub(const std::string& path, const resta
   return {};
 }
 
+/// What is said of the removal of the stub's set; empty: nothing.
+std::string removal_of(const std::string& path, const restart::Stub& stub) {
+  for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
+    if (auto line = restart::removed_set(place.directory, place.prefix)) return *std::move(line);
+  }
+  return {};
+}
+
 }  // namespace
 
 int exit_code_of(const Error& error) {
@@ -103,6 +113,8 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
   auto stub = restart::read_stub(head);
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
   found = containers_of_stub(argument, *stub);
+  if (const std::string line = found.empty() ? removal_of(argument, *stub) : ""; !line.empty())
+    return Error{Cause::usage, argument + ": is a stub, and its set is gone: " + line};
   if (found.empty()) {
     return Error{Cause::usage, argument +
                                    ": is a stub, and no container of its set was found: its data "

@@ -16,6 +16,7 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/stub_file.hpp"
+#include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -80,11 +81,24 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
     if (slash != std::string::npos) (void)::mkdir(part.path.substr(0, slash).c_str(), 0777);
   }
   const File home = MCR_TRY(File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
-  return restart::replace_file(home.descriptor(), part.path.substr(directory.size() + 1),
-                               restart::write_stub(stub), part.mode, restart::Durability::durable);
+  MCR_TRY(restart::replace_file(home.descriptor(), part.path.substr(directory.size() + 1),
+                                restart::write_stub(stub), part.mode,
+                                restart::Durability::durable));
+  // Our link to the lost stub would say that the program had given the part up.
+  const std::string containers = set.prefix.substr(0, set.prefix.rfind('/'));
+  const auto links = restart::StubLinks::list(containers);
+  if (!links || links->fate(part.part) == restart::StubLinks::Fate::unknown) return {};
+  const auto made = File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (made && restart::link_stub(containers, part.part, *made, part.path)) return {};
+  links->remove(part.part);
+  return {};
 }
 
-Result<std::vector<Remade>> remake_stubs(const std::string& directory, bool dry_run) {
+struct Remaking {
+  std::vector<Remade> stubs;
+  std::vector<std::string> failures;  ///< one path that cannot be written keeps no other from it
+};
+Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   std::vector<std::string> unreadable;
   const auto sets = stored_sets(MCR_TRY(find_containers(directory)), unreadable);
   for (const std::string& what : unreadable)
@@ -94,13 +108,17 @@ Result<std::vector<Remade>> remake_stubs(const std::string& directory, bool dry_
   for (const StoredSet& set : sets) {
     for (const StoredPart& part : set.parts) newest[part.path] = {&set, &part};
   }
-  std::vector<Remade> remade;
+  Remaking remaking;
   for (const auto& [path, found] : newest) {
     if (!needs_stub(path)) continue;
-    if (!dry_run) MCR_TRY(make_stub(*found.first, *found.second));
-    remade.push_back({path, found.first->prefix});
+    const auto made = dry_run ? Result<void>() : make_stub(*found.first, *found.second);
+    if (made) {
+      remaking.stubs.push_back({path, found.first->prefix});
+    } else {
+      remaking.failures.push_back(path + ": " + made.error().message);
+    }
   }
-  return remade;
+  return remaking;
 }
 
 }  // namespace
@@ -138,10 +156,14 @@ RunCommand declare_recover(CLI::App& app) {
       if (drained.complete) (void)adopt_launches(*stage, {}, true).has_value();
     }
     nlohmann::json stubs = nlohmann::json::array();
+    bool has_failed = false;
     for (const std::string& directory : words->directories) {
       const auto remade = remake_stubs(directory, words->dry_run);
       if (!remade) return print_error(common, "recover", remade.error());
-      for (const Remade& stub : *remade) {
+      for (const std::string& failure : remade->failures)
+        std::fprintf(stderr, "mcr recover: no stub at %s\n", failure.c_str());
+      has_failed |= !remade->failures.empty();
+      for (const Remade& stub : remade->stubs) {
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});
         if (!common.json) std::printf("stub made again: %s\n", stub.path.c_str());
       }
@@ -159,7 +181,7 @@ RunCommand declare_recover(CLI::App& app) {
                   : drained.complete ? ": all dealt with"
                                      : "");
     }
-    if (drained.complete) return exit_code::success;
+    if (drained.complete) return has_failed ? exit_code::failure : exit_code::success;
     print_left("recover", drained.left);
     bool anybody_tries = false;
     for (const LaunchStatus& launch : drained.left) anybody_tries |= launch.has_leader;

@@ -12,6 +12,7 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 
 namespace mcr::aggregation {
@@ -45,7 +46,7 @@ std::vector<std::string> restart_words(const RunWords& words) {
   if (!containers) return {};
   std::vector<std::string> unreadable;
   const auto sets = stored_sets(*containers, unreadable);
-  const StoredSet* const newest = newest_whole(sets);
+  const StoredSet* const newest = newest_sound(sets, "run");
   if (newest == nullptr) return {};
   std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;
   const std::pair<std::string, std::string> holes[] = {

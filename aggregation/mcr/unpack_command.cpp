@@ -4,16 +4,19 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
 #include <tuple>
 
+#include "aggregation/commit/retention.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/native_members.hpp"
 #include "restart/unpack.hpp"
 
 namespace mcr::aggregation {
@@ -55,6 +58,46 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   return replaced;
 }
 
+/// Members of the sets that are no container's: native files, at their paths or kept aside.
+Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
+                          restart::UnpackReport& report) {
+  namespace fs = std::filesystem;
+  const auto copying =
+      command.force ? fs::copy_options::overwrite_existing : fs::copy_options::none;
+  for (const auto& container : containers) {
+    const std::size_t slash = container->name().rfind('/');
+    const std::string home = slash == std::string::npos ? "." : container->name().substr(0, slash);
+    for (const restart::NativeMember& native : container->set().natives) {
+      const bool wanted =
+          command.ranks.empty() ||
+          std::find(command.ranks.begin(), command.ranks.end(), native.rank) != command.ranks.end();
+      if (!wanted) continue;
+      const std::string path =
+          native.path.starts_with('/')
+              ? native.path
+              : base_of(container->name(), container->set()) + "/" + native.path;
+      const std::string place = restart::place_of_native(home, native, path);
+      if (place.empty()) {
+        return Error{Cause::damaged, path + ", a native file of the set (rank " +
+                                         std::to_string(native.rank) +
+                                         "), was replaced or removed"};
+      }
+      const std::string below = restart::path_below(native.path, native.rank);
+      const fs::path target = fs::path(command.directory) / below;
+      std::error_code problem;
+      fs::create_directories(target.parent_path(), problem);
+      fs::copy_file(place, target, copying, problem);
+      if (problem) {
+        return Error{problem == std::errc::file_exists ? Cause::usage : Cause::system,
+                     target.string() + ": " + problem.message()};
+      }
+      report.bytes += native.size;
+      report.files.push_back(below);
+    }
+  }
+  return {};
+}
+
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   lift_limits();
   if (::mkdir(command.directory.c_str(), 0777) != 0 && errno != EEXIST) {
@@ -81,6 +124,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
     all.bytes += report.bytes;
     all.files.insert(all.files.end(), report.files.begin(), report.files.end());
   }
+  MCR_TRY(copy_natives(containers, command, all));
   if (all.files.empty()) return Error{Cause::usage, "no part of these ranks"};
   return all;
 }

@@ -2,12 +2,17 @@
 // mcr verify CONTAINER|STUB|DIR…: reads everything, names all damage, says which ranks come back.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/sound_set.hpp"
+#include "restart/open_part.hpp"
+#include "restart/stub_file.hpp"
 #include "restart/verify.hpp"
 
 namespace mcr::aggregation {
@@ -71,6 +76,51 @@ void print_verified(const Verified& verified) {
   }
 }
 
+/// What is to be said of a directory beside its containers: its sets, and stubs that lead nowhere.
+struct VerifiedSet {
+  std::string prefix;
+  std::string state;
+  std::vector<std::string> damage;
+};
+struct VerifiedDirectory {
+  std::vector<VerifiedSet> sets;
+  std::vector<std::string> damage;
+};
+
+/// Oldest first. A set with a container that is damaged is not whole, whatever its tables say.
+VerifiedDirectory verify_sets(const std::vector<Verified>& containers) {
+  std::vector<std::string> paths;
+  std::set<std::string> damaged;
+  for (const Verified& container : containers) {
+    paths.push_back(container.name);
+    if (!container.report.damage.empty()) damaged.insert(container.name);
+  }
+  VerifiedDirectory found;
+  std::vector<std::string> unreadable;
+  std::set<std::string> seen;
+  for (const StoredSet& set : stored_sets(paths, unreadable)) {
+    const bool is_damaged =
+        set.is_unreadable || std::any_of(set.containers.begin(), set.containers.end(),
+                                         [&](const auto& path) { return damaged.contains(path); });
+    found.sets.push_back(
+        {set.prefix, is_damaged ? "damaged" : wholeness_name(set.wholeness), set.damaged});
+    for (const std::string& lost : set.lost_natives)
+      found.damage.push_back(lost + ": a native file of " + set.prefix +
+                             "* was replaced or removed");
+    for (const StoredPart& part : set.parts) {
+      if (!seen.insert(part.path).second) continue;
+      const auto file =
+          restart::File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      if (!file || !restart::is_stub_file(*file)) continue;  // the program's own affair
+      const auto stub = restart::read_stub_file(*file);
+      const auto opened = stub ? restart::open_part(*stub, part.path, "none")
+                               : Result<std::unique_ptr<restart::PartSource>>(stub.error());
+      if (!opened) found.damage.push_back(part.path + ": " + opened.error().message);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 RunCommand declare_verify(CLI::App& app) {
@@ -94,7 +144,18 @@ RunCommand declare_verify(CLI::App& app) {
                       {"frames", verified.report.frames},
                       {"raw_bytes", verified.report.raw_bytes}});
     }
-    if (common.json) print_json(json);
+    const VerifiedDirectory directory = verify_sets(*all);
+    nlohmann::json sets = nlohmann::json::array();
+    for (const VerifiedSet& set : directory.sets) {
+      if (!common.json) std::printf("%-10s %s*\n", set.state.c_str(), set.prefix.c_str());
+      sets.push_back({{"set", set.prefix}, {"state", set.state}, {"damage", set.damage}});
+    }
+    for (const std::string& what : directory.damage) {
+      if (!common.json) std::printf("%s\n", what.c_str());
+    }
+    damaged |= !directory.damage.empty();
+    if (common.json)
+      print_json({{"containers", json}, {"sets", sets}, {"damage", directory.damage}});
     return damaged ? exit_code::damaged : exit_code::success;
   };
 }

@@ -8,6 +8,7 @@
 
 #include "restart/base/log.hpp"
 #include "restart/masked_name.hpp"
+#include "restart/native_members.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 #include "vol/connector/capture_rule.hpp"
@@ -18,12 +19,16 @@ namespace mcr::vol {
 
 namespace {
 
-// Our own link to a stub (gc=on) is no name of the program's.
-bool has_one_name(const ResolvedPath& place) {
+// Our own link to a stub (gc=on), or to a native file that is kept aside, is no name of the program's.
+bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   if (status.st_nlink != 2 || !S_ISREG(status.st_mode)) return status.st_nlink == 1;
   const auto file = restart::File::open(AT_FDCWD, place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file || !restart::is_stub_file(*file)) return false;
+  if (!file) return false;
+  if (!restart::is_stub_file(*file)) {
+    const auto note = restart::find_native_note(place.path, container_dir, status);
+    return note && restart::is_kept_aside(*note, status);
+  }
   const auto stub = restart::read_stub_file(*file);
   return stub && restart::our_link_to(*stub, place.path, status);
 }
@@ -31,10 +36,10 @@ bool has_one_name(const ResolvedPath& place) {
 // A file that lies there already is replaced only where that cannot be told from native HDF5, which
 // would write into it: regular, ours, with one name, in a directory where a rename is allowed.
 // Whether it may be written shows when it is opened.
-bool may_replace(const ResolvedPath& place) {
+bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
-  return S_ISREG(status.st_mode) && status.st_uid == geteuid() && has_one_name(place) &&
-         access(place.directory.c_str(), W_OK | X_OK) == 0;
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+         has_one_name(place, container_dir) && access(place.directory.c_str(), W_OK | X_OK) == 0;
 }
 
 bool is_below(const std::string& path, const std::string& directory) {
@@ -69,7 +74,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   plan.place = std::move(*place);
   plan.path_as_passed = name;
   if (plan.place.status && exclusive) return native("something lies there already");
-  if (plan.place.status && !may_replace(plan.place)) {
+  if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
     return native(
         "what lies there is no regular file of ours with one name and a directory to write");
   }

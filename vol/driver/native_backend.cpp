@@ -2,10 +2,14 @@
 #include "vol/driver/native_backend.hpp"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "restart/base/system.hpp"
+#include "restart/native_members.hpp"
 
 namespace mcr::vol {
 
@@ -41,6 +45,9 @@ Result<void> NativeBackend::unlock() {
 }
 
 Result<void> NativeBackend::close() {
+  struct stat status {};
+  if (!containers_.empty() && restart::system_calls().fstat(descriptor(), &status) == 0)
+    restart::complete_note(containers_, status);
   if (::close(file_.release()) == 0) return {};
   return restart::system_error("unable to close file", file_.name());
 }

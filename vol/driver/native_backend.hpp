@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "restart/base/file.hpp"
 #include "vol/driver/backend.hpp"
@@ -27,6 +29,8 @@ class NativeBackend : public Backend {
   Result<void> lock(bool exclusive) override;
   Result<void> unlock() override;
   Result<void> close() override;
+  /// At its close the file is noted to be complete there (restart/native_members).
+  void note_in(std::string containers) { containers_ = std::move(containers); }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
   [[nodiscard]] FileIdentity identity() const override { return identity_; }
 
@@ -35,6 +39,7 @@ class NativeBackend : public Backend {
   FileIdentity identity_;
   std::uint64_t size_;
   bool ignore_disabled_locks_;
+  std::string containers_;
 };
 
 }  // namespace mcr::vol

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "restart/base/log.hpp"
+#include "restart/native_members.hpp"
 #include "restart/open_generation.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stub_file.hpp"
@@ -17,6 +18,7 @@
 #include "vol/driver/awaited_part.hpp"
 #include "vol/driver/container_backend.hpp"
 #include "vol/driver/native_backend.hpp"
+#include "vol/driver/replaced_member.hpp"
 #include "vol/driver/stage_backend.hpp"
 #include "vol/leader_start.hpp"
 
@@ -67,7 +69,8 @@ Result<Process::SettingsPointer> settings_at(const std::string& path) {
 // The part that a restart sees there: the stub's own, or one of the whole set before it.
 Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path,
                                          const restart::Settings& settings,
-                                         const restart::Launcher& launcher, bool may_wait) {
+                                         const restart::Launcher& launcher, bool may_wait,
+                                         bool is_native = false) {
   restart::Opener opener;
   opener.launch = launcher.launch.value_or("");
   opener.rank_count = launcher.rank_count;
@@ -77,9 +80,10 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
                                  : restart::Mix::previous;
   opener.wait_ms = may_wait ? settings.milliseconds("read_wait") : 0;
   opener.allow = settings.text("allow");
+  opener.is_native = is_native;
   opener.adopt = adopt_launch;
   auto opened = restart::open_generation(stub, path, opener);
-  if (opened) return opened;
+  if (opened || is_native) return opened;
   if (auto flushed = open_flushed(stub)) return restart::OpenedPart{std::move(*flushed), stub};
   return opened;
 }
@@ -110,7 +114,43 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
       request.ignore_disabled_locks));
 }
 
+// A native file of a set: what a restart sees instead of it. Nothing where that is the file as it
+// is, or where no note is about it.
+Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart::File& file,
+                                             const struct stat& status, FileIdentity identity) {
+  const auto place = resolve_path(request.name);
+  if (!place || !S_ISREG(status.st_mode)) return std::unique_ptr<Backend>();
+  const auto settings = settings_at(place->path);
+  if (!settings) return std::unique_ptr<Backend>();
+  const auto note =
+      restart::find_native_note(place->path, (*settings)->text("container_dir"), status);
+  if (!note) return std::unique_ptr<Backend>();
+  const restart::Launcher launcher = Process::get().launcher(**settings);
+  adopt_orphans(std::string((*settings)->text("stage")));
+  auto opened = MCR_TRY(open_as_seen(note->stub, place->path, **settings, launcher, true, true));
+  if (opened.source == nullptr) return std::unique_ptr<Backend>();
+  return std::unique_ptr<Backend>(std::make_unique<ContainerBackend>(
+      std::move(opened.source), std::move(opened.stub), place->path, std::move(file), identity,
+      request.ignore_disabled_locks));
+}
+
+// Created natively where a part of a set lies: what an earlier set needs stays. Nothing where no
+// such part lies there.
+Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& request) {
+  auto replaced = MCR_TRY(replace_member_natively(request.name));
+  if (!replaced) return std::unique_ptr<Backend>();
+  const FileIdentity identity = MCR_TRY(identity_of(replaced->file.descriptor(), request.name));
+  auto backend = std::make_unique<NativeBackend>(std::move(replaced->file), identity, 0,
+                                                 request.ignore_disabled_locks);
+  backend->note_in(std::move(replaced->containers));
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
 Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request) {
+  if (request.create && request.truncate && !request.exclusive) {
+    auto created = create_in_place_of_member(request);
+    if (created && *created != nullptr) return created;
+  }
   int flags = request.writable ? O_RDWR : O_RDONLY;
   if (request.truncate) flags |= O_TRUNC;
   if (request.create) flags |= O_CREAT;
@@ -128,6 +168,8 @@ Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request) {
           std::make_unique<StageBackend>(std::move(staged), false, request.ignore_disabled_locks));
     }
     if (is_stub(*opened, status)) return open_stub(request, std::move(*opened), identity);
+    auto member = MCR_TRY(open_member(request, *opened, status, identity));
+    if (member != nullptr) return member;
   }
   return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
       std::move(*opened), identity, static_cast<std::uint64_t>(status.st_size),

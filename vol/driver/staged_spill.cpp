@@ -8,6 +8,9 @@
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/native_members.hpp"
+#include "restart/stub_links.hpp"
+#include "vol/driver/replaced_member.hpp"
 #include "vol/driver/spill.hpp"
 #include "vol/driver/staged_file.hpp"
 #include "vol/publish.hpp"
@@ -32,10 +35,16 @@ Result<void> StagedFile::spill(const char* why) {
     restart::log_debug(part_.begin.path, " leaves the stage: ", why);
     restart::log_warning_once("spill", part_.begin.path + " is written natively: " + why);
   }
+  // Also where the stage has never heard of it: its names must be its own, and it still counts as a
+  // part of its set.
+  if (!part_.is_begun()) part_.begin.part = MCR_TRY(restart::PartId::random());
   restart::File target;
   FileIdentity identity = part_.identity;
   if (part_.begin.replaced == restart::Replaced::nothing) {
-    // In place of the stub, whose descriptors stay good.
+    // In place of the stub, whose descriptors stay good; our link to it must not hold a file that is
+    // the program's own.
+    if (const auto status = part_.at_path.status(); part_.has_stub && status)
+      restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
     MCR_TRY(part_.at_path.truncate(0));
     if (auto copied = copy_to(part_.at_path); !copied) {
       // Storage refuses what native HDF5 would have written too. The stub comes back, for what is
@@ -46,6 +55,7 @@ Result<void> StagedFile::spill(const char* why) {
       return copied;
     }
     target = std::move(part_.at_path);
+    is_noted_ = note_native(part_, identity.inode);
   } else {
     auto [file, name] = MCR_TRY(temporary_beside(part_.begin.path, part_.begin.part.text()));
     if (auto copied = copy_to(file); !copied) {
@@ -57,9 +67,7 @@ Result<void> StagedFile::spill(const char* why) {
     identity = MCR_TRY(identity_of(target.descriptor(), target.name()));
   }
   native_.emplace(std::move(target), part_.identity, part_.size, true);
-  // Also where the stage has never heard of it: it still counts as a part of its set.
   if (!part_.is_begun()) {
-    if (auto id = restart::PartId::random()) part_.begin.part = *id;
     if (auto journal = part_.stage->directory.begin(part_.begin)) {
       part_.journal = std::move(*journal);
     }
@@ -78,6 +86,11 @@ Result<void> StagedFile::spill(const char* why) {
 
 Result<void> StagedFile::take_path() {
   if (native_temporary_.empty()) return {};
+  // First whose file it will be, and what it replaces out of the way; a crash here leaves a note
+  // about nothing, or the old file with a second name.
+  if (const auto own = identity_of(native_->descriptor(), part_.begin.path))
+    is_noted_ = note_native(part_, own->inode);
+  keep_member_aside(part_.begin.path, part_.settings->text("container_dir"));
   restart::system_calls().fchown(native_->descriptor(), static_cast<uid_t>(-1), part_.group);
   restart::system_calls().fchmod(native_->descriptor(), part_.begin.mode);
   if (restart::system_calls().renameat(AT_FDCWD, native_temporary_.c_str(), AT_FDCWD,
@@ -100,6 +113,9 @@ Result<void> StagedFile::finish_native() {
   if (const auto identity = identity_of(native_->descriptor(), part_.begin.path)) {
     record.native = restart::PartPublish::NativeFile{identity->device, identity->inode};
   }
+  struct stat status {};
+  if (is_noted_ && restart::system_calls().fstat(native_->descriptor(), &status) == 0)
+    restart::complete_note(containers_of(part_), status);
   tell_stage(record);
   if (part_.bytes.is_open()) restart::unlock(part_.bytes);
   leave_table();

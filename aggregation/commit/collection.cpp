@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of a collection.
+//
+//  1. Is the committed set whole, as its containers say? If not, nothing is done.
+//  2. The directory is synced: the containers that were found there are durable.
+//  3. Decisions that were made before the set was begun go, and native files of older writings of
+//     its name that were kept aside, with what was noted of them.
+//       crash: some are left, and nobody needs them
+//  4. gc=on. Of each older set that the program has given up: a line into set-removed.log, the
+//     containers with parts, those without, our links to its stubs.
+//       crash: a set with parts missing, of which every remaining part is still known to be given
+//       up; or links without a container, for 5
+//  5. Links to stubs that no container here lists, and that the program gave up before the set was
+//     begun, go.
+#include "aggregation/commit/collection.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "aggregation/commit/retention.hpp"
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/system.hpp"
+#include "restart/format/decision.hpp"
+#include "restart/native_members.hpp"
+#include "restart/stub_file.hpp"
+
+namespace mcr::aggregation {
+
+using restart::File;
+using restart::ParsedContainerName;
+using restart::StubLinks;
+
+namespace {
+
+constexpr std::string_view decision_word = "decision";
+
+std::uint64_t modified_ns(const struct stat& status) {
+  return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+}
+
+class Collector {
+ public:
+  Collector(const CommittedSet& committed, std::vector<std::string> names)
+      : committed_(committed), directory_(committed.where.directory), names_(std::move(names)) {
+    if (const auto own = restart::parse_container_name(committed.where.prefix +
+                                                       restart::container_suffix(0, 0, {})))
+      masked_name_ = own->masked_name;
+  }
+
+  Result<std::vector<std::string>> run() {
+    if (masked_name_.empty() || !has_anything_to_do() || !may_be_last()) {
+      return std::vector<std::string>();
+    }
+    const auto own = sets_of([&](const std::string& name) {  // 1
+      return name.starts_with(committed_.where.prefix);
+    });
+    if (own.size() != 1 || own.front().wholeness != Wholeness::whole)
+      return std::vector<std::string>();
+    begun_ns_ = own.front().begun_ns;
+    const File home = MCR_TRY(File::open(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY));
+    MCR_TRY(restart::sync_directory(home.descriptor()));  // 2
+    remove_decisions(home);                               // 3
+    remove_native_members();
+    if (!committed_.collects) return std::vector<std::string>();
+    return collect();  // 4, 5
+  }
+
+ private:
+  [[nodiscard]] bool has_anything_to_do() const {
+    return committed_.collects || std::any_of(names_.begin(), names_.end(), [](const auto& name) {
+             return name.ends_with(decision_word) || name == restart::native_members_directory;
+           });
+  }
+
+  /// The containers of the set account for all ranks by their names, or ours is the first of them.
+  [[nodiscard]] bool may_be_last() const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
+    for (const std::string& name : names_) {
+      if (!name.starts_with(committed_.where.prefix)) continue;
+      if (const auto parsed = restart::parse_container_name(name))
+        runs.emplace_back(parsed->first_rank, parsed->last_rank);
+    }
+    std::sort(runs.begin(), runs.end());
+    if (!runs.empty() && runs.front().first == committed_.first_rank) return true;
+    std::uint64_t covered = 0;
+    for (const auto& [first, last] : runs) {
+      if (first > covered) return false;
+      covered = std::max<std::uint64_t>(covered, std::uint64_t{last} + 1);
+    }
+    return covered >= committed_.rank_count;
+  }
+
+  template <typename Wanted>
+  std::vector<StoredSet> sets_of(Wanted wanted) const {
+    std::vector<std::string> containers;
+    for (const std::string& name : names_) {
+      if (restart::parse_container_name(name) && wanted(name))
+        containers.push_back(directory_ + "/" + name);
+    }
+    std::vector<std::string> unreadable;
+    return stored_sets(containers, unreadable);
+  }
+
+  /// The decision is about this name, or gave sets of it: then the files were renamed afterwards.
+  [[nodiscard]] bool is_about_this_name(const std::string& name) const {
+    const auto parsed = restart::parse_container_name(
+        name.substr(0, name.size() - decision_word.size()) + restart::container_suffix(0, 0, {}));
+    if (!parsed) return false;
+    if (parsed->masked_name == masked_name_) return true;
+    const auto decision = restart::find_decision(directory_, name);
+    if (!decision) return false;
+    return std::any_of(names_.begin(), names_.end(), [&](const std::string& other) {
+      const auto container = restart::parse_container_name(other);
+      return container && container->masked_name == masked_name_ &&
+             container->launch == decision->newest.launch &&
+             container->sequence == decision->newest.sequence;
+    });
+  }
+
+  /// Who obeys a decision has opened its files before it wrote a whole set, or before another
+  /// launch did.
+  void remove_decisions(const File& home) const {
+    for (const std::string& name : names_) {
+      struct stat status {};
+      if (!name.ends_with(decision_word) ||
+          restart::system_calls().fstatat(home.descriptor(), name.c_str(), &status,
+                                          AT_SYMLINK_NOFOLLOW) != 0 ||
+          modified_ns(status) >= begun_ns_ || !is_about_this_name(name)) {
+        continue;
+      }
+      (void)restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
+    }
+  }
+
+  /// Native files of older writings of this name, and the notes about them.
+  void remove_native_members() const {
+    const std::string path = directory_ + "/" + std::string(restart::native_members_directory);
+    const auto home = File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!home) return;
+    const auto notes = restart::list_directory(home->descriptor(), ".");
+    if (!notes) return;
+    for (const std::string& name : *notes) {
+      if (!name.ends_with(restart::native_note_ending)) continue;
+      const auto note = File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      const auto status = note ? note->status() : Result<struct stat>(note.error());
+      const auto stub = note ? restart::read_stub_file(*note) : Result<restart::Stub>(note.error());
+      if (!status || !stub || !is_older_writing(*stub, *status)) continue;
+      const std::string aside = name.substr(0, name.size() - restart::native_note_ending.size());
+      (void)restart::system_calls().unlinkat(home->descriptor(), aside.c_str(), 0);
+      (void)restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
+    }
+  }
+
+  [[nodiscard]] bool is_older_writing(const restart::Stub& stub, const struct stat& note) const {
+    const auto own = restart::parse_container_name(committed_.where.prefix +
+                                                   restart::container_suffix(0, 0, {}));
+    const bool is_this_name = std::any_of(
+        stub.masked_names.begin(), stub.masked_names.end(), [&](const std::string& masked) {
+          const auto name =
+              restart::container_name(masked, stub.container_directory, own->launch, own->sequence);
+          return name.prefix == committed_.where.prefix;
+        });
+    if (!is_this_name) return false;
+    if (stub.launch == own->launch) return stub.sequence < own->sequence;
+    // When the note was last touched: at the close of the file.
+    return static_cast<std::uint64_t>(note.st_ctim.tv_sec + 1) * 1'000'000'000 < begun_ns_;
+  }
+
+  [[nodiscard]] std::set<std::pair<std::string, std::uint64_t>> decided() const {
+    std::set<std::pair<std::string, std::uint64_t>> found;
+    for (const std::string& name : names_) {
+      if (!name.ends_with(decision_word)) continue;
+      if (const auto decision = restart::find_decision(directory_, name))
+        found.emplace(decision->given.launch, decision->given.sequence);
+    }
+    return found;
+  }
+
+  Result<std::vector<std::string>> collect() const {
+    std::vector<std::string> removed;
+    const auto sets = sets_of([](const std::string&) { return true; });
+    const StubLinks links = MCR_TRY(StubLinks::list(directory_));
+    const auto in_force = decided();
+    for (const GivenUp& order : given_up(sets, links)) {
+      const SetName& name = order.set->name;
+      if (in_force.contains({name.launch, name.sequence})) continue;
+      MCR_TRY(remove_set(order));
+      removed.push_back(order.set->prefix);
+    }
+    std::set<PartId> listed;
+    for (const StoredSet& set : sets) {
+      if (set.is_unreadable) return removed;  // who knows what it lists
+      for (const StoredPart& part : set.parts) listed.insert(part.part);
+    }
+    for (const PartId& part : links.parts()) {
+      if (!listed.contains(part) && links.fate(part) == StubLinks::Fate::given_up &&
+          links.changed_ns(part) < begun_ns_) {
+        links.remove(part);
+      }
+    }
+    return removed;
+  }
+
+  const CommittedSet& committed_;
+  const std::string& directory_;
+  std::vector<std::string> names_;
+  std::string masked_name_;  ///< as in the names of files
+  std::uint64_t begun_ns_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> collect_after(const CommittedSet& committed) {
+  auto names = restart::list_directory(AT_FDCWD, committed.where.directory);
+  if (!names) {
+    if (names.error().system_error == ENOENT) return std::vector<std::string>();
+    return names.error();
+  }
+  return Collector(committed, std::move(*names)).run();
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/native_members.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/system.hpp"
+#include "restart/stub_file.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr int most_levels = 2;  ///< directories that may be a rank's, above a file
+
+std::string directory_of(const std::string& containers) {
+  return containers + "/" + std::string(native_members_directory);
+}
+
+std::string aside_name(std::uint64_t inode) {
+  std::array<char, 17> text{};
+  const auto [end, problem] = std::to_chars(text.data(), text.data() + text.size(), inode, 16);
+  return std::string(text.data(), end);
+}
+
+std::string aside_path(const std::string& containers, std::uint64_t inode) {
+  return directory_of(containers) + "/" + aside_name(inode);
+}
+
+std::string note_path(const std::string& containers, std::uint64_t inode) {
+  return aside_path(containers, inode) + std::string(native_note_ending);
+}
+
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_unfinished(const struct stat& note) {
+  return note.st_mtim.tv_sec == 0 && note.st_mtim.tv_nsec == 0;
+}
+
+bool is_as_closed(const struct stat& note, const struct stat& file) {
+  return note.st_mtim.tv_sec == file.st_mtim.tv_sec && note.st_mtim.tv_nsec == file.st_mtim.tv_nsec;
+}
+
+class NativeSource final : public PartSource {
+ public:
+  NativeSource(File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  Result<void> read_at(std::uint64_t offset, MutableByteSpan out) override {
+    if (offset > size_ || out.size() > size_ - offset)
+      return Error{Cause::usage, file_.name() + ": a read ends behind the end of the file"};
+    return file_.read_at(offset, out);
+  }
+
+ private:
+  File file_;
+  std::uint64_t size_;
+};
+
+}  // namespace
+
+Result<void> note_native(const std::string& containers, const Stub& stub, ino_t inode) {
+  const std::string directory = directory_of(containers);
+  (void)system_calls().mkdirat(AT_FDCWD, containers.c_str(), 0777);
+  (void)system_calls().mkdirat(AT_FDCWD, directory.c_str(), 0777);
+  PendingFile pending = MCR_TRY(PendingFile::create(AT_FDCWD, note_path(containers, inode), 0666));
+  MCR_TRY(pending.file().write_at(0, write_stub(stub)));
+  const struct timespec never[2]{};
+  if (::futimens(pending.file().descriptor(), never) != 0)
+    return system_error("cannot set the time of", directory);
+  return pending.finish(Durability::none);
+}
+
+void complete_note(const std::string& containers, const struct stat& status) {
+  const auto note =
+      File::open(AT_FDCWD, note_path(containers, status.st_ino), O_WRONLY | O_NOFOLLOW);
+  if (!note) return;
+  const struct timespec times[2]{status.st_mtim, status.st_mtim};
+  (void)::futimens(note->descriptor(), times);
+}
+
+std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
+                                         const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
+  const auto note = File::open(AT_FDCWD, note_path(containers, status.st_ino),
+                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!note) return std::nullopt;
+  const auto noted = note->status();
+  auto stub = read_stub_file(*note);
+  if (!noted || !stub) return std::nullopt;
+  // An unfinished one may have been forgotten: another file may have got its inode since.
+  const bool believed =
+      is_unfinished(*noted) ? name_of(stub->path) == name_of(path) : is_as_closed(*noted, status);
+  if (!believed) return std::nullopt;
+  return NativeNote{containers, *std::move(stub), !is_unfinished(*noted)};
+}
+
+std::optional<NativeNote> find_native_note(const std::string& path, std::string_view container_dir,
+                                           const struct stat& status) {
+  std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  for (int level = 0; level <= most_levels; ++level) {
+    auto note = native_note_in(directory + "/" + std::string(container_dir), path, status);
+    if (note) return note;
+    // Only a directory with a number in its name may be a rank's.
+    const std::string name = name_of(directory);
+    const bool has_number =
+        std::any_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!has_number) break;
+    directory.resize(directory.size() - name.size() - 1);
+  }
+  return std::nullopt;
+}
+
+Result<void> keep_aside(const NativeNote& note, const std::string& path,
+                        const struct stat& status) {
+  const std::string aside = aside_path(note.containers, status.st_ino);
+  if (system_calls().linkat(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), 0) == 0) return {};
+  if (errno == EEXIST) return {};
+  if (system_calls().renameat(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str()) == 0) return {};
+  return system_error("cannot keep aside", path);
+}
+
+bool is_kept_aside(const NativeNote& note, const struct stat& status) {
+  struct stat aside {};
+  return status.st_nlink == 2 &&
+         system_calls().fstatat(AT_FDCWD, aside_path(note.containers, status.st_ino).c_str(),
+                                &aside, AT_SYMLINK_NOFOLLOW) == 0 &&
+         aside.st_ino == status.st_ino && aside.st_dev == status.st_dev;
+}
+
+std::string place_of_native(const std::string& containers, const NativeMember& native,
+                            const std::string& path) {
+  for (const std::string& place : {path, aside_path(containers, native.inode)}) {
+    struct stat status {};
+    if (system_calls().fstatat(AT_FDCWD, place.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        status.st_ino == native.inode &&
+        static_cast<std::uint64_t>(status.st_size) == native.size) {
+      return place;
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place,
+                                                       const NativeMember& native) {
+  File file = MCR_TRY(File::open(AT_FDCWD, place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  const struct stat status = MCR_TRY(file.status());
+  if (status.st_ino != native.inode || static_cast<std::uint64_t>(status.st_size) != native.size)
+    return Error{Cause::system, place + " is another file now", ESTALE};
+  return std::unique_ptr<PartSource>(std::make_unique<NativeSource>(std::move(file), native.size));
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/removed_sets.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr const char* log_name = "/set-removed.log";
+constexpr std::uint64_t most_bytes = 256 * 1024;
+
+/// The last bytes of the file, from the beginning of a line.
+std::string tail_of(const File& file, std::uint64_t bytes) {
+  const auto size = file.size();
+  if (!size) return {};
+  const std::uint64_t begin = *size > bytes ? *size - bytes : 0;
+  Bytes content(static_cast<std::size_t>(*size - begin));
+  const auto got = file.read_some_at(begin, content);
+  if (!got) return {};
+  std::string text(as_text(ByteSpan(content).first(*got)));
+  if (begin == 0) return text;
+  const std::size_t line = text.find('\n');
+  return line == std::string::npos ? std::string() : text.substr(line + 1);
+}
+
+std::string now_as_text() {
+  struct timespec now {};
+  system_calls().clock_gettime(CLOCK_REALTIME, &now);
+  char stamp[32] = {};
+  struct tm calendar {};
+  ::gmtime_r(&now.tv_sec, &calendar);
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &calendar);
+  return stamp;
+}
+
+}  // namespace
+
+void note_removed_set(const std::string& containers, const std::string& prefix,
+                      const std::string& why) {
+  const auto log =
+      File::open(AT_FDCWD, containers + log_name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
+  if (!log) return;
+  (void)log->append(as_bytes(now_as_text() + " " + prefix + "* " + why + "\n")).has_value();
+  if (log->size().value_or(0) <= most_bytes) return;
+  const std::string rest = tail_of(*log, most_bytes / 2);
+  (void)replace_file(AT_FDCWD, containers + log_name, as_bytes(rest), 0666, Durability::none)
+      .has_value();
+}
+
+std::optional<std::string> removed_set(const std::string& containers, const std::string& prefix) {
+  const auto log = File::open(AT_FDCWD, containers + log_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!log) return std::nullopt;
+  const std::string text = tail_of(*log, most_bytes);
+  const std::size_t found = text.rfind(" " + prefix + "* ");
+  if (found == std::string::npos) return std::nullopt;
+  const std::size_t begin = text.rfind('\n', found) + 1;  // npos + 1 is the beginning
+  std::string line = text.substr(begin, text.find('\n', found) - begin);
+  // It is told to a person as it stands, and may come from anybody.
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return line.substr(0, 1024);
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What gc=on and `mcr gc` have removed: one line a set in `set-removed.log` beside the containers, so
+// that who holds a copy of a stub is told what became of its data.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "codecs/base/result.hpp"
+
+namespace mcr::restart {
+
+/// `prefix`: what the names of the set's containers have in common. Old lines go when the file has
+/// grown.
+void note_removed_set(const std::string& containers, const std::string& prefix,
+                      const std::string& why);
+
+/// The line about that set; nothing where there is none.
+std::optional<std::string> removed_set(const std::string& containers, const std::string& prefix);
+
+}  // namespace mcr::restart

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/driver/replaced_member.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "restart/container_places.hpp"
+#include "restart/native_members.hpp"
+#include "restart/stub_file.hpp"
+#include "vol/connector/info_string.hpp"
+#include "vol/connector/resolved_path.hpp"
+#include "vol/driver/spill.hpp"
+#include "vol/publish.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+struct Member {
+  restart::Stub stub;
+  std::string containers;
+  bool is_native = false;
+};
+
+// The part of a set that lies there: a stub, or a native file with a note.
+std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
+  const auto file = restart::File::open(AT_FDCWD, place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return std::nullopt;
+  if (restart::is_stub_file(*file)) {
+    auto stub = restart::read_stub_file(*file);
+    if (!stub) return std::nullopt;
+    const auto places = restart::container_places(*stub, place.path, "none");
+    if (places.empty()) return std::nullopt;
+    return Member{*std::move(stub), places.front().directory, false};
+  }
+  auto note = restart::find_native_note(place.path, container_dir, *place.status);
+  if (!note) return std::nullopt;
+  return Member{std::move(note->stub), std::move(note->containers), true};
+}
+
+}  // namespace
+
+bool note_native(const StagedPart& part, std::uint64_t inode) {
+  const std::string containers = containers_of(part);
+  return !containers.empty() && part.begin.rank_count > 1 &&
+         restart::note_native(containers, stub_of(part), static_cast<ino_t>(inode));
+}
+
+void keep_member_aside(const std::string& path, std::string_view container_dir) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const auto note = restart::find_native_note(path, container_dir, status);
+  if (!note || !note->is_complete) return;
+  if (const auto kept = restart::keep_aside(*note, path, status); !kept) {
+    restart::log_warning_once("aside",
+                              "the earlier set loses " + path + ": " + kept.error().message);
+  }
+}
+
+Result<std::optional<NativeReplacement>> replace_member_natively(const std::string& name) {
+  const auto place = resolve_path(name);
+  if (!place || !place->status || !S_ISREG(place->status->st_mode) || !Process::is_owner())
+    return std::optional<NativeReplacement>();
+  const struct stat& status = *place->status;
+  if (status.st_uid != geteuid() || access(place->path.c_str(), W_OK) != 0 ||
+      access(place->directory.c_str(), W_OK | X_OK) != 0) {
+    return std::optional<NativeReplacement>();
+  }
+  Process& process = Process::get();
+  const auto settings = process.settings(environment_info().settings, place->directory);
+  if (!settings) return std::optional<NativeReplacement>();
+  const restart::Launcher launcher = process.launcher(**settings);
+  if (!launcher.launch || launcher.rank_count <= 1) return std::optional<NativeReplacement>();
+  auto member = member_at(*place, (*settings)->text("container_dir"));
+  if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
+  restart::Stub& stub = member->stub;
+  stub.part = MCR_TRY(restart::PartId::random());
+  auto [file, temporary] = MCR_TRY(temporary_beside(place->path, stub.part.text()));
+  // Several programs in turn in one rank of a launch count on.
+  const std::uint64_t first = stub.launch == *launcher.launch ? stub.sequence + 1 : 0;
+  stub.launch = *launcher.launch;
+  stub.sequence = process.next_sequence(place->path, first);
+  stub.rank_count = launcher.rank_count;
+  stub.launch_directory.clear();  // the stage has never heard of it
+  stub.path = place->path;
+  auto done = [&]() -> Result<void> {
+    const struct stat made = MCR_TRY(file.status());
+    MCR_TRY(restart::note_native(member->containers, stub, made.st_ino));
+    if (member->is_native) keep_member_aside(place->path, (*settings)->text("container_dir"));
+    (void)restart::system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), status.st_gid);
+    (void)restart::system_calls().fchmod(file.descriptor(), status.st_mode & 07777);
+    if (restart::system_calls().renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD,
+                                         place->path.c_str()) != 0) {
+      return restart::system_error("cannot rename", temporary);
+    }
+    return {};
+  }();
+  if (done) {
+    return std::optional<NativeReplacement>(
+        NativeReplacement{std::move(file), std::move(member->containers)});
+  }
+  restart::system_calls().unlinkat(AT_FDCWD, temporary.c_str(), 0);
+  return std::optional<NativeReplacement>();  // as native: in place
+}
+
+}  // namespace mcr::vol

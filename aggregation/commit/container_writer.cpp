@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "aggregation/commit/container_attributes.hpp"
 #include "aggregation/merge/owned_id.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/filter/filter_id.hpp"
@@ -20,21 +21,6 @@ namespace {
 
 using restart::DatasetStorage;
 
-/// An error from HDF5's stack: the deepest entry says what the operating system said.
-Error hdf5_error(const std::string& what) {
-  std::string reason;
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_DOWNWARD,
-      [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
-        if (entry->desc != nullptr) *static_cast<std::string*>(text) = entry->desc;
-        return 0;
-      },
-      &reason);
-  const int number = errno;
-  const Cause cause = number == ENOSPC || number == EDQUOT ? Cause::full : Cause::system;
-  return {cause, "HDF5: " + what + (reason.empty() ? "" : ": " + reason), number};
-}
-
 /// HDF5 wants to know a filter before it makes a dataset with it. This one is never run: encoded
 /// frames go in as they are.
 std::size_t refuse_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*,
@@ -43,81 +29,6 @@ std::size_t refuse_to_filter(unsigned, std::size_t, const unsigned*, std::size_t
 }
 const H5Z_class2_t filter_class{H5Z_CLASS_T_VERS,    codecs::filter_id, 1,       1,
                                 codecs::filter_name, nullptr,           nullptr, refuse_to_filter};
-
-OwnedId text_type(std::size_t bytes) {
-  OwnedId type(H5Tcopy(H5T_C_S1));
-  H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1));
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
-  H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
-  return type;
-}
-
-Result<void> write_attribute(hid_t object, const char* name, hid_t type, hid_t space,
-                             const void* value) {
-  const OwnedId attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
-  if (!attribute.is_valid() || H5Awrite(attribute.get(), type, value) < 0) {
-    return hdf5_error(std::string("attribute ") + name + " cannot be written");
-  }
-  return {};
-}
-
-Result<void> write_text(hid_t object, const char* name, const std::string& text) {
-  const OwnedId space(H5Screate(H5S_SCALAR));
-  return write_attribute(object, name, text_type(text.size()).get(), space.get(), text.c_str());
-}
-
-Result<void> write_number(hid_t object, const char* name, std::uint64_t number) {
-  const OwnedId space(H5Screate(H5S_SCALAR));
-  const bool small = number <= UINT32_MAX;
-  const auto half = static_cast<std::uint32_t>(number);
-  // In memory as in the file, whatever the machine: HDF5 converts.
-  const OwnedId attribute(H5Acreate2(object, name, small ? H5T_STD_U32LE : H5T_STD_U64LE,
-                                     space.get(), H5P_DEFAULT, H5P_DEFAULT));
-  if (!attribute.is_valid() ||
-      H5Awrite(attribute.get(), small ? H5T_NATIVE_UINT32 : H5T_NATIVE_UINT64,
-               small ? static_cast<const void*>(&half) : &number) < 0) {
-    return hdf5_error(std::string("attribute ") + name + " cannot be written");
-  }
-  return {};
-}
-
-/// An array in the smallest type that holds its values: 32 ranks need 32 bytes.
-Result<void> write_numbers(hid_t object, const char* name,
-                           const std::vector<std::uint64_t>& numbers) {
-  const std::uint64_t most =
-      numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
-  const hid_t type = most <= UINT8_MAX    ? H5T_STD_U8LE
-                     : most <= UINT16_MAX ? H5T_STD_U16LE
-                     : most <= UINT32_MAX ? H5T_STD_U32LE
-                                          : H5T_STD_U64LE;
-  const hsize_t count = numbers.size();
-  const OwnedId space(H5Screate_simple(1, &count, nullptr));
-  const OwnedId attribute(H5Acreate2(object, name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT));
-  if (!attribute.is_valid() || H5Awrite(attribute.get(), H5T_NATIVE_UINT64, numbers.data()) < 0) {
-    return hdf5_error(std::string("attribute ") + name + " cannot be written");
-  }
-  return {};
-}
-
-/// As the program wrote it; one that does not fit a name that is already there is left out.
-Result<void> copy_attribute(hid_t object, const Datatypes& types, const AttributeValue& attribute) {
-  if (H5Aexists(object, attribute.name.c_str()) != 0) return {};
-  const OwnedId space(H5Sdecode(attribute.dataspace.data()));
-  const hid_t type = types[attribute.type].id.get();
-  const OwnedId created(
-      H5Acreate2(object, attribute.name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT));
-  if (!created.is_valid()) return hdf5_error("attribute " + attribute.name + " cannot be written");
-  herr_t written = 0;
-  if (!attribute.strings.empty()) {
-    std::vector<const char*> strings;
-    for (const std::string& string : attribute.strings) strings.push_back(string.c_str());
-    written = H5Awrite(created.get(), type, strings.data());
-  } else if (!attribute.value.empty()) {
-    written = H5Awrite(created.get(), type, attribute.value.data());
-  }
-  if (written < 0) return hdf5_error("attribute " + attribute.name + " cannot be written");
-  return {};
-}
 
 /// Place of a chunk in the file, by the rank of its number among the dataset's chunks.
 struct ChunkSearch {
@@ -159,11 +70,11 @@ class Hdf5ContainerWriter final : public ContainerWriter {
         H5Pset_meta_block_size(access.get(), 0) < 0 ||
         H5Pset_small_data_block_size(access.get(), 0) < 0 ||
         H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST) < 0) {
-      return hdf5_error("properties of the container");
+      return hdf5_write_error("properties of the container");
     }
     errno = 0;
     file_ = OwnedId(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
-    if (!file_.is_valid()) return hdf5_error(path_ + " cannot be made");
+    if (!file_.is_valid()) return hdf5_write_error(path_ + " cannot be made");
     access_ = OwnedId(H5Pcreate(H5P_DATASET_ACCESS));
     H5Pset_chunk_cache(access_.get(), 0, 0, 1.0);  // chunks go past it
     make_groups_ = OwnedId(H5Pcreate(H5P_LINK_CREATE));
@@ -171,7 +82,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     H5Pset_char_encoding(make_groups_.get(), H5T_CSET_UTF8);
     variables_ =
         OwnedId(H5Gcreate2(file_.get(), "variables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    if (!variables_.is_valid()) return hdf5_error("group of variables cannot be made");
+    if (!variables_.is_valid()) return hdf5_write_error("group of variables cannot be made");
     return {};
   }
 
@@ -198,7 +109,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     dataset_ = OwnedId(H5Dcreate2(is_variable ? variables_.get() : file_.get(), plan.name.c_str(),
                                   types[plan.type].id.get(), form_.space.get(), make_groups_.get(),
                                   form_.properties.get(), access_.get()));
-    if (!dataset_.is_valid()) return hdf5_error("dataset " + plan.name + " cannot be made");
+    if (!dataset_.is_valid()) return hdf5_write_error("dataset " + plan.name + " cannot be made");
     plan_ = &plan;
     for (const AttributeValue& attribute : attributes) {
       MCR_TRY(copy_attribute(dataset_.get(), types, attribute));
@@ -225,7 +136,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     if (H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0,
                        as_hsize(plan.chunk_offset(frame.frame)).data(), frame.stored.size(),
                        frame.stored.data()) < 0) {
-      return hdf5_error(path_ + ": a frame of " + plan.name + " cannot be written");
+      return hdf5_write_error(path_ + ": a frame of " + plan.name + " cannot be written");
     }
     return {};
   }
@@ -256,7 +167,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     block.uuid = uuid_;
     errno = 0;
     const bool variables_closed = variables_.close();
-    if (!variables_closed || !file_.close()) return hdf5_error(path_ + " cannot be closed");
+    if (!variables_closed || !file_.close()) return hdf5_write_error(path_ + " cannot be closed");
 
     const restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, path_, O_RDWR));
     MCR_TRY(file.write_at(0, restart::write_user_block(block)));
@@ -303,8 +214,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
                            const Encoding& encoding) const {
     if (encoding.storage == DatasetStorage::deflate) {
       if (plan.type_bytes > 1 && H5Pset_shuffle(properties) < 0)
-        return hdf5_error("shuffle filter");
-      if (H5Pset_deflate(properties, 6) < 0) return hdf5_error("deflate filter");
+        return hdf5_write_error("shuffle filter");
+      if (H5Pset_deflate(properties, 6) < 0) return hdf5_write_error("deflate filter");
       return {};
     }
     codecs::FilterParameters parameters;
@@ -315,7 +226,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     constexpr std::size_t without_container = 3;
     if (H5Pset_filter(properties, codecs::filter_id, H5Z_FLAG_MANDATORY,
                       plan.linked ? values.size() : without_container, values.data()) < 0) {
-      return hdf5_error("filter for frames");
+      return hdf5_write_error("filter for frames");
     }
     return {};
   }
@@ -342,13 +253,14 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     std::vector<restart::FramePlace> places(entry.frame_count);
     ChunkSearch search{*plan_, places};
     if (H5Dchunk_iter(dataset_.get(), H5P_DEFAULT, note_chunk, &search) < 0) {
-      return hdf5_error("chunks of " + entry.name + " cannot be found");
+      return hdf5_write_error("chunks of " + entry.name + " cannot be found");
     }
     for (std::uint32_t i = 0; i < entry.frame_count; ++i) {
-      if (places[i].file_offset == 0) return hdf5_error("a chunk of " + entry.name + " is missing");
+      if (places[i].file_offset == 0)
+        return hdf5_write_error("a chunk of " + entry.name + " is missing");
       frames_[entry.first_frame + i].file_offset = places[i].file_offset;
     }
-    if (!dataset_.close()) return hdf5_error("dataset " + entry.name + " cannot be closed");
+    if (!dataset_.close()) return hdf5_write_error("dataset " + entry.name + " cannot be closed");
     return {};
   }
 
@@ -381,7 +293,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
                                    H5P_DEFAULT, H5P_DEFAULT));
     if (!table.is_valid() || (count != 0 && H5Dwrite(table.get(), type.get(), H5S_ALL, H5S_ALL,
                                                      H5P_DEFAULT, rows.data()) < 0)) {
-      return hdf5_error("table of parts cannot be written");
+      return hdf5_write_error("table of parts cannot be written");
     }
     return {};
   }
@@ -406,10 +318,10 @@ class Hdf5ContainerWriter final : public ContainerWriter {
                                      H5P_DEFAULT, H5P_DEFAULT));
     if (!dataset.is_valid() ||
         H5Dwrite(dataset.get(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
-      return hdf5_error("index cannot be written");
+      return hdf5_write_error("index cannot be written");
     }
     const haddr_t offset = H5Dget_offset(dataset.get());
-    if (offset == HADDR_UNDEF) return hdf5_error("index has no place");
+    if (offset == HADDR_UNDEF) return hdf5_write_error("index has no place");
     return offset;
   }
 

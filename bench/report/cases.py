@@ -43,6 +43,9 @@ def leader_throughput(place):
                         note=f"{one['drain_mb_per_cpu_second']:.0f} MB/s of CPU time")
         figure.low, figure.high = r["low"], r["high"]
         figures.append(figure)
+        known = one["throughput_over_known_cpu"]
+        figures.append(Figure(group, f"the same beside a bare loop that knows what each frame ends with, profile {profile}",
+                              [known["low"], known["median"], known["high"]]))
         rows[profile] = [(r["median"], r["low"], r["high"])]
     threads = lambda n: lambda: place.pack(files, "-j", n).wall
     gain, _, _ = ratios(threads(1), threads(2), rounds)
@@ -77,6 +80,9 @@ def many_variables(place):
     figures = [Figure(group, f"{ranks} × {variables} datasets: fixed cost of a variable of a part", bare["us_per_fragment"],
                       ("<=", 5), "µs", "CPU time of all but the codecs, datasets of 256 bytes, "
                       f"{bare['parts_not_walked']} of {ranks} parts known by their layout")]
+    few = json.loads(run([program, "--rounds", rounds, "--profile", "none", out, *files[:4]]).text)
+    further = (bare["seconds_beyond_codecs"] - few["seconds_beyond_codecs"]) / (bare["fragments"] - few["fragments"])
+    figures.append(Figure(group, f"the same of a further part that is known by its layout ({ranks} parts less 4)", further * 1e6, ("<=", 5), "µs"))
     files = place.make_set("many-real", ranks=ranks, variables=variables, elements=1152)
     packed = place.pack(files)
     skeletons = packed.report["variables"][-1]["stored_bytes"]
@@ -166,6 +172,21 @@ def storages(place):
                              bars("Until all is durable, from the programs' start", "s", rows(durable), ways)]}
 
 
+def first_file(place):
+    """What the first file of a job costs, for which a stage is made and a leader started."""
+    group = "The first file of a job: 4 MiB, no stage and no leader yet"
+    mcr = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin"), "HDF5_VOL_CONNECTOR": "mcr", "MCR_FILES": "*", "MCR_RANKS": "1",
+           "MCR_RANK": "0", "MCR_LOG": "quiet", "MCR_NODE": "bench"}
+
+    def waits(env):
+        directory = place.directory("first")
+        return float(run([place.make_set_program, directory, "--rank", 0, "--variables", 8, "--elements", 65536], env=env).text)
+
+    through = lambda: waits({**mcr, "MCR_STAGE": str(place.directory("first-stage") / "stage"), "MCR_LAUNCH": f"bench{time.monotonic_ns()}"})
+    pairs, _, _ = ratios(through, lambda: waits({}), 3 if place.quick else 25)
+    return [Figure(group, "the program waits, mcr ÷ native", pairs)], {}
+
+
 def restart(place):
     """All ranks' data in memory again: from a container, and from the native files."""
     group = "Restart: all ranks' data in memory, from a container ÷ from native files"
@@ -237,4 +258,4 @@ def model(place):
     return figures, {group: [lines("Time of a checkpoint, 1 GB a process", "processes", "seconds", series, y_log=True)]}
 
 
-ALL = [application_cost, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart, model]
+ALL = [application_cost, first_file, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart, model]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checksums of whole parts, taken from the very bytes that are fetched for frames, so that a part is
-// read once and what is summed is what is encoded. A running sum needs a part's bytes in their
+// Checksums of whole parts, taken from the very bytes that are fetched for frames, so that a part
+// is read once and what is summed is what is encoded. A running sum needs a part's bytes in their
 // order; whatever comes out of it, or in pieces so small that the calls would cost more than
 // another read, is read when everything else is done.
 #pragma once

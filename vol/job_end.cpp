@@ -128,10 +128,13 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
   };
   if (stage.waits_at_exit && !stage.published.empty()) {
     bool told = false;
+    const std::uint64_t begin = monotonic_ns();
     const bool committed = wait_until(stage, stage.exit_wait_ms, [&] {
       std::erase_if(stage.published, [&](const auto& part) { return !is_pending(part); });
       if (stage.published.empty()) return true;
-      if (!told && stage.directory.notice().commit_failed) {
+      // Where plain files find the room that a container did not, it takes a moment.
+      const bool stands = monotonic_ns() - begin > 1'000'000'000;
+      if (!told && stands && stage.directory.notice().commit_failed) {
         told = true;
         if (is_lowest_rank(stage)) tell_of_wait(stage);
       }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <memory>
+#include <utility>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
@@ -44,6 +45,18 @@ bool is_unfinished(const struct stat& note) {
 
 bool is_as_closed(const struct stat& note, const struct stat& file) {
   return note.st_mtim.tv_sec == file.st_mtim.tv_sec && note.st_mtim.tv_nsec == file.st_mtim.tv_nsec;
+}
+
+/// Born after the note was made: another file that got the inode. False where the file system does
+/// not say when a file was born.
+bool is_younger(const std::string& path, const struct stat& note) {
+  struct statx file {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &file) != 0 ||
+      (file.stx_mask & STATX_BTIME) == 0) {
+    return false;
+  }
+  return std::pair<std::int64_t, std::int64_t>(file.stx_btime.tv_sec, file.stx_btime.tv_nsec) >
+         std::pair<std::int64_t, std::int64_t>(note.st_ctim.tv_sec, note.st_ctim.tv_nsec);
 }
 
 class NativeSource final : public PartSource {
@@ -93,8 +106,9 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
   auto stub = read_stub_file(*note);
   if (!noted || !stub) return std::nullopt;
   // An unfinished one may have been forgotten: another file may have got its inode since.
-  const bool believed =
-      is_unfinished(*noted) ? name_of(stub->path) == name_of(path) : is_as_closed(*noted, status);
+  const bool believed = is_unfinished(*noted)
+                            ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
+                            : is_as_closed(*noted, status);
   if (!believed) return std::nullopt;
   return NativeNote{containers, *std::move(stub), !is_unfinished(*noted)};
 }

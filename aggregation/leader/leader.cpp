@@ -83,12 +83,12 @@ class Leader {
       look_for_requests();
       if (!exit_) wait();
     }
+    for (const auto& [shape, set] : to_collect_) collect(set);  // no drain is under way
     return {};
   }
 
   [[nodiscard]] bool was_terminated() const { return was_terminated_; }
 
-    for (const auto& [shape, set] : to_collect_) collect(set);  // no drain is under way
  private:
   // --- actions, one for each decision -----------------------------------------------------------
 
@@ -115,12 +115,12 @@ class Leader {
     drain_.submit([this, note]() -> std::vector<Event> {
       const auto noted = note_account(note.account, places_);
       if (!noted) restart::log_warning(noted.error().message);
+      if (noted) collect(note.account);
       return {AccountNoted{note.account.set}};
     });
   }
 
   void act(const PutBack& order) {
-      if (noted) collect(note.account);
     quick_.submit([this, order]() -> std::vector<Event> {
       const auto done = put_back(directory_, order.part, {}, &stubs_);
       if (!done) restart::log_warning("a part cannot be put at its path: " + done.error().message);
@@ -170,11 +170,6 @@ class Leader {
       restart::log_warning("parts remain in " + directory_.path() + ": `mcr recover`");
   }
 
-  /// Drains come one after another: the first is the one at work.
-  [[nodiscard]] Summary::Busy busy() const {
-    if (drains_.empty()) return {};
-    return {drains_.begin()->second.masked_name, (now_ms() - drain_begin_ms_) / 1000};
-  }
   /// In the drain's thread: what the set makes superfluous, if it is whole by now.
   void collect(const DrainGroup& group) {
     const auto place = places_.find(group.set);
@@ -194,6 +189,11 @@ class Leader {
       restart::log_summary("removed " + set + "*: the program has given its files up");
   }
 
+  /// Drains come one after another: the first is the one at work.
+  [[nodiscard]] Summary::Busy busy() const {
+    if (drains_.empty()) return {};
+    return {drains_.begin()->second.masked_name, (now_ms() - drain_begin_ms_) / 1000};
+  }
 
   // --- between decisions ------------------------------------------------------------------------
 

@@ -118,8 +118,9 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
 // is, or where no note is about it.
 Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart::File& file,
                                              const struct stat& status, FileIdentity identity) {
+  if (CreateScope::is_open() || !S_ISREG(status.st_mode)) return std::unique_ptr<Backend>();
   const auto place = resolve_path(request.name);
-  if (!place || !S_ISREG(status.st_mode)) return std::unique_ptr<Backend>();
+  if (!place) return std::unique_ptr<Backend>();
   const auto settings = settings_at(place->path);
   if (!settings) return std::unique_ptr<Backend>();
   const auto note =

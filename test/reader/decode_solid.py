@@ -3,9 +3,11 @@
 import math
 import struct
 
-from decode_codecs import (FLOATING, BYTES, Bits, Bytes, Damaged, bytes_of, checksum, coded_sizes, flat, ordered, read_layout,
-                           read_pipeline, reversed_elements, rounded, run_pipeline, to_float, to_word, unordered, unzigzag,
-                           words_of, zstd)
+from reader_basics import (BYTES, Bytes, Damaged, FLOATING, bytes_of, checksum, flat, ordered, read_layout,
+                           read_pipeline, reversed_elements, rounded, to_float, to_word, unordered, unzigzag, words_of)
+from entropy_blocks import Bits
+from library_codecs import zstd
+from decode_codecs import coded_sizes, run_pipeline
 
 ORDERS = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 

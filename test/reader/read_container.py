@@ -12,8 +12,10 @@ import sys
 import zlib
 from pathlib import Path
 
-from decode_codecs import (Bytes, Damaged, Unsupported, checksum, coded_sizes, read_layout, read_pipeline,
-                           reversed_elements, run_pipeline, transpose, Layout, BYTES)
+from reader_basics import (BYTES, Bytes, Damaged, Layout, Unsupported, checksum, read_layout, read_pipeline,
+                           reversed_elements)
+from transforms import transpose
+from decode_codecs import coded_sizes, run_pipeline
 from decode_solid import decode_solid_frame
 
 # --- frames -----------------------------------------------------------------------------------------------------------------

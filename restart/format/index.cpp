@@ -2,51 +2,12 @@
 #include "restart/format/index.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <limits>
 
 #include "codecs/base/checksum.hpp"
 
 namespace mcr::restart {
 namespace {
-
-constexpr std::string_view magic{"mcr-container\r\n\x1a", 16};  // the 16th byte is 0
-constexpr std::size_t user_block_record_bytes = 16 + 4 + 16 + 4 * 8;
-
-// No name or path is longer: PATH_MAX is 4096, HDF5 puts no limit on its own names.
-constexpr std::size_t max_text_bytes = 64 * 1024;
-constexpr std::uint64_t max_records = std::uint64_t{1} << 40;
-
-Error damaged(std::string message) { return {Cause::damaged, "index: " + std::move(message)}; }
-
-std::uint64_t zigzag(std::int64_t value) {
-  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
-}
-/// `last` + the signed difference that `stored` says, wrapping: what comes out is checked by
-/// bounds.
-std::uint32_t add_zigzag(std::uint32_t last, std::uint64_t stored) {
-  const std::uint64_t difference = (stored >> 1) ^ (0 - (stored & 1));
-  return static_cast<std::uint32_t>(last + difference);
-}
-std::uint64_t difference(std::uint32_t from, std::uint32_t to) {
-  return zigzag(static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from));
-}
-
-void write_place(const TablePlace& place, Writer& out) {
-  out.varint(place.offset);
-  out.varint(place.bytes);
-  out.varint(place.count);
-  out.u64(place.checksum);
-}
-
-Result<TablePlace> read_place(Reader& in, std::uint64_t index_bytes) {
-  TablePlace place;
-  place.offset = MCR_TRY(in.varint_at_most(index_bytes, "table offset"));
-  place.bytes = MCR_TRY(in.varint_at_most(index_bytes - place.offset, "table size"));
-  place.count = MCR_TRY(in.varint_at_most(max_records, "table count"));
-  place.checksum = MCR_TRY(in.u64());
-  return place;
-}
 
 /// A table of records of one size, which `write_record(i, writer)` appends.
 template <typename WriteRecord>
@@ -65,87 +26,6 @@ TablePlace write_pages(const RecordPages& pages, std::uint64_t count, Bytes& out
   }
   place.bytes = out.size() - place.offset;
   return place;
-}
-
-/// Low two bits of an entry's first number; the others are its length.
-enum EntryKind : std::uint64_t {
-  explicit_place =
-      0,  ///< dataset, frame, offset follow, each as a difference to the last such entry's
-  in_skeleton = 1,  ///< where the last one of this kind ended
-  going_on = 2,     ///< dataset follows; in the frame where its last entry ended, right behind that
-};
-
-/// Where the entries of a page left each dataset: what `going_on` refers to.
-class Ends {
- public:
-  void set(const MapEntry& entry) {
-    const std::uint64_t end = entry.frame_offset + entry.length;
-    if (end > std::numeric_limits<std::uint32_t>::max()) {
-      ends_.erase(entry.dataset);
-    } else {
-      ends_[entry.dataset] = {entry.frame, static_cast<std::uint32_t>(end)};
-    }
-  }
-  /// Null where the page has not named the dataset, or its last entry is too long.
-  [[nodiscard]] const std::pair<std::uint32_t, std::uint32_t>* find(std::uint32_t dataset) const {
-    const auto found = ends_.find(dataset);
-    return found == ends_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> ends_;  // frame, offset
-};
-
-void write_map_page(std::span<const MapEntry> entries, Writer& out) {
-  MapEntry last;
-  Ends ends;
-  const auto first_of_skeleton =
-      std::find_if(entries.begin(), entries.end(),
-                   [](const MapEntry& entry) { return entry.dataset == MapEntry::skeleton; });
-  out.varint(first_of_skeleton == entries.end() ? 0 : first_of_skeleton->skeleton_position);
-  for (const MapEntry& entry : entries) {
-    if (entry.dataset == MapEntry::skeleton) {
-      out.varint(entry.length * 4 + in_skeleton);
-      continue;
-    }
-    const auto* end = ends.find(entry.dataset);
-    const bool goes_on = end != nullptr && *end == std::pair(entry.frame, entry.frame_offset);
-    out.varint(entry.length * 4 + (goes_on ? going_on : explicit_place));
-    out.varint(difference(last.dataset, entry.dataset));
-    if (!goes_on) {
-      out.varint(difference(last.frame, entry.frame));
-      out.varint(difference(last.frame_offset, entry.frame_offset));
-    }
-    last = entry;
-    ends.set(entry);
-  }
-}
-
-/// The part's pages, then its page table; gives the table's place.
-TablePlace write_part_map(const PartEntry& part, Bytes& out) {
-  std::vector<MapPage> pages;
-  std::uint64_t part_offset = 0;
-  const std::span<const MapEntry> all(part.map);
-  for (std::size_t begin = 0; begin < all.size(); begin += MapEntry::per_page) {
-    const auto entries = all.subspan(begin, std::min(MapEntry::per_page, all.size() - begin));
-    MapPage page{part_offset, {out.size(), 0, entries.size(), 0}};
-    Writer writer(out);
-    write_map_page(entries, writer);
-    page.place.bytes = out.size() - page.place.offset;
-    page.place.checksum =
-        checksum(std::span(out).subspan(static_cast<std::size_t>(page.place.offset)));
-    for (const MapEntry& entry : entries) part_offset += entry.length;
-    pages.push_back(page);
-  }
-  TablePlace table{out.size(), 0, pages.size(), 0};
-  Writer writer(out);
-  for (const MapPage& page : pages) {
-    writer.varint(page.first_part_offset);
-    write_place(page.place, writer);
-  }
-  table.bytes = out.size() - table.offset;
-  table.checksum = checksum(std::span(out).subspan(static_cast<std::size_t>(table.offset)));
-  return table;
 }
 
 void write_part(const PartEntry& part, const TablePlace& page_table, Writer& out) {
@@ -243,85 +123,11 @@ Result<SetIdentity> read_set(Reader& in) {
 Result<void> check_table_bytes(const RecordPages& pages, const TablePlace& place,
                                const char* what) {
   if (pages.table_bytes(place.count) == place.bytes) return {};
-  return damaged(std::string(what) + ": " + std::to_string(place.bytes) + " bytes for " +
-                 std::to_string(place.count) + " records");
+  return damaged_index(std::string(what) + ": " + std::to_string(place.bytes) + " bytes for " +
+                       std::to_string(place.count) + " records");
 }
 
 }  // namespace
-
-Bytes write_user_block(const UserBlock& block) {
-  Bytes out;
-  Writer writer(out);
-  writer.bytes(as_bytes(magic));
-  writer.u32(container_version);
-  writer.bytes(std::as_bytes(std::span(block.uuid)));
-  writer.u64(block.index_offset);
-  writer.u64(block.index_bytes);
-  writer.u64(block.directory_bytes);
-  writer.u64(block.directory_checksum);
-  writer.u64(checksum(out));
-  out.resize(UserBlock::bytes);
-  return out;
-}
-
-Result<UserBlock> read_user_block(ByteSpan file_head) {
-  Reader in(file_head);
-  const auto begin = in.bytes(magic.size());
-  if (!begin || as_text(*begin) != magic) {
-    return Error{Cause::damaged, "is no container: it does not begin as one"};
-  }
-  const std::uint32_t version = MCR_TRY(in.u32());
-  UserBlock block;
-  const ByteSpan uuid = MCR_TRY(in.bytes(block.uuid.size()));
-  std::transform(uuid.begin(), uuid.end(), block.uuid.begin(),
-                 [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
-  block.index_offset = MCR_TRY(in.u64());
-  block.index_bytes = MCR_TRY(in.u64());
-  block.directory_bytes = MCR_TRY(in.u64());
-  block.directory_checksum = MCR_TRY(in.u64());
-  if (MCR_TRY(in.u64()) != checksum(file_head.first(user_block_record_bytes))) {
-    return Error{Cause::damaged, "user block does not match its checksum"};
-  }
-  if (version == 0 || version > container_version) {
-    return Error{Cause::unsupported, "container of format version " + std::to_string(version) +
-                                         "; this mcr reads up to " +
-                                         std::to_string(container_version) + ": use a newer one"};
-  }
-  if (block.directory_bytes > block.index_bytes ||
-      block.directory_bytes > IndexDirectory::max_bytes) {
-    return damaged("directory longer than it may be");
-  }
-  MCR_TRY(checked_add(block.index_offset, block.index_bytes));
-  return block;
-}
-
-std::uint64_t RecordPages::page_count(std::uint64_t records) const {
-  return records / records_per_page + (records % records_per_page != 0);
-}
-std::uint64_t RecordPages::page_offset(std::uint64_t page) const {
-  return page * (8 + records_per_page * record_bytes + 8);
-}
-std::uint64_t RecordPages::table_bytes(std::uint64_t records) const {
-  return page_count(records) * 16 + records * record_bytes;
-}
-std::size_t RecordPages::page_bytes(std::uint64_t records, std::uint64_t page) const {
-  const std::uint64_t first = page * records_per_page;
-  const std::uint64_t here = std::min<std::uint64_t>(records - first, records_per_page);
-  return static_cast<std::size_t>(16 + here * record_bytes);
-}
-Result<ByteSpan> RecordPages::open(ByteSpan page_bytes, std::uint64_t page) const {
-  if (page_bytes.size() < 16) return damaged("page ends too early");
-  Reader in(page_bytes);
-  const std::uint32_t stored_table = MCR_TRY(in.u32());
-  const std::uint32_t stored_page = MCR_TRY(in.u32());
-  const ByteSpan records = MCR_TRY(in.bytes(page_bytes.size() - 16));
-  if (MCR_TRY(in.u64()) != checksum(page_bytes.first(page_bytes.size() - 8)) ||
-      stored_table != table || stored_page != page) {
-    return damaged("page " + std::to_string(page) + " of table " + std::to_string(table) +
-                   " does not match its checksum");
-  }
-  return records;
-}
 
 IndexBytes write_index(const Index& index) {
   // The directory comes first and says where the rest is, with numbers of varying length: the rest
@@ -413,10 +219,10 @@ Result<IndexDirectory> read_index_directory(ByteSpan bytes, std::uint64_t index_
   }
   MCR_TRY(check_table_bytes(dataset_pages, directory.datasets, "dataset table"));
   MCR_TRY(check_table_bytes(frame_pages, directory.frames, "frame table"));
-  if (directory.parts.count > directory.parts.bytes) return damaged("more parts than bytes");
+  if (directory.parts.count > directory.parts.bytes) return damaged_index("more parts than bytes");
   if (directory.skeleton_dataset != IndexDirectory::no_dataset &&
       directory.skeleton_dataset >= directory.datasets.count) {
-    return damaged("no such dataset of skeletons");
+    return damaged_index("no such dataset of skeletons");
   }
   return directory;
 }
@@ -444,16 +250,16 @@ Result<DatasetRecord> read_dataset_record(ByteSpan record, const IndexDirectory&
   entry.storage = static_cast<DatasetStorage>(storage);
   if (entry.first_frame > directory.frames.count ||
       entry.frame_count > directory.frames.count - entry.first_frame) {
-    return damaged("dataset has frames that are not there");
+    return damaged_index("dataset has frames that are not there");
   }
   if (entry.chunk_bytes == 0 || entry.chunk_bytes > DatasetEntry::max_chunk_bytes ||
       entry.element_bytes == 0) {
-    return damaged("chunk or element size out of bounds");
+    return damaged_index("chunk or element size out of bounds");
   }
   if (result.name_offset > directory.names.bytes ||
       result.name_bytes > directory.names.bytes - result.name_offset ||
       result.name_bytes > max_text_bytes) {
-    return damaged("dataset's name is not there");
+    return damaged_index("dataset's name is not there");
   }
   return result;
 }
@@ -461,7 +267,7 @@ Result<DatasetRecord> read_dataset_record(ByteSpan record, const IndexDirectory&
 Result<std::string> read_dataset_name(ByteSpan name, const DatasetRecord& record) {
   if (name.size() != record.name_bytes ||
       static_cast<std::uint32_t>(checksum(name)) != record.name_checksum) {
-    return damaged("dataset's name does not match its checksum");
+    return damaged_index("dataset's name does not match its checksum");
   }
   return std::string(as_text(name));
 }
@@ -474,7 +280,7 @@ Result<FramePlace> read_frame_place(ByteSpan record, std::uint64_t file_bytes) {
   place.raw_bytes = MCR_TRY(in.u32());
   place.checksum = MCR_TRY(in.u64());
   if (place.file_offset > file_bytes || place.stored_bytes > file_bytes - place.file_offset) {
-    return damaged("frame lies behind the end of the file");
+    return damaged_index("frame lies behind the end of the file");
   }
   return place;
 }
@@ -482,7 +288,8 @@ Result<FramePlace> read_frame_place(ByteSpan record, std::uint64_t file_bytes) {
 Result<std::vector<PartRecord>> read_part_table(ByteSpan bytes, const TablePlace& place,
                                                 std::uint64_t index_bytes) {
   constexpr std::uint64_t max_32 = std::numeric_limits<std::uint32_t>::max();
-  if (checksum(bytes) != place.checksum) return damaged("part table does not match its checksum");
+  if (checksum(bytes) != place.checksum)
+    return damaged_index("part table does not match its checksum");
   Reader in(bytes);
   std::vector<PartRecord> parts;
   for (std::uint64_t i = 0; i < place.count; ++i) {
@@ -505,75 +312,10 @@ Result<std::vector<PartRecord>> read_part_table(ByteSpan bytes, const TablePlace
     const std::uint32_t base = part.entry.skeleton.base;
     if (base == SkeletonPlace::no_base) continue;
     if (base >= parts.size() || parts[base].entry.skeleton.base != SkeletonPlace::no_base) {
-      return damaged("skeleton refers to one that cannot be its base");
+      return damaged_index("skeleton refers to one that cannot be its base");
     }
   }
   return parts;
-}
-
-Result<std::vector<MapPage>> read_page_table(ByteSpan bytes, const PartRecord& part,
-                                             std::uint64_t index_bytes) {
-  const TablePlace& place = part.page_table;
-  if (checksum(bytes) != place.checksum) return damaged("page table does not match its checksum");
-  if (place.count > bytes.size()) return damaged("more pages than bytes");
-  Reader in(bytes);
-  std::vector<MapPage> pages;
-  for (std::uint64_t i = 0; i < place.count; ++i) {
-    MapPage page;
-    page.first_part_offset = MCR_TRY(in.varint_at_most(part.entry.size, "part offset"));
-    page.place = MCR_TRY(read_place(in, index_bytes));
-    const bool rises = pages.empty() ? page.first_part_offset == 0
-                                     : page.first_part_offset > pages.back().first_part_offset;
-    if (!rises || page.place.count > MapEntry::per_page) return damaged("page table out of order");
-    pages.push_back(page);
-  }
-  if (pages.empty() && part.entry.size != 0) return damaged("part without a map");
-  return pages;
-}
-
-Result<std::vector<MapEntry>> read_map_page(ByteSpan bytes, const MapPage& page,
-                                            std::uint64_t part_bytes_covered,
-                                            std::uint64_t skeleton_bytes,
-                                            std::uint64_t dataset_count) {
-  if (checksum(bytes) != page.place.checksum)
-    return damaged("map page does not match its checksum");
-  Reader in(bytes);
-  std::vector<MapEntry> entries;
-  std::uint64_t skeleton_position = MCR_TRY(in.varint_at_most(skeleton_bytes, "skeleton position"));
-  std::uint64_t left = part_bytes_covered;
-  MapEntry last;
-  Ends ends;
-  for (std::uint64_t i = 0; i < page.place.count; ++i) {
-    const std::uint64_t head = MCR_TRY(in.varint());
-    MapEntry entry;
-    entry.length = head / 4;
-    if (entry.length == 0 || entry.length > left) return damaged("map entry out of bounds");
-    left -= entry.length;
-    if (head % 4 == in_skeleton) {
-      if (entry.length > skeleton_bytes - skeleton_position) {
-        return damaged("skeleton is shorter than the map says");
-      }
-      entry.dataset = MapEntry::skeleton;
-      entry.skeleton_position = skeleton_position;
-      skeleton_position += entry.length;
-    } else {
-      entry.dataset = add_zigzag(last.dataset, MCR_TRY(in.varint()));
-      if (entry.dataset >= dataset_count) return damaged("map entry of no dataset");
-      if (head % 4 == explicit_place) {
-        entry.frame = add_zigzag(last.frame, MCR_TRY(in.varint()));
-        entry.frame_offset = add_zigzag(last.frame_offset, MCR_TRY(in.varint()));
-      } else {
-        const auto* end = head % 4 == going_on ? ends.find(entry.dataset) : nullptr;
-        if (end == nullptr) return damaged("map entry goes on from nowhere");
-        std::tie(entry.frame, entry.frame_offset) = *end;
-      }
-      last = entry;
-      ends.set(entry);
-    }
-    entries.push_back(entry);
-  }
-  if (left != 0) return damaged("map page covers too little");
-  return entries;
 }
 
 }  // namespace mcr::restart

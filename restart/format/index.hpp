@@ -4,30 +4,17 @@
 // are there.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/format/index_tables.hpp"
 #include "restart/format/part_id.hpp"
+#include "restart/format/part_map.hpp"
+#include "restart/format/user_block.hpp"
 
 namespace mcr::restart {
-
-/// Container format that this build writes; it reads all from 1 on.
-inline constexpr std::uint32_t container_version = 1;
-
-/// First 512 bytes of a container, HDF5's user block.
-struct UserBlock {
-  static constexpr std::size_t bytes = 512;
-  std::array<std::uint8_t, 16> uuid{};
-  std::uint64_t index_offset = 0;  ///< in the file
-  std::uint64_t index_bytes = 0;
-  std::uint64_t directory_bytes = 0;  ///< the directory is the first so many bytes of the index
-  std::uint64_t directory_checksum = 0;
-};
-Bytes write_user_block(const UserBlock& block);  ///< exactly UserBlock::bytes long
-Result<UserBlock> read_user_block(ByteSpan file_head);
 
 /// One frame: 24 bytes on disk.
 struct FramePlace {
@@ -66,23 +53,6 @@ struct DatasetEntry {
   std::uint32_t frame_count = 0;
 
   bool operator==(const DatasetEntry&) const = default;
-};
-
-/// `length` bytes of a part that lie in `dataset` from byte `frame_offset` of its frame `frame`
-/// (counted within the dataset) on, running on into the following frames; or that are its
-/// skeleton's from `skeleton_position` on (two or three bytes on disk: skeletons are the gaps
-/// between fragments).
-struct MapEntry {
-  static constexpr std::uint32_t skeleton = 0xffffffff;  ///< in place of a dataset
-  static constexpr std::size_t per_page = 512;
-
-  std::uint64_t length = 0;
-  std::uint32_t dataset = 0;
-  std::uint32_t frame = 0;
-  std::uint32_t frame_offset = 0;
-  std::uint64_t skeleton_position = 0;
-
-  bool operator==(const MapEntry&) const = default;
 };
 
 /// Where a part's skeleton lies in the dataset of skeletons, whose frames all hold chunk_bytes (but
@@ -159,12 +129,6 @@ IndexBytes write_index(const Index& index);
 /// Reading goes piece by piece (restart/container_reader): the directory first, then pages of
 /// dataset records and frame records, part table and map pages as they are asked for, each with a
 /// checksum.
-struct TablePlace {
-  std::uint64_t offset = 0;  ///< within the index
-  std::uint64_t bytes = 0;
-  std::uint64_t count = 0;
-  std::uint64_t checksum = 0;
-};
 struct IndexDirectory {
   static constexpr std::uint64_t max_bytes = 16U << 20;
 
@@ -180,27 +144,6 @@ struct IndexDirectory {
 struct PartRecord {  ///< PartEntry without its map
   PartEntry entry;
   TablePlace page_table;
-};
-struct MapPage {
-  std::uint64_t first_part_offset = 0;
-  TablePlace place;
-};
-
-/// Records of one size lie in pages: u32 table, u32 page number, up to so many records, XXH3-64 of
-/// all that. So a reader fetches one page for one record, and no record can be taken for another.
-struct RecordPages {
-  std::uint32_t table;
-  std::size_t record_bytes;
-  std::size_t records_per_page;
-
-  [[nodiscard]] std::uint64_t page_count(std::uint64_t records) const;
-  /// Bytes of the whole table with so many records (which are at most 2^40).
-  [[nodiscard]] std::uint64_t table_bytes(std::uint64_t records) const;
-  /// Page `page`: where it begins in the table, and how many bytes it has.
-  [[nodiscard]] std::uint64_t page_offset(std::uint64_t page) const;
-  [[nodiscard]] std::size_t page_bytes(std::uint64_t records, std::uint64_t page) const;
-  /// The records of page number `page`, its checksum checked.
-  [[nodiscard]] Result<ByteSpan> open(ByteSpan page_bytes, std::uint64_t page) const;
 };
 inline constexpr RecordPages frame_pages{1, FramePlace::record_bytes, 256};
 inline constexpr RecordPages dataset_pages{2, DatasetEntry::record_bytes, 64};
@@ -219,13 +162,5 @@ Result<std::string> read_dataset_name(ByteSpan name, const DatasetRecord& record
 Result<FramePlace> read_frame_place(ByteSpan record, std::uint64_t file_bytes);
 Result<std::vector<PartRecord>> read_part_table(ByteSpan bytes, const TablePlace& place,
                                                 std::uint64_t index_bytes);
-Result<std::vector<MapPage>> read_page_table(ByteSpan bytes, const PartRecord& part,
-                                             std::uint64_t index_bytes);
-/// The entries of one page; together they are exactly as long as the page is (up to the next page's
-/// first offset, or the part's end).
-Result<std::vector<MapEntry>> read_map_page(ByteSpan bytes, const MapPage& page,
-                                            std::uint64_t part_bytes_covered,
-                                            std::uint64_t skeleton_bytes,
-                                            std::uint64_t dataset_count);
 
 }  // namespace mcr::restart

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/format/user_block.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "codecs/base/checksum.hpp"
+#include "restart/format/index.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr std::string_view magic{"mcr-container\r\n\x1a", 16};  // the 16th byte is 0
+constexpr std::size_t user_block_record_bytes = 16 + 4 + 16 + 4 * 8;
+
+}  // namespace
+
+Bytes write_user_block(const UserBlock& block) {
+  Bytes out;
+  Writer writer(out);
+  writer.bytes(as_bytes(magic));
+  writer.u32(container_version);
+  writer.bytes(std::as_bytes(std::span(block.uuid)));
+  writer.u64(block.index_offset);
+  writer.u64(block.index_bytes);
+  writer.u64(block.directory_bytes);
+  writer.u64(block.directory_checksum);
+  writer.u64(checksum(out));
+  out.resize(UserBlock::bytes);
+  return out;
+}
+
+Result<UserBlock> read_user_block(ByteSpan file_head) {
+  Reader in(file_head);
+  const auto begin = in.bytes(magic.size());
+  if (!begin || as_text(*begin) != magic) {
+    return Error{Cause::damaged, "is no container: it does not begin as one"};
+  }
+  const std::uint32_t version = MCR_TRY(in.u32());
+  UserBlock block;
+  const ByteSpan uuid = MCR_TRY(in.bytes(block.uuid.size()));
+  std::transform(uuid.begin(), uuid.end(), block.uuid.begin(),
+                 [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
+  block.index_offset = MCR_TRY(in.u64());
+  block.index_bytes = MCR_TRY(in.u64());
+  block.directory_bytes = MCR_TRY(in.u64());
+  block.directory_checksum = MCR_TRY(in.u64());
+  if (MCR_TRY(in.u64()) != checksum(file_head.first(user_block_record_bytes))) {
+    return Error{Cause::damaged, "user block does not match its checksum"};
+  }
+  if (version == 0 || version > container_version) {
+    return Error{Cause::unsupported, "container of format version " + std::to_string(version) +
+                                         "; this mcr reads up to " +
+                                         std::to_string(container_version) + ": use a newer one"};
+  }
+  if (block.directory_bytes > block.index_bytes ||
+      block.directory_bytes > IndexDirectory::max_bytes) {
+    return damaged_index("directory longer than it may be");
+  }
+  MCR_TRY(checked_add(block.index_offset, block.index_bytes));
+  return block;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The first bytes of a container: where a reader without HDF5 starts. docs/format.md, "User block".
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "codecs/base/bytes.hpp"
+
+namespace mcr::restart {
+
+/// Container format that this build writes; it reads all from 1 on.
+inline constexpr std::uint32_t container_version = 1;
+
+/// First 512 bytes of a container, HDF5's user block.
+struct UserBlock {
+  static constexpr std::size_t bytes = 512;
+  std::array<std::uint8_t, 16> uuid{};
+  std::uint64_t index_offset = 0;  ///< in the file
+  std::uint64_t index_bytes = 0;
+  std::uint64_t directory_bytes = 0;  ///< the directory is the first so many bytes of the index
+  std::uint64_t directory_checksum = 0;
+};
+Bytes write_user_block(const UserBlock& block);  ///< exactly UserBlock::bytes long
+Result<UserBlock> read_user_block(ByteSpan file_head);
+
+}  // namespace mcr::restart

@@ -2,8 +2,6 @@
 #include "restart/masked_name.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "restart/format/journal.hpp"
@@ -284,12 +282,6 @@ std::vector<std::string> sibling_paths(std::string_view path, std::string_view m
   return paths;
 }
 
-std::string sibling_path(std::string_view path, std::string_view masked_name, std::uint32_t rank,
-                         std::uint32_t other_rank) {
-  std::vector<std::string> paths = sibling_paths(path, masked_name, rank, other_rank);
-  return paths.empty() ? std::string() : std::move(paths.front());
-}
-
 std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name) {
   std::optional<std::uint64_t> number;
   const bool aligned =
@@ -305,25 +297,6 @@ std::string pattern_of(std::string_view masked_name) {
   Mask mask;
   for (const Run& run : runs_of(masked_name, 0)) mask.emplace_back(run, number_word);
   return apply(masked_name, std::move(mask));
-}
-
-std::vector<std::optional<std::size_t>> most_shared_masks(std::span<const MaskCandidates> parts) {
-  std::map<std::string_view, std::set<std::uint32_t>> ranks_of;
-  for (const MaskCandidates& part : parts) {
-    for (const std::string& name : part.names) ranks_of[name].insert(part.rank);
-  }
-  std::vector<std::optional<std::size_t>> chosen(parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    std::size_t most = 0;
-    for (std::size_t k = 0; k < parts[i].names.size(); ++k) {
-      const std::size_t count = ranks_of[parts[i].names[k]].size();
-      if (count > most) {
-        most = count;
-        chosen[i] = k;
-      }
-    }
-  }
-  return chosen;
 }
 
 }  // namespace mcr::restart

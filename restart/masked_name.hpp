@@ -5,17 +5,17 @@
 // A masked name is a path in which these words stand for digits:
 //   {rank}   the rank, however many zeros are in front of it
 //   {ranks}  in a directory: the rank divided by one constant, as in
-//   checkpoints/03/dump-0000000013.h5 {part}   a number of its own, where files= says so
+//            checkpoints/03/dump-0000000013.h5
+//   {part}   a number of its own, where files= says so
 //
 // One path alone often fits several ways: DD0003/DD0003.cpu0003 of rank 3. Therefore each part
-// carries all that fit, candidates, most likely first, and most_shared_masks() picks, for the parts
-// of a job that are known, those under which the most ranks come together.
+// carries all that fit, candidates, most likely first, and the leader picks the one that the job's
+// unambiguous parts speak for.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,22 +39,10 @@ std::vector<std::string> masked_full_names(std::string_view path_as_passed, std:
 std::vector<std::string> sibling_paths(std::string_view path, std::string_view masked_name,
                                        std::uint32_t rank, std::uint32_t other_rank);
 
-/// The first of sibling_paths(); empty where there is none.
-std::string sibling_path(std::string_view path, std::string_view masked_name, std::uint32_t rank,
-                         std::uint32_t other_rank);
-
 /// The number that stands in `path` where `masked_name` has its {rank} or {part}.
 std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name);
 
 /// The masked name with its other numbers masked too (`{n}`): the *pattern*, or *shape* of a name.
 std::string pattern_of(std::string_view masked_name);
-
-/// For each part (its rank, its candidates) which candidate to take: the one that most ranks share,
-/// and among equals the most likely one. No value where a part has no candidates.
-struct MaskCandidates {
-  std::uint32_t rank = 0;
-  std::span<const std::string> names;
-};
-std::vector<std::optional<std::size_t>> most_shared_masks(std::span<const MaskCandidates> parts);
 
 }  // namespace mcr::restart

@@ -197,7 +197,6 @@ class Decisions {
 
   /// Parts that are published (drained, put back or waiting right now included).
   [[nodiscard]] std::size_t pending() const;
-  [[nodiscard]] bool terminating() const { return terminating_; }
 
  private:
   enum class State : std::uint8_t {

@@ -87,6 +87,8 @@ class LaunchDirectory {
   Result<NewPart> create_part(std::uint32_t rank) const;
   /// Journal with its begin record in open/. The descriptor stays open for publish().
   Result<File> begin(const PartBegin& begin) const;
+  /// The journal of a part that is in open/, for publish().
+  Result<File> open_journal(const PartId& part) const;
   /// Appends the publish record and, unless it is provisional, renames the journal into published/.
   /// After this returns, the death of any process loses nothing. On failure the journal is as it
   /// was.

@@ -112,6 +112,10 @@ Result<void> LaunchDirectory::publish(const PartId& part, const File& journal,
   return {};
 }
 
+Result<File> LaunchDirectory::open_journal(const PartId& part) const {
+  return File::open(descriptor(), journal_path(State::open, part), O_RDWR | O_APPEND | O_NOFOLLOW);
+}
+
 Result<File> LaunchDirectory::publish_small(const PartBegin& begin, const PartPublish& publish,
                                             ByteSpan content) const {
   Bytes records = write_begin(begin);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::restart {
@@ -67,13 +68,13 @@ Result<File> File::open(int directory, const std::string& name, int flags, mode_
   const int descriptor = repeat(
       [&] { return system_calls().openat(directory, name.c_str(), flags | O_CLOEXEC, mode); });
   if (descriptor < 0) return system_error("cannot open", name);
-  return File(descriptor, name);
+  return File(spared_number(descriptor), name);
 }
 
 Result<File> File::without_name(const std::string& name) {
   const int descriptor = repeat([] { return system_calls().memory_file(); });
   if (descriptor < 0) return system_error("cannot make a file in memory for", name);
-  return File(descriptor, name);
+  return File(spared_number(descriptor), name);
 }
 
 Result<std::size_t> File::read_some_at(std::uint64_t offset, MutableByteSpan out) const {

@@ -3,6 +3,7 @@
 // All others are the native connector's.
 #include "vol/connector/connector.hpp"
 
+#include "restart/base/spare_numbers.hpp"
 #include "vol/binding/id.hpp"
 #include "vol/connector/file_calls.hpp"
 #include "vol/connector/guard.hpp"
@@ -54,6 +55,7 @@ const H5VL_class_t* connector_class() {
   if (native != nullptr) return &own;
   native = find_native_class();
   if (native == nullptr) return &refused;
+  restart::spare_numbers_of_program();
   own = *native;
   own.value = connector_value;
   own.name = connector_name;

@@ -2,7 +2,6 @@
 #include "vol/driver/staged_file.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
 #include "vol/driver/unfinished_part.hpp"
 #include "vol/job_end.hpp"
@@ -42,14 +42,6 @@ std::optional<restart::Stub> stub_in(const restart::File& file, const struct sta
     return std::nullopt;
   auto stub = restart::read_stub(content);
   return stub ? std::optional(std::move(*stub)) : std::nullopt;
-}
-
-// In the stage a file takes two descriptors more than natively. The program can open as many as it
-// could without us as long as the upper half of what it may have is its own.
-bool are_descriptors_few(const restart::File& newest) {
-  struct rlimit limit {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
-  return static_cast<rlim_t>(newest.descriptor()) + 2 > limit.rlim_cur / 2;
 }
 
 }  // namespace
@@ -146,7 +138,9 @@ Result<void> StagedFile::begin_in_stage() {
   const restart::LaunchDirectory& directory = part_.stage->directory;
   auto made = MCR_TRY(directory.create_part(part_.stage->launcher.rank));
   UnfinishedPart unfinished(directory, made.part);
-  if (are_descriptors_few(made.bytes)) {
+  // In the stage a file takes two descriptors more than natively. The program can open as many as it
+  // could without us as long as the upper half of what it may have is its own.
+  if (restart::are_numbers_few(made.bytes.descriptor())) {
     return Error{Cause::system,
                  "half of the file descriptors that this process may have are in use; "
                  "ulimit -n gives more",
@@ -258,7 +252,8 @@ Result<void> StagedFile::discard() {
   if (!native_temporary_.empty()) {
     restart::system_calls().unlinkat(AT_FDCWD, native_temporary_.c_str(), 0);
   }
-  if (part_.is_begun()) (void)part_.stage->directory.drop(part_.begin.part).has_value();
+  if (part_.is_begun() || part_.journal_rests)
+    (void)part_.stage->directory.drop(part_.begin.part).has_value();
   return {};
 }
 

@@ -36,6 +36,7 @@ struct StagedPart {
   gid_t group = 0;                ///< its group, for what replaces it
   bool has_stub = false;          ///< its own stub lies at the path
   bool published = false;         ///< finally
+  bool journal_rests = false;     ///< begun, and native since: opened again when there is news
   bool durable = false;
 
   [[nodiscard]] bool is_begun() const { return journal.is_open(); }

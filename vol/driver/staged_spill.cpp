@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/native_members.hpp"
@@ -81,6 +80,10 @@ Result<void> StagedFile::spill(const char* why) {
   record.native = restart::PartPublish::NativeFile{identity.device, identity.inode};
   tell_stage(record);
   if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
+  // One descriptor from now on, as natively. That we live is for our presence to say.
+  part_.journal_rests = part_.is_begun();
+  part_.bytes = restart::File();
+  part_.journal = restart::File();
   return {};
 }
 
@@ -116,13 +119,17 @@ Result<void> StagedFile::finish_native() {
   struct stat status {};
   if (is_noted_ && restart::system_calls().fstat(native_->descriptor(), &status) == 0)
     restart::complete_note(containers_of(part_), status);
-  tell_stage(record);
-  if (part_.bytes.is_open()) restart::unlock(part_.bytes);
   leave_table();
-  return native_->close();
+  auto closed = native_->close();
+  tell_stage(record);  // last: its journal may need the descriptor that became free
+  return closed;
 }
 
 void StagedFile::tell_stage(const restart::PartPublish& record) {
+  if (part_.journal_rests) {
+    if (auto journal = part_.stage->directory.open_journal(part_.begin.part))
+      part_.journal = std::move(*journal);
+  }
   if (!part_.is_begun()) return;
   (void)part_.stage->directory.publish(part_.begin.part, part_.journal, record).has_value();
 }

@@ -78,7 +78,8 @@ void follow_directory(const LaunchDirectory& directory, const restart::Settings&
   if (base.empty()) {
     base = where.base;
     struct stat status {};
-    while (base != "/" && base != "." && ::stat(base.c_str(), &status) != 0) {
+    while (base != "/" && base != "." && ::stat(base.c_str(), &status) != 0 &&
+           (errno == ENOENT || errno == ENOTDIR)) {
       const std::size_t slash = base.rfind('/');
       base = slash == std::string::npos ? "." : slash == 0 ? "/" : base.substr(0, slash);
     }

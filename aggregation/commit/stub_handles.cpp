@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <string_view>
 
 #include "aggregation/commit/put_back.hpp"
+#include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
 
 namespace mcr::aggregation {
@@ -31,9 +33,20 @@ bool is_directory(const struct stat& status, const PartBegin& begin) {
          status.st_ino == begin.directory_inode;
 }
 
+/// Storage that does not answer has not lost anything: writing there will say what is wrong.
+bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
+
+bool is_gone(const std::string& path) {
+  struct stat status {};
+  return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+             0 &&
+         means_gone(errno);
+}
+
 bool is_there(const std::string& directory, const PartBegin& begin, bool by_identity) {
   struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return false;
+  if (restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) != 0)
+    return !means_gone(errno);
   return by_identity ? is_directory(status, begin) : S_ISDIR(status.st_mode);
 }
 
@@ -102,9 +115,8 @@ BaseNow find_base(const restart::ContainerName& where, const PartBegin& begin,
   const auto found = stubs == nullptr ? StubHandles::Found{} : stubs->find(begin.part);
   // A stub that a newer one replaced is gone too, but its part may belong to the last whole set:
   // at the path itself, or, where programs write `tmp` and rename it, at the last name it had.
-  struct stat status {};
-  if (found.fate == StubHandles::Fate::removed && ::lstat(begin.path.c_str(), &status) != 0 &&
-      (found.path.empty() || ::lstat(found.path.c_str(), &status) != 0)) {
+  if (found.fate == StubHandles::Fate::removed && is_gone(begin.path) &&
+      (found.path.empty() || is_gone(found.path))) {
     return {true, {}};
   }
   if (is_there(where.base, begin, by_identity)) return {false, where.base};

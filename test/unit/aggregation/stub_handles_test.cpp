@@ -3,9 +3,11 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
+#include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
 #include "test/support/catch.hpp"
 
@@ -132,4 +134,25 @@ TEST_CASE("another part's stub at the path is not remembered") {
   other.part = *restart::PartId::random();
   stubs.remember(other);
   CHECK(stubs.find(other.part).fate == StubHandles::Fate::unknown);
+}
+
+TEST_CASE("storage that does not answer has neither lost nor moved anything") {
+  const Checkpoint checkpoint;
+  StubHandles stubs;
+  stubs.remember(checkpoint.begin());
+  fs::remove(checkpoint.begin().path);
+  REQUIRE(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
+  restart::SystemCalls calls = restart::real_system_calls();
+  for (const int number : {EIO, ESTALE, EACCES, ETIMEDOUT}) {
+    static int answer;
+    answer = number;
+    calls.fstatat = [](int, const char*, struct stat*, int) {
+      errno = answer;
+      return -1;
+    };
+    const restart::ReplacedSystemCalls replaced(calls);
+    const BaseNow now = find_base(checkpoint.where(), checkpoint.begin(), &stubs);
+    CHECK_FALSE(now.removed);
+    CHECK(now.base == checkpoint.where().base);
+  }
 }

@@ -25,6 +25,11 @@ namespace {
 
 constexpr int look_every_ms = 50;
 constexpr std::size_t longest_answer = 255;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool limits_addresses = false;  // a sanitizer's shadow takes terabytes of them
+#else
+constexpr bool limits_addresses = true;
+#endif
 
 /// Of an answer; its text follows.
 struct Head {
@@ -96,11 +101,11 @@ void Rehearsal::run(std::size_t first, int parent) {
   if (const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0) ::dup2(null, 2);
   const struct rlimit no_core {};
   ::setrlimit(RLIMIT_CORE, &no_core);
-#if !defined(__SANITIZE_ADDRESS__)  // whose shadow takes terabytes of addresses
-  const rlim_t most = mapped_bytes() + memory_bytes_;
-  const struct rlimit memory { most, most };
-  ::setrlimit(RLIMIT_AS, &memory);
-#endif
+  if (limits_addresses) {
+    const rlim_t most = mapped_bytes() + memory_bytes_;
+    const struct rlimit memory { most, most };
+    ::setrlimit(RLIMIT_AS, &memory);
+  }
   std::size_t wanted = first;
   for (std::size_t item = first; item < count_;) {
     if (item > wanted + 1) {  // not further ahead than one

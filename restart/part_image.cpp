@@ -5,14 +5,18 @@
 #include <array>
 #include <optional>
 
+#include "restart/base/log.hpp"
+
 namespace mcr::restart {
 namespace {
 
-/// Decoded frames that were used last: enough for HDF5, which goes to and fro between a skeleton,
-/// its base and the variable that it reads.
-constexpr std::size_t cached_frames = 4;
+/// Decoded frames that were used last. What bounds them is their bytes: adaptive meshes have a frame
+/// for each of dozens of variables, and their files go from grid to grid, through all of them.
+constexpr std::size_t cached_frames = 64;
 // Solid frames are large: of them it keeps one or two.
 constexpr std::size_t cached_bytes = 24U << 20;
+/// Entries of datasets: a skeleton's, its base's, a variable's.
+constexpr std::size_t known_datasets = 4;
 
 struct DecodedFrame {
   std::uint32_t dataset = 0;
@@ -29,6 +33,14 @@ class PartImage final : public PartSource {
         part_(std::move(part)),
         base_(base),
         pages_(std::move(pages)) {}
+
+  ~PartImage() override {
+    log_debug(container_->name(), ", rank ", std::to_string(part_.entry.rank), ": ",
+              std::to_string(decoded_bytes_), " bytes of frames decoded from ",
+              std::to_string(stored_bytes_));
+  }
+  PartImage(const PartImage&) = delete;
+  PartImage& operator=(const PartImage&) = delete;
 
   std::uint64_t size() const override { return part_.entry.size; }
 
@@ -123,7 +135,7 @@ class PartImage final : public PartSource {
       const auto begin = static_cast<std::size_t>(inside);
       const std::size_t count = std::min(out.size(), place.raw_bytes - begin);
       if (count == place.raw_bytes && find_cached(number, frame) == nullptr) {
-        MCR_TRY(explained(container_->decode(dataset, place, scratch_, out.first(count)), number));
+        MCR_TRY(decode(dataset, number, place, out.first(count)));
       } else {
         const Bytes* raw = MCR_TRY(decoded(dataset, number, frame, place));
         std::copy_n(raw->begin() + static_cast<std::ptrdiff_t>(begin), count, out.begin());
@@ -140,7 +152,7 @@ class PartImage final : public PartSource {
     for (const auto& [known, entry] : datasets_) {
       if (known == number) return &entry;
     }
-    if (datasets_.size() == cached_frames) datasets_.erase(datasets_.begin());
+    if (datasets_.size() == known_datasets) datasets_.erase(datasets_.begin());
     datasets_.emplace_back(number, MCR_TRY(explained(container_->dataset(number), number)));
     return &datasets_.back().second;
   }
@@ -150,6 +162,13 @@ class PartImage final : public PartSource {
       if (cached.used != 0 && cached.dataset == dataset && cached.frame == frame) return &cached;
     }
     return nullptr;
+  }
+
+  Result<void> decode(const DatasetEntry& dataset, std::uint32_t number, const FramePlace& place,
+                      MutableByteSpan raw) {
+    decoded_bytes_ += raw.size();
+    stored_bytes_ += place.stored_bytes;
+    return explained(container_->decode(dataset, place, scratch_, raw), number);
   }
 
   Result<const Bytes*> decoded(const DatasetEntry& dataset, std::uint32_t number,
@@ -162,7 +181,7 @@ class PartImage final : public PartSource {
       cached->used = 0;
       make_room(*cached, place.raw_bytes);
       cached->raw.resize(place.raw_bytes);
-      MCR_TRY(explained(container_->decode(dataset, place, scratch_, cached->raw), number));
+      MCR_TRY(decode(dataset, number, place, cached->raw));
       cached->dataset = number;
       cached->frame = frame;
     }
@@ -213,6 +232,9 @@ class PartImage final : public PartSource {
   std::array<DecodedFrame, cached_frames> cache_;
   std::uint64_t clock_ = 0;
   Scratch scratch_;
+  // For log=debug.
+  std::uint64_t decoded_bytes_ = 0;
+  std::uint64_t stored_bytes_ = 0;
 };
 
 }  // namespace

@@ -35,7 +35,6 @@ struct JobStage {
   std::string settings;  ///< for the leader that we may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
-  bool shares_frames = false;           ///< with other ranks, from the stage (vol/launch_share)
   std::set<restart::PartId> published;  ///< by us
   std::uint64_t leader_checked_ns = 0;
   int leader_starts = 0;  ///< since one was last seen to lead

@@ -7,6 +7,7 @@ import time
 
 from drawing import bars, lines
 from measure import Failed, Figure, quantile, ratios, run, together
+from restarts import kept_sets, partial_reads, restart_decoding, restart_memory
 
 MIB = 1 << 20
 
@@ -258,4 +259,5 @@ def model(place):
     return figures, {group: [lines("Time of a checkpoint, 1 GB a process", "processes", "seconds", series, y_log=True)]}
 
 
-ALL = [application_cost, first_file, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart, model]
+ALL = [application_cost, first_file, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart,
+       restart_decoding, restart_memory, partial_reads, kept_sets, model]

@@ -107,7 +107,8 @@ def machine():
 class Place:
     """Where programs, data and results are. Data goes with the object's end()."""
 
-    def __init__(self, build, prefix, quick, memory, disk):
+    def __init__(self, build, prefix, quick, memory, disk, sets=()):
+        self.sets = sets
         self.build, self.quick = pathlib.Path(build).resolve(), quick
         self.source = pathlib.Path(__file__).resolve().parents[2]
         self.memory = pathlib.Path(memory) / f"mcr-bench-{os.getpid()}"

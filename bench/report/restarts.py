@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a restart decodes, reads and keeps in memory: each rank a process that opens its stub by plain H5Fopen."""
+import json
+import pathlib
+import re
+import subprocess
+import time
+
+from drawing import bars
+from measure import Failed, Figure, quantile
+
+MIB = 1 << 20
+COUNTS = re.compile(r"rank \d+: (\d+) bytes of frames decoded from (\d+)")
+
+
+class Captured:
+    """A set of rank files that went through the connector once more: stubs, and a container."""
+
+    def __init__(self, place, name, files, stays=None, **settings):
+        self.place, self.files, self.name = place, files, name
+        self.directory, self.stage = place.directory(name), place.memory / f"stage-{name}"
+        programs = [[place.build / "test/replay/replay", "--rank", rank, "--ranks", len(files), self.directory, *files]
+                    for rank in range(len(files))]
+        settings = {"files": "*", "set_wait": "60s", "ranks": len(files) + bool(stays), **settings}
+        self.launch = f"bench{time.monotonic_ns()}"
+        if stays:  # one more rank, which lives on
+            mine = self.directory / f"part.{len(files):04}.h5"
+            actor = [place.build / "test/programs/actor", f"create {mine}", f"write {mine} x 100 1", f"close {mine}", f"await {stays} 600000"]
+            self.stayed = subprocess.Popen([str(word) for word in actor], env={**self.environment(settings), "MCR_RANK": str(len(files))})
+        self.together(programs, launch=self.launch, **settings)
+        self.containers = sorted(self.directory.rglob("set-*.h5"))
+        if not self.containers:
+            raise Failed(f"{name}: no container")
+        self.stored_bytes = sum(path.stat().st_size for path in self.containers)
+        self.raw_bytes = sum(path.stat().st_size for path in files)
+        self.stubs = [self.directory / path.name for path in files]
+
+    def together(self, programs, go=None, **settings):
+        """All ranks at once, as one launch. What each printed and said. With `go`, the name of a file that they wait for, each
+        goes on until all have printed: ranks of a job live as long as the last of them."""
+        environment = self.environment({"ranks": len(programs), "launch": f"bench{time.monotonic_ns()}", **settings})
+        running = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    env={**environment, "MCR_RANK": str(rank)}) for rank, words in enumerate(programs)]
+        lines = [process.stdout.readline() for process in running] if go else [""] * len(running)
+        if go:
+            go.write_text("")
+        done = [process.communicate() for process in running]
+        done = [(line + printed, said) for line, (printed, said) in zip(lines, done)]
+        for process, (_, said) in zip(running, done):
+            if process.returncode != 0:
+                raise Failed(f"{process.args[0]}: status {process.returncode}: {said[-400:]}")
+        return done
+
+    def environment(self, settings):
+        settings = {"stage": self.stage, "launch": self.launch, "node": "bench", **settings}
+        return {"PATH": "/usr/bin:/bin", "HDF5_PLUGIN_PATH": str(self.place.prefix / "lib/mcr/plugin"), "HDF5_VOL_CONNECTOR": "mcr",
+                **{f"MCR_{key.upper()}": str(value) for key, value in settings.items()}}
+
+    def restart(self, *words, ranks=None, **settings):
+        """A restart of all ranks, or of the first ones alone."""
+        stubs = self.stubs[:ranks]
+        go = self.place.memory / "go"
+        go.unlink(missing_ok=True)
+        programs = [[self.place.build / "test/programs/restart_rank", "--until", go, *words, stub] for stub in stubs]
+        return Restart(self.together(programs, go, log="debug", files="none", **settings))
+
+
+class Restart:
+    """Sums over the ranks, and what each said."""
+
+    def __init__(self, done):
+        self.ranks = [json.loads(printed) for printed, _ in done]
+        counts = [tuple(map(int, found)) for _, said in done for found in COUNTS.findall(said)]
+        self.decoded, self.stored = (sum(column) for column in zip(*counts)) if counts else (0, 0)
+        self.cpu = sum(rank["cpu_seconds"] for rank in self.ranks)
+        self.sums = [rank["sum"] for rank in self.ranks]
+
+
+def sets(place):
+    """Real sets below the directories of --sets, one for each folder of rank files; else sets of ours."""
+    for root in place.sets:
+        for folder in sorted({path.parent for path in pathlib.Path(root).rglob("*") if path.is_file() and is_hdf5(path)}):
+            yield f"{folder.parent.name}-{folder.name}", sorted(path for path in folder.iterdir() if is_hdf5(path))
+    if not place.sets:
+        large = (1 if place.quick else 8) * 65536
+        yield "large arrays", place.make_set("restart-large", ranks=8, variables=8, elements=large)
+        yield "small arrays", place.make_set("restart-small", ranks=8, variables=100 if place.quick else 800, elements=300)
+
+
+def is_hdf5(path):
+    with open(path, "rb") as file:
+        return file.read(8) == b"\x89HDF\r\n\x1a\n"
+
+
+def restart_decoding(place):
+    """How often a restart of all ranks decodes what it needs, and how much of the container it reads."""
+    group = "Restart of all ranks on a node: bytes decoded and read, summed over the ranks"
+    figures, rows = [], {}
+    for name, files in sets(place):
+        captured = Captured(place, f"decoding-{name.replace(' ', '-')}", files)
+        restarts = [captured.restart() for _ in range(1 if place.quick else 3)]
+        natives = captured.together([[place.build / "test/programs/restart_rank", path] for path in files], files="none")
+        if any(restart.sums != Restart(natives).sums for restart in restarts):
+            raise Failed(f"{name}: ranks read other data")
+        decoded = [restart.decoded / captured.raw_bytes for restart in restarts]
+        figures += [Figure(group, f"{name}: decoded ÷ raw bytes of the set", decoded, ("<=", 1.1), "×"),
+                    Figure(group, f"{name}: frames read ÷ container's bytes", [r.stored / captured.stored_bytes for r in restarts],
+                           ("<=", 1.1), "×"),
+                    Figure(group, f"{name}: CPU time of all ranks ÷ from native files",
+                           [restart.cpu / Restart(natives).cpu for restart in restarts])]
+        rows[name[:22]] = [(quantile(decoded, 0.5), min(decoded), max(decoded))]
+    return figures, {group: [bars("decoded ÷ raw bytes of the set", "×", rows, ["all ranks"])]}
+
+
+def restart_memory(place):
+    """A restarting rank's peak memory beside its own data."""
+    group = "Restart: peak memory of a rank beyond its own file"
+    figures = []
+    for name, files in sets(place):
+        ranks = Captured(place, f"memory-{name.replace(' ', '-')}", files).restart().ranks
+        more = max(rank["peak_bytes"] - path.stat().st_size for rank, path in zip(ranks, files))
+        figures.append(Figure(group, name, more / MIB, ("<=", 64), "MiB"))
+    return figures, {}
+
+
+def partial_reads(place):
+    """One dataset of one rank, out of a container with many of both."""
+    group = "Partial reads: one dataset of one rank of 64 ranks × 100 datasets"
+    figures = []
+    for title, elements in (("8 KiB", 1024), ("64 KiB", 8192)):
+        if place.quick and elements > 1024:
+            continue
+        files = place.make_set(f"partial-{elements}", ranks=64, variables=100, elements=elements)
+        captured = Captured(place, f"partial-captured-{elements}", files)
+        read = captured.restart("--dataset", "ML_BSSN::gt0 it=512 tl=0 rl=2 c=0", ranks=1)  # the 51st
+        figures.append(Figure(group, f"datasets of {title}: bytes of frames read ÷ container", 100 * read.stored / captured.stored_bytes,
+                              ("<=", 3), "%"))
+        place.drop(f"partial-{elements}")
+    return figures, {}
+
+
+def kept_sets(place):
+    """A restart on the node whose stage kept the set, while a process of the launch that wrote it lives."""
+    group = "Restart from a kept set (keep=1), CPU time of all ranks ÷ from native files on the same memory file system"
+    files = place.make_set("kept", ranks=8, variables=8, elements=(1 if place.quick else 8) * 65536)
+    gate = place.memory / "kept-gate"
+    captured = Captured(place, "kept-captured", files, keep=1, stays=gate)
+    pairs = []
+    for _ in range(3 if place.quick else 7):
+        kept = captured.restart()
+        if kept.decoded:
+            raise Failed("the set was not read from the stage")
+        native = Restart(captured.together([[place.build / "test/programs/restart_rank", path] for path in files], files="none"))
+        if kept.sums != native.sums:
+            raise Failed("ranks read other data")
+        pairs.append(kept.cpu / native.cpu)
+    gate.write_text("")
+    captured.stayed.communicate()
+    place.drop("kept")
+    return [Figure(group, "8 ranks", pairs, ("<=", 1.1), "×")], {}

@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -116,7 +117,7 @@ class Doctor {
     environment.push_back("MCR_STAGE=" + stage);
     environment.emplace_back("LD_DEBUG=files");
     environment.push_back("LD_DEBUG_OUTPUT=" + scratch + "/loaded");
-    const int status = MCR_TRY(run_program(words, environment, quiet));
+    const auto status = run_program(words, environment, quiet);
     const auto seen = read_loader_logs(scratch, plugin_file());
     std::error_code ignored;
     std::filesystem::remove_all(scratch, ignored);
@@ -124,8 +125,12 @@ class Doctor {
     const bool captured = std::filesystem::exists(stage, ignored);
     if (captured) (void)drain_stage(stage, 600'000).has_value();
     std::filesystem::remove(stage, ignored);  // only when it is empty
+    if (!status) {
+      judge_failed_start(words.front(), status.error());
+      return {};
+    }
     if (!seen) return seen.error();
-    judge(words, *seen, captured, status);
+    judge(words, *seen, captured, *status);
     return {};
   }
 
@@ -161,6 +166,40 @@ class Doctor {
     return false;
   }
 
+  void judge_failed_start(const std::string& program, const Error& error) {
+    const std::string file = resolve(program);
+    struct stat status {};
+    const bool is_there = ::stat(file.c_str(), &status) == 0;
+    if (error.system_error == ENOENT && is_there) {
+      bad(program + " is there, but the interpreter or loader that it names is not",
+          "`head -n 1 " + file + "` shows a script's, `readelf -l " + file + "` a program's");
+    } else if (error.system_error == ENOENT || error.system_error == ENOTDIR) {
+      bad("there is no program " + program, program.find('/') == std::string::npos
+                                                ? "give its path, or put its directory on PATH"
+                                                : "is the path right, seen from here?");
+    } else if (error.system_error == EACCES && S_ISDIR(status.st_mode)) {
+      bad(program + " is a directory", "name the program in it");
+    } else if (error.system_error == EACCES) {
+      bad(program + " may not be executed", "chmod +x " + file);
+    } else if (error.system_error == ENOEXEC) {
+      bad(program + " is neither a program of this machine nor a script that names its interpreter",
+          "begin it with a line such as #!/bin/sh, or examine `sh " + program + "`");
+    } else {
+      bad(error.message, "start it without mcr first");
+    }
+  }
+
+  // HDF5 in the program itself loads plugins, but ours sees its functions only where the program
+  // exports them.
+  void judge_linked_in(const std::string& program) {
+    const std::string version = hdf5_version_in(resolve(program));
+    bad("HDF5" + (version.empty() ? "" : " " + version) + " is linked into " +
+            (version.empty() ? "a program that " + program + " starts" : program) +
+            ", and nothing was captured: it loads the plugin, but most such programs do not export "
+            "HDF5's functions",
+        "link it with a shared HDF5 1.14 or newer, or with -rdynamic");
+  }
+
   void judge(const std::vector<std::string>& words, const Interception& seen, bool captured,
              int status) {
     const std::string program = words.front();
@@ -182,15 +221,19 @@ class Doctor {
         good(what);
       }
     }
+    if (seen.linked_in > 0 && !captured) return judge_linked_in(program);
     if (seen.with_plugin > 0) {
       good("the plugin was loaded in " + std::to_string(seen.with_plugin) + " of " +
            std::to_string(seen.with_hdf5) + " processes with HDF5");
       if (captured) {
         good("files were captured: this program is intercepted");
       } else {
-        bad("the program is intercepted, but none of its files was captured",
-            "files= says which (`mcr config --describe`); with several ranks a file's name must "
-            "contain its rank");
+        bad("the program is intercepted, but nothing was captured: it created no file, or none "
+            "that "
+            "files= takes",
+            "run a part that writes a checkpoint; files= says which are taken (`mcr config "
+            "--describe`): with several ranks those whose name contains the rank. MCR_LOG=debug "
+            "tells why each file goes where it goes");
       }
       return;
     }
@@ -208,8 +251,8 @@ class Doctor {
     const std::string version = hdf5_version_in(resolve(program));
     if (!version.empty()) {
       bad(program + " has HDF5 " + version +
-              " linked into it statically: such a library loads no plugins " +
-              "unless its program exports HDF5's symbols",
+              " linked into it, and the plugin was not loaded: it opened no file, or the C library "
+              "is linked into it too",
           "link the program with a shared HDF5 1.14 or newer");
     } else if (seen.processes == 0) {
       bad("the loader told nothing of " + program +

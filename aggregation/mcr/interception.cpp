@@ -52,6 +52,7 @@ Result<Interception> read_loader_logs(const std::string& directory, const std::s
     }
     found.with_hdf5 += has_hdf5 || has_plugin ? 1 : 0;
     found.with_plugin += has_plugin ? 1 : 0;
+    found.linked_in += has_plugin && !has_hdf5 ? 1 : 0;
   }
   found.libraries.assign(libraries.begin(), libraries.end());
   return found;
@@ -60,7 +61,7 @@ Result<Interception> read_loader_logs(const std::string& directory, const std::s
 std::string hdf5_version_in(const std::string& path) {
   const auto content = restart::read_file(AT_FDCWD, path, program_bytes);
   if (!content) return {};
-  constexpr std::string_view mark = "HDF5 library version ";
+  constexpr std::string_view mark = "HDF5 library version: ";
   const std::string_view text = as_text(*content);
   for (std::size_t at = text.find(mark); at != std::string_view::npos;
        at = text.find(mark, at + 1)) {

@@ -17,6 +17,7 @@ struct Interception {
   std::vector<std::string> libraries;  ///< HDF5 libraries that were loaded
   std::size_t with_hdf5 = 0;           ///< processes that loaded one
   std::size_t with_plugin = 0;         ///< of these, those in which our plugin was loaded
+  std::size_t linked_in = 0;           ///< of these, those that have HDF5 in the program itself
 };
 
 /// Reads what the loader wrote into `directory` (LD_DEBUG_OUTPUT=directory/loaded).

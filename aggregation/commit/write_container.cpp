@@ -17,6 +17,7 @@
 #include <chrono>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "aggregation/commit/container_writer.hpp"
 #include "aggregation/merge/common_attributes.hpp"
@@ -307,17 +308,25 @@ class Committer {
 
   /// Every frame lies where the index says: HDF5 chose the places, and our reader goes there
   /// without it.
-  static Result<void> read_back(int directory, const std::string& name) {
+  Result<void> read_back(int directory, const std::string& name) {
+    constexpr std::size_t at_once = 4096;
     const auto container = MCR_TRY(restart::ContainerReader::open(directory, name));
     MCR_TRY(container->parts());
-    Bytes stored;
+    oneapi::tbb::enumerable_thread_specific<Bytes> stored;
+    std::vector<restart::FramePlace> places;
+    const auto read_them = [&] {
+      const auto now = std::exchange(places, {});
+      return for_each(now.size(), [&](std::size_t i) {
+        return container->stored_frame(now[i], stored.local());
+      });
+    };
     for (const restart::DatasetEntry& dataset : *MCR_TRY(container->datasets())) {
       for (std::uint32_t frame = 0; frame < dataset.frame_count; ++frame) {
-        const restart::FramePlace place = MCR_TRY(container->frame_place(dataset, frame));
-        MCR_TRY(container->stored_frame(place, stored));
+        places.push_back(MCR_TRY(container->frame_place(dataset, frame)));
+        if (places.size() == at_once) MCR_TRY(read_them());
       }
     }
-    return {};
+    return read_them();
   }
 
   [[nodiscard]] std::vector<AttributeValue> attributes_of(const DatasetPlan& dataset) const {

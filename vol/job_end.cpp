@@ -8,6 +8,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
@@ -78,10 +79,6 @@ std::string size_text(std::uint64_t bytes) {
   return unit == 0 ? std::to_string(bytes) + units[0] : decimal(value, units[unit]);
 }
 
-std::string counted(std::uint64_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t left) {
   const auto content = restart::read_file(stage.directory.descriptor(), "summary", 1 << 16);
   if (!content) return;
@@ -96,8 +93,9 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t l
   // "in all" where not all sets have the same number: late parts, files that went native.
   const bool is_even = parts % sets == 0;
   const std::uint64_t shown = is_even ? parts / sets : parts;
-  std::string line = counted(sets, "set") + (is_even ? " of " : ", ") + counted(shown, "part") +
-                     (is_even ? ", " : " in all, ") + size_text(raw) + " → " + size_text(stored);
+  std::string line = restart::counted(sets, "set") + (is_even ? " of " : ", ") +
+                     restart::counted(shown, "part") + (is_even ? ", " : " in all, ") +
+                     size_text(raw) + " → " + size_text(stored);
   if (stored > 0)
     line += " (" + decimal(static_cast<double>(raw) / static_cast<double>(stored), "×") + ")";
   line += std::string(", ranks waited ") + waited.data() + " s each, ";
@@ -141,7 +139,7 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
       return false;
     });
     if (!committed) {
-      restart::log_warning(counted(stage.published.size(), "checkpoint file") +
+      restart::log_warning(restart::counted(stage.published.size(), "checkpoint file") +
                            " not committed yet, in " + stage.directory.path() +
                            ": `mcr recover` brings what stays there to storage");
     }

@@ -13,6 +13,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "codecs/frame.hpp"
 #include "codecs/solid/solid_frame.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/container_reader.hpp"
 
 namespace mcr::aggregation {
@@ -140,16 +141,17 @@ std::string ranks_text(const std::vector<restart::PartRecord>& parts) {
 
 void print_listed(const Listed& listed, bool verbose) {
   const restart::SetIdentity& set = listed.set;
+  const auto data = static_cast<std::uint64_t>(
+      std::count_if(listed.variables.begin(), listed.variables.end(),
+                    [](const ListedVariable& variable) { return variable.is_data; }));
   std::printf(
-      "%s\n  %s, launch %s, sequence %llu\n  ranks %s of %u%s, %zu variables, %s -> %s (%sx), %s, "
+      "%s\n  %s, launch %s, sequence %llu\n  ranks %s of %u%s, %s, %s -> %s (%sx), %s, "
       "%s\n",
       listed.name.c_str(), set.masked_name.c_str(), set.launch.c_str(),
       static_cast<unsigned long long>(set.sequence), ranks_text(listed.parts).c_str(),
       set.rank_count, set.passed_ranks.empty() ? "" : " (others passed)",
-      static_cast<std::size_t>(
-          std::count_if(listed.variables.begin(), listed.variables.end(),
-                        [](const ListedVariable& variable) { return variable.is_data; })),
-      size_text(listed.raw_bytes).c_str(), size_text(listed.stored_bytes).c_str(),
+      restart::counted(data, "variable").c_str(), size_text(listed.raw_bytes).c_str(),
+      size_text(listed.stored_bytes).c_str(),
       ratio_text(listed.raw_bytes, listed.stored_bytes).c_str(), set.scheme.c_str(),
       set.profile.c_str());
   if (!verbose) return;

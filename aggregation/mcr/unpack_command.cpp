@@ -16,6 +16,7 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/native_members.hpp"
 #include "restart/unpack.hpp"
 
@@ -147,8 +148,8 @@ RunCommand declare_unpack(CLI::App& app) {
       print_json(
           {{"directory", command->directory}, {"files", report->files}, {"bytes", report->bytes}});
     } else {
-      std::printf("%zu files, %s, in %s\n", report->files.size(), size_text(report->bytes).c_str(),
-                  command->directory.c_str());
+      std::printf("%s, %s, in %s\n", restart::counted(report->files.size(), "file").c_str(),
+                  size_text(report->bytes).c_str(), command->directory.c_str());
     }
     return exit_code::success;
   };

@@ -11,6 +11,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/verify.hpp"
@@ -66,9 +67,9 @@ void print_verified(const Verified& verified) {
   std::string ranks;
   for (const std::uint32_t rank : report.damaged_ranks) ranks += " " + std::to_string(rank);
   if (report.damage.empty()) {
-    std::printf("%s: sound: %llu parts, %llu frames, %s\n", verified.name.c_str(),
-                static_cast<unsigned long long>(report.parts),
-                static_cast<unsigned long long>(report.frames),
+    std::printf("%s: sound: %s, %s, %s\n", verified.name.c_str(),
+                restart::counted(report.parts, "part").c_str(),
+                restart::counted(report.frames, "frame").c_str(),
                 size_text(report.raw_bytes).c_str());
   } else {
     std::printf("%s: DAMAGED; ranks that do not come back:%s\n", verified.name.c_str(),

@@ -266,6 +266,14 @@ std::vector<Contender> estimated(const ProfileOptions& options, const Layout& la
                           estimates.of(candidate.model)});
   }
   rank(contenders, options, layout.type);
+  // So little that the points saw next to nothing of it, and say nothing of how it is spread: long
+  // runs, which string matchers pass over.
+  constexpr double hardly_seen = 1.0 / 512;
+  if (!contenders.empty() && contenders.front().model != Model::constant &&
+      contenders.front().bits < 8 * layout.type.size * hardly_seen) {
+    std::stable_partition(contenders.begin(), contenders.end(),
+                          [](const Contender& c) { return family_of(c.model) == Family::strings; });
+  }
   return contenders;
 }
 

@@ -434,7 +434,20 @@ SolidOptions solid_options(const ProfileOptions& profile) {
 Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sections,
                                 const SolidOptions& options, Scratch& scratch, Bytes& out,
                                 std::vector<SectionReport>* report) {
-  return Encoder(raw, sections, options, scratch).run(out, report);
+  const std::size_t begin = out.size();
+  MCR_TRY(Encoder(raw, sections, options, scratch).run(out, report));
+  if (options.profile.profile != Profile::max) return {};
+  ProfileOptions balanced = options.profile;
+  balanced.profile = Profile::balanced;
+  const SolidOptions other_options = solid_options(balanced);
+  Bytes other;
+  std::vector<SectionReport> other_report;
+  MCR_TRY(Encoder(raw, sections, other_options, scratch).run(other, &other_report));
+  if (other.size() >= out.size() - begin) return {};
+  out.resize(begin);
+  out.insert(out.end(), other.begin(), other.end());
+  if (report != nullptr) *report = std::move(other_report);
+  return {};
 }
 
 }  // namespace mcr::codecs

@@ -53,7 +53,8 @@ struct SectionReport {
   std::vector<std::uint32_t> needs;  ///< sections that must be decoded before it
 };
 
-/// Appends one solid frame with `raw`, the sections' bytes one behind the other, to `out`.
+/// Appends one solid frame with `raw`, the sections' bytes one behind the other, to `out`. Under
+/// `max` it is never larger than under `balanced`: both are made.
 Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sections,
                                 const SolidOptions& options, Scratch& scratch, Bytes& out,
                                 std::vector<SectionReport>* report = nullptr);

@@ -47,6 +47,7 @@ Bytes encode(const Input& input, Profile profile, std::vector<SectionReport>* re
 }
 
 void require_round_trip(const Input& input) {
+  REQUIRE(encode(input, Profile::max).size() <= encode(input, Profile::balanced).size());
   for (const Profile profile : {Profile::fast, Profile::balanced, Profile::max}) {
     const Bytes frame = encode(input, profile);
     const auto info = read_frame_info(frame);

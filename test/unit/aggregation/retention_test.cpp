@@ -58,13 +58,13 @@ TEST_CASE("a set is superseded when no stub names it and a newer one is whole") 
   job.join(0);
   job.join(1);
   commit_set(job, 2, {0, 1}, 0);
-  CHECK(superseded(sets_of(job)).empty());
+  CHECK(superseded(sets_of(job))->empty());
   commit_set(job, 2, {0}, 1);
-  CHECK(superseded(sets_of(job)).empty());  // rank 1's stub is the old one
+  CHECK(superseded(sets_of(job))->empty());  // rank 1's stub is the old one
   commit_set(job, 2, {1}, 1, 1);
   auto sets = sets_of(job);
-  REQUIRE(superseded(sets).size() == 1);
-  CHECK(superseded(sets)[0]->name.sequence == 0);
+  REQUIRE(superseded(sets)->size() == 1);
+  CHECK(superseded(sets)->front().set->name.sequence == 0);
 }
 
 TEST_CASE("a set that does not read is neither whole nor superseded") {
@@ -76,5 +76,5 @@ TEST_CASE("a set that does not read is neither whole nor superseded") {
   }
   const auto sets = sets_of(job);
   CHECK(newest_whole(sets) == nullptr);
-  CHECK(superseded(sets).empty());
+  CHECK(superseded(sets)->empty());
 }

@@ -20,7 +20,7 @@ Generation generation(const std::string& launch, std::uint64_t sequence, std::ui
   made.account.rank_count = ranks;
   made.account.wrote = wrote;
   for (const std::uint32_t rank : wrote) {
-    made.members[path_of(rank)] = {{}, rank, path_of(rank), order};
+    made.members[path_of(rank)] = {{}, rank, path_of(rank), order, {}};
   }
   return made;
 }

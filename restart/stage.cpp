@@ -133,12 +133,11 @@ LaunchDirectory::Notice LaunchDirectory::notice() const {
 
 Result<bool> LaunchDirectory::remove_if_done() const {
   // 1. The stage for this leader alone: nobody is between create() and join() now, and whoever
-  // wants to enter
-  //    waits until this is over. No wait here: there is a next time.
+  //    wants to enter waits until this is over. So may another leader that ends.
   const std::size_t slash = path_.rfind('/');
   const std::string name = path_.substr(slash + 1);
   const File stage = MCR_TRY(open_directory(AT_FDCWD, path_.substr(0, slash)));
-  if (!MCR_TRY(try_lock(stage, LockKind::exclusive))) return false;
+  if (!MCR_TRY(lock_in_turns(stage, LockKind::exclusive, turns))) return false;
   for (const State state : {State::open, State::committed}) {
     if (!MCR_TRY(list(state)).empty()) return false;
   }

@@ -116,4 +116,12 @@ void pause_briefly() {
   ::nanosleep(&pause, nullptr);
 }
 
+Result<bool> lock_in_turns(const File& file, LockKind kind, int most_turns) {
+  for (int turn = 0; turn < most_turns; ++turn) {
+    if (turn > 0) pause_briefly();
+    if (MCR_TRY(try_lock(file, kind))) return true;
+  }
+  return false;
+}
+
 }  // namespace mcr::restart::stage_files

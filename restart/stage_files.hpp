@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "restart/base/lock.hpp"
 #include "restart/stage.hpp"
 
 namespace mcr::restart::stage_files {
@@ -27,6 +28,8 @@ inline constexpr const char* subdirectories[] = {"open",          "published",  
 /// that something else is wrong.
 inline constexpr int turns = 8;
 void pause_briefly();
+/// False where somebody else holds the lock in each of so many turns.
+Result<bool> lock_in_turns(const File& file, LockKind kind, int most_turns);
 
 const char* state_name(LaunchDirectory::State state);
 std::string journal_path(LaunchDirectory::State state, const PartId& part);

@@ -80,11 +80,7 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
                                                         std::uint32_t rank_count) {
   // A leader that removes a directory has the whole stage for itself, see remove_if_done().
   const File parent = MCR_TRY(open_stage(stage));
-  bool shared = false;
-  for (int turn = 0; !shared && turn < entering_turns; ++turn) {
-    if (turn > 0) pause_briefly();
-    shared = MCR_TRY(try_lock(parent, LockKind::shared));
-  }
+  const bool shared = MCR_TRY(lock_in_turns(parent, LockKind::shared, entering_turns));
   if (!shared) return Error{Cause::system, "the stage " + stage + " stays locked", EWOULDBLOCK};
   LaunchDirectory directory = MCR_TRY(create(stage, node, launch));
   Presence presence = MCR_TRY(directory.join(rank, rank_count));

@@ -150,23 +150,27 @@ void link_repaired(const restart::PartBegin& begin) {
   const restart::Settings settings = settings_of(begin);
   const auto stub = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!stub || begin.masked_names.empty()) return;
-  const auto where =
-      restart::container_name(begin.masked_names.front(), settings.text("container_dir"),
-                              begin.launch, begin.sequence);
+  const auto where = restart::container_name(
+      begin.masked_names.front(), settings.text("container_dir"), begin.launch, begin.sequence);
   (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
 }
 
-/// Steps 5 to 7 for one part.
-Result<void> leave_stage(const LaunchDirectory& directory, LockedPart& part, bool keep) {
+/// Step 5 for one part. Where it fails, the path still shows what lay there before, and only the
+/// journal knows better: the part stays in the stage.
+Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& part,
+                           bool writer_alive) {
+  if (writer_alive || part.is_native) return {};
   const restart::PartBegin& begin = part.journal.begin;
-  const bool writer_alive = is_alive(directory, begin.presence);
-  if (!writer_alive && !part.is_native) {
-    const auto repaired = repair_stub(directory, begin);
-    if (repaired && *repaired && settings_of(begin).flag("gc")) link_repaired(begin);
-    if (repaired && *repaired)
-      restart::log_summary("put in place the stub that a dead writer left out: " + begin.path);
-    if (!repaired) restart::log_warning(begin.path + ": " + repaired.error().message);
-  }
+  if (!MCR_TRY(repair_stub(directory, begin))) return {};
+  if (settings_of(begin).flag("gc")) link_repaired(begin);
+  restart::log_summary("put in place the stub that a dead writer left out: " + begin.path);
+  return {};
+}
+
+/// Steps 6 and 7 for one part.
+Result<void> leave_stage(const LaunchDirectory& directory, LockedPart& part, bool writer_alive,
+                         bool keep) {
+  const restart::PartBegin& begin = part.journal.begin;
   MCR_TRY(directory.committed(part.id, true, {}));
   part.bytes = File();
   if (keep && !part.is_native) return {};
@@ -250,7 +254,13 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
     if (places->size() > remembered_places) places->erase(places->begin());
   }
   for (LockedPart& part : locked) {
-    if (const auto left = leave_stage(directory, part, group.keep); !left) {
+    const bool writer_alive = is_alive(directory, part.journal.begin.presence);
+    if (const auto put = complete_stub(directory, part, writer_alive); !put) {
+      restart::log_warning(part.journal.begin.path + ": " + put.error().message);
+      done.failed.push_back(part.id);
+      continue;
+    }
+    if (const auto left = leave_stage(directory, part, writer_alive, group.keep); !left) {
       // It is in the container; at worst its memory stays taken until the launch's end.
       restart::log_warning("part " + part.id.text() + ": " + left.error().message);
     }

@@ -4,6 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <string_view>
+
+#include "restart/base/system.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/part_image.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
@@ -108,6 +112,34 @@ TEST_CASE("what a dead leader had committed is not written again") {
   REQUIRE(job.count(State::published) == 2);
   CHECK(commit_group(job.directory(), group_of_parts(job, 2, {first, second}), summary)
             .committed.size() == 2);
+  CHECK(containers(job).size() == 1);
+  CHECK(job.count(State::published) == 0);
+}
+
+TEST_CASE("a part whose dead writer's stub cannot be put in place stays in the stage") {
+  StagedJob job(1);
+  job.join(0);
+  auto begun = job.begin(0, "a.0.h5", sample(0));
+  const auto id = job.publish(begun, false, false);
+  job.leave(0);
+  Summary summary(job.directory());
+  {
+    restart::SystemCalls calls = restart::real_system_calls();
+    calls.openat = [](int directory, const char* name, int flags, mode_t mode) {
+      if (std::string_view(name) != "a.0.h5")
+        return restart::real_system_calls().openat(directory, name, flags, mode);
+      errno = EIO;
+      return -1;
+    };
+    const restart::ReplacedSystemCalls replaced(calls);
+    const auto done = commit_group(job.directory(), group_of_parts(job, 1, {id}), summary);
+    CHECK(done.failed == std::vector<PartId>{id});
+    CHECK_FALSE(done.storage_failed);
+  }
+  CHECK(containers(job).size() == 1);
+  CHECK(job.count(State::published) == 1);
+  CHECK(commit_group(job.directory(), group_of_parts(job, 1, {id}), summary).committed ==
+        std::vector<PartId>{id});
   CHECK(containers(job).size() == 1);
   CHECK(job.count(State::published) == 0);
 }

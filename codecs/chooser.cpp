@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every candidate's size is estimated from points (codecs/estimate): microseconds for all of them
-// together, and within a percent for numbers. The least price is taken, without a trial: whoever
-// encodes a frame by the choice sees whether it came out as expected, and asks again, carefully,
-// where it did not (codecs/chosen_frame). Trials are for what points cannot see: integers and
-// records, which are sequences, and `max`.
+// Three steps. First every candidate's size is estimated from points (codecs/estimate):
+// microseconds for all of them together. Then those that are close to the best are tried on a
+// sample of boxes, as far as that costs an eighth of encoding the data. Where much was there
+// before, whatever its distance, string matchers are tried against the best on one contiguous
+// piece.
 #include "codecs/chooser.hpp"
 
 #include <algorithm>
@@ -16,83 +16,45 @@
 #include "codecs/frame_plan.hpp"
 #include "codecs/records/records_codec.hpp"
 #include "codecs/registry.hpp"
+#include "codecs/sample.hpp"
 
 namespace mcr::codecs {
 namespace {
-
-constexpr std::size_t small_data = 16 << 10;
 
 /// How far trials go.
 struct Effort {
   double share;             ///< of the time to encode
   double close;             ///< estimates within so much of the best are tried
   std::size_t most;         ///< candidates
-  bool relatives;           ///< more than one of a family
-  std::size_t least_bytes;  ///< of a piece: below that estimates are better
-  std::size_t most_bytes;
+  std::size_t least_bytes;  ///< of a sample: below that estimates are better
 };
-Effort effort_of(Profile profile, const Layout& layout, Care care) {
-  constexpr std::size_t least = 16 << 10;
-  if (profile == Profile::max) return {1e9, 1.15, 8, true, 0, usual_frame_bytes};
-  if (care == Care::more) return {1.5, 1.5, 3, false, least, usual_frame_bytes};
-  // A few kilobytes: points say little of them, and nobody waits for them.
-  const std::uint64_t bytes = layout.raw_bytes();
-  if (bytes >= 512 && bytes <= small_data) return {4, 1.6, 2, false, 0, small_data};
-  // Estimates of floating-point numbers are better than any trial that is worth its time.
-  if (element_class(layout.type) == ElementClass::floating) return {0, 1, 1, false, least, least};
+Effort effort_of(Profile profile, ElementClass elements) {
+  if (profile == Profile::max) return {1e9, 1.15, 8, 0};
   // Integers are indices and connectivity, bytes are text and records: sequences, whose repeats
   // points see badly. They are a small part of most sets.
-  return {0.06, 2.5, 3, false, least, 128 << 10};
+  if (elements != ElementClass::floating) return {0.4, 2.5, 5, 32 << 10};
+  return {profile == Profile::fast ? 0.06 : 0.12, 1.06, 4, 24 << 10};
 }
 
-constexpr std::size_t least_record_bytes = 64 << 10;  ///< of a piece of records
-constexpr std::size_t most_record_bytes = 256 << 10;
-constexpr std::size_t regular_bytes = 64 << 10;  ///< of a piece of very regular data
-constexpr double very_regular = 1.0 / 32;        ///< of the raw size
+constexpr std::size_t largest_trial = 256 << 10;
+constexpr std::size_t box_bytes = 32 << 10;
+constexpr std::size_t small_data = 16 << 10;  ///< points say little of it, and all of it is a trial
+/// Share of words that were there before from which string matchers are tried on a long piece.
+constexpr double repetitive = 0.15;
+constexpr std::size_t least_piece = 48 << 10;
+constexpr std::size_t largest_piece = 512 << 10;
 
 /// A candidate with what is known of it.
 struct Contender {
-  std::string_view text;             ///< of the table
-  std::optional<Pipeline> pipeline;  ///< of what is not in the table
+  Pipeline pipeline;
   Model model;
   double encode_mb_s;
   double bits;  ///< of an element, estimated or tried
-
-  [[nodiscard]] Pipeline parsed() const {
-    if (pipeline) return *pipeline;
-    auto from_table = Pipeline::parse(text);
-    return from_table ? *std::move(from_table) : Pipeline{};  // a test sees to it that all parse
-  }
 };
 
-/// What estimates of two candidates have in common: within a family the better one is known, between
-/// families they may err differently.
-enum class Family : std::uint8_t { classes, planes, predicted_planes, top_bits, strings, others };
-Family family_of(Model model) {
-  switch (model) {
-    case Model::predicted:
-    case Model::split_predicted:
-    case Model::contexts:
-    case Model::split_contexts:
-      return Family::classes;
-    case Model::planes:
-    case Model::split_planes:
-      return Family::planes;
-    case Model::planes_predicted:
-    case Model::split_planes_predicted:
-      return Family::predicted_planes;
-    case Model::top_bits:
-    case Model::dictionary:
-      return Family::top_bits;
-    case Model::words:
-    case Model::words_delta:
-      return Family::strings;
-    default:
-      return Family::others;
-  }
-}
+bool matches_strings(Model model) { return model == Model::words || model == Model::words_delta; }
 
-/// What a frame holds but for its numbers: tables of codes, about. They weigh more in a small piece.
+/// What a frame holds but for its numbers: tables of codes, about. They weigh more in a sample.
 double table_bytes(Model model, const ElementType& type) {
   switch (model) {
     case Model::planes:
@@ -156,17 +118,11 @@ double price(const Contender& contender, const ProfileOptions& options, const El
   return type.size * 1e3 / speed + contender.bits / 8 * 1e9 / options.bandwidth;
 }
 
-/// A contiguous piece of the data, to try pipelines on.
-struct Piece {
-  Layout layout;
-  ByteSpan raw;
-};
-
-/// Bytes that `pipeline` makes of `piece`; no value where it does not take it.
-std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& piece,
+/// Bytes that `pipeline` makes of `sample`; no value where it does not take it.
+std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Sample& sample,
                                       Scratch& scratch) {
   const auto out = scratch.take_vector();
-  if (!encode_frame(piece.raw, piece.layout, pipeline, scratch, *out)) return std::nullopt;
+  if (!encode_frame(sample.raw, sample.layout, pipeline, scratch, *out)) return std::nullopt;
   return out->size();
 }
 
@@ -179,77 +135,89 @@ void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
                    });
 }
 
-/// Replaces the estimate of a contender by what `piece`, taken from `total` bytes, says.
-void try_on(Contender& contender, const Piece& piece, std::size_t total, Scratch& scratch) {
-  const auto size = coded_size(contender.parsed(), piece, scratch);
-  if (!size || *size >= piece.raw.size()) {
-    contender.bits = size ? 8.0 * piece.layout.type.size : 1e9;
+/// Replaces the estimate of a contender by what `sample`, taken from `total` bytes, says.
+void try_on(Contender& contender, const Sample& sample, std::size_t total, Scratch& scratch) {
+  const auto size = coded_size(contender.pipeline, sample, scratch);
+  if (!size || *size >= sample.raw.size()) {
+    contender.bits = size ? 8.0 * sample.layout.type.size : 1e9;
     return;
   }
-  const double tables = table_bytes(contender.model, piece.layout.type);
+  const double tables = table_bytes(contender.model, sample.layout.type);
   const double whole = static_cast<double>(std::min(total, usual_frame_bytes));
-  const double extra = tables * (1 - static_cast<double>(piece.raw.size()) / whole);
+  const double extra = tables * (1 - static_cast<double>(sample.raw.size()) / whole);
   const auto stored = static_cast<double>(*size);
   const double bytes = std::max(stored / 2, stored - std::max(0.0, extra));
-  contender.bits = 8 * bytes / static_cast<double>(piece.layout.count());
+  contender.bits = 8 * bytes / static_cast<double>(sample.layout.count());
 }
 
-/// About so many bytes from the middle.
-Piece middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes) {
-  std::vector<FramePiece> pieces = plan_frames(layout, bytes);
-  FramePiece& piece = pieces[pieces.size() / 2];
-  return {std::move(piece.layout), raw.subspan(piece.begin, piece.bytes)};
+/// A contiguous piece of about so many bytes from the middle.
+Sample middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes) {
+  const std::vector<FramePiece> pieces = plan_frames(layout, bytes);
+  const FramePiece& piece = pieces[pieces.size() / 2];
+  const ByteSpan own = raw.subspan(piece.begin, piece.bytes);
+  return {piece.layout, Bytes(own.begin(), own.end())};
 }
 
-/// Those worth a trial: the best of each family that is close, and of string matchers, since what
-/// repeats at a distance is what points see worst. For `max`, all that are close.
-std::vector<Contender> worth_trying(const std::vector<Contender>& contenders, const Effort& effort,
-                                    const ProfileOptions& options, const ElementType& type) {
-  const double limit = price(contenders.front(), options, type) * effort.close;
-  std::vector<Contender> chosen;
-  // Differences and their strong matcher are not worth starting for a few kilobytes.
-  bool strings = effort.most < 3 && element_class(type) == ElementClass::integer;
-  for (const Contender& contender : contenders) {
-    const Family family = family_of(contender.model);
-    const bool close = price(contender, options, type) <= limit && chosen.size() < effort.most;
-    const bool known =
-        !effort.relatives && std::any_of(chosen.begin(), chosen.end(), [&](const Contender& c) {
-          return family_of(c.model) == family;
-        });
-    const bool first_strings = family == Family::strings && !strings;
-    if ((close && !known) || first_strings) chosen.push_back(contender);
-    strings |= family == Family::strings;
-  }
-  return chosen;
-}
-
-/// Tries the first few contenders on one piece, and keeps only these. Answers how many bytes were
-/// tried; 0 where that would have cost too much.
-std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& options, Care care,
+/// Tries the first few contenders on a sample of boxes, and keeps only these. Answers how many
+/// bytes were tried; 0 where that would have cost too much.
+std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& options,
                     const Layout& layout, ByteSpan raw, Scratch& scratch) {
-  Effort effort = effort_of(options.profile, layout, care);
-  if (effort.share == 0) return 0;
-  // Connectivity of a regular mesh: points cannot tell a thousandth from a hundredth, but any
-  // pipeline runs through it at several times its usual speed.
-  if (effort.share < 1 && raw.size() >= 2 * regular_bytes &&
-      contenders.front().bits < 8 * layout.type.size * very_regular) {
-    effort = {1e9, 1, 3, false, 0, std::min(effort.most_bytes, regular_bytes)};
+  const Effort effort = effort_of(options.profile, element_class(layout.type));
+  const double limit = price(contenders.front(), options, layout.type) * effort.close;
+  std::size_t count = 1;
+  while (count < contenders.size() && count < effort.most &&
+         price(contenders[count], options, layout.type) <= limit) {
+    ++count;
   }
-  std::vector<Contender> few = worth_trying(contenders, effort, options, layout.type);
-  if (few.size() == 1) return 0;
+  // Sequences are what string matchers are for, whatever points say.
+  const bool sequence = element_class(layout.type) != ElementClass::floating;
+  for (std::size_t i = count; i < contenders.size() && sequence; ++i) {
+    if (!matches_strings(contenders[i].model)) continue;
+    std::rotate(contenders.begin() + static_cast<std::ptrdiff_t>(count),
+                contenders.begin() + static_cast<std::ptrdiff_t>(i),
+                contenders.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    ++count;
+    break;
+  }
+  const bool small = raw.size() <= small_data;
+  if (small) count = std::max(count, std::min<std::size_t>(contenders.size(), 3));
+  if (count == 1) return 0;
   double cost = 0;  // seconds for a megabyte tried with each
-  for (const Contender& contender : few) cost += 1 / contender.encode_mb_s;
+  for (std::size_t i = 0; i < count; ++i) cost += 1 / contenders[i].encode_mb_s;
   const double time =
       effort.share * static_cast<double>(raw.size()) / contenders.front().encode_mb_s;
-  const auto bytes =
-      static_cast<std::size_t>(std::min(time / cost, static_cast<double>(effort.most_bytes)));
+  auto bytes = static_cast<std::size_t>(std::min(time / cost, static_cast<double>(largest_trial)));
+  if (small) bytes = raw.size();
+  if (sequence) bytes = std::max(bytes, effort.least_bytes);
   if (bytes < std::min(effort.least_bytes, raw.size())) return 0;
-  // Stencils are fitted to a frame, which no piece replaces.
-  const Piece piece =
-      middle_piece(layout, raw, options.profile == Profile::max ? usual_frame_bytes : bytes);
-  contenders = std::move(few);
-  for (Contender& contender : contenders) try_on(contender, piece, raw.size(), scratch);
+  // Stencils are fitted to a frame, which no boxes replace.
+  const Sample sample = options.profile == Profile::max
+                            ? middle_piece(layout, raw, usual_frame_bytes)
+                            : take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
+                                          std::min(bytes, box_bytes));
+  contenders.resize(count);
+  for (Contender& contender : contenders) try_on(contender, sample, raw.size(), scratch);
   rank(contenders, options, layout.type);
+  return sample.raw.size();
+}
+
+/// Where data repeats, estimates and samples of boxes say little of string matchers: those of `all`
+/// and the best of the others are tried on one piece. Answers its size.
+std::size_t try_repeats(std::vector<Contender>& contenders, const std::vector<Contender>& all,
+                        const ProfileOptions& options, const Layout& layout, ByteSpan raw,
+                        Scratch& scratch) {
+  std::vector<Contender> few;
+  for (const Contender& contender : contenders) {
+    if (few.empty() && !matches_strings(contender.model)) few.push_back(contender);
+  }
+  for (const Contender& contender : all) {
+    if (matches_strings(contender.model)) few.push_back(contender);
+  }
+  const Sample piece =
+      middle_piece(layout, raw, std::clamp(raw.size() / 6, least_piece, largest_piece));
+  for (Contender& contender : few) try_on(contender, piece, raw.size(), scratch);
+  rank(few, options, layout.type);
+  contenders = std::move(few);
   return piece.raw.size();
 }
 
@@ -259,26 +227,13 @@ std::vector<Contender> estimated(const ProfileOptions& options, const Layout& la
   std::vector<Contender> contenders;
   for (const Candidate& candidate : candidates()) {
     if (!belongs(candidate, options, layout.type)) continue;
-    contenders.push_back({candidate.pipeline,
-                          {},
-                          candidate.model,
-                          candidate.encode_mb_s,
+    auto pipeline = Pipeline::parse(candidate.pipeline);
+    if (!pipeline) continue;  // a test sees to it that this does not happen
+    contenders.push_back({*std::move(pipeline), candidate.model, candidate.encode_mb_s,
                           estimates.of(candidate.model)});
   }
   rank(contenders, options, layout.type);
-  // So little that the points saw next to nothing of it, and say nothing of how it is spread: long
-  // runs, which string matchers pass over.
-  constexpr double hardly_seen = 1.0 / 512;
-  if (!contenders.empty() && contenders.front().model != Model::constant &&
-      contenders.front().bits < 8 * layout.type.size * hardly_seen) {
-    std::stable_partition(contenders.begin(), contenders.end(),
-                          [](const Contender& c) { return family_of(c.model) == Family::strings; });
-  }
   return contenders;
-}
-
-std::size_t record_trial_bytes(std::size_t raw_bytes) {
-  return std::clamp(raw_bytes / 24, least_record_bytes, most_record_bytes);
 }
 
 /// Records as columns, each chosen for itself; no value where the codec does not take them.
@@ -290,9 +245,9 @@ std::optional<Contender> choose_columns(const ProfileOptions& options, const Lay
   if (columns.empty() || record_bytes != layout.type.size) return std::nullopt;
   ProfileOptions unnamed = options;
   unnamed.named.clear();
-  const Piece piece = middle_piece(layout, raw, usual_frame_bytes);
+  const Sample piece = middle_piece(layout, raw, usual_frame_bytes);
   const auto count = static_cast<std::size_t>(piece.layout.count());
-  Contender contender{{}, Pipeline{}, Model::records, 0, 0};
+  Contender contender{{}, Model::records, 0, 0};
   std::vector<Pipeline> pipelines;
   double seconds = 0;
   std::size_t at = 0;
@@ -310,7 +265,7 @@ std::optional<Contender> choose_columns(const ProfileOptions& options, const Lay
   }
   auto parameters = records_parameters({columns.begin(), columns.end()}, pipelines);
   if (!parameters) return std::nullopt;
-  contender.pipeline->steps.push_back({codec_id::records, *std::move(parameters)});
+  contender.pipeline.steps.push_back({codec_id::records, *std::move(parameters)});
   contender.encode_mb_s = static_cast<double>(record_bytes) / seconds;
   return contender;
 }
@@ -329,26 +284,26 @@ bool chooses(Profile profile) {
   return profile == Profile::fast || profile == Profile::balanced || profile == Profile::max;
 }
 
-/// How many points speak for so many elements: a small share, and the smaller the more there are.
-std::size_t points_for(std::uint64_t elements) {
-  constexpr std::uint64_t few = 65536;
-  const std::uint64_t more = elements > few ? (elements - few) / 512 : 0;
-  return static_cast<std::size_t>(
-      std::clamp<std::uint64_t>(std::min(elements, few) / 128 + more, 96, 2048));
-}
-
 Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
-                  Scratch& scratch, std::span<const Column> columns, Care care) {
+                  Scratch& scratch, std::span<const Column> columns) {
   const Layout shaped = mesh_layout(layout);
-  const std::size_t points = points_for(layout.count());
+  const std::uint64_t elements = layout.count();
+  const auto points = static_cast<std::size_t>(std::clamp<std::uint64_t>(elements / 128, 96, 4096));
   const Estimates estimates = estimate(shaped, raw, points);
-  std::vector<Contender> contenders = estimated(options, layout, estimates);
-  if (contenders.empty()) return {{}, "nothing takes such elements", 1, 0, {}};
+  const std::vector<Contender> all = estimated(options, layout, estimates);
+  if (all.empty()) return {{}, "nothing takes such elements", 1, 0, {}};
+  std::vector<Contender> contenders = all;
+  const bool constant = estimates.of(Model::constant) == 0;
   std::size_t tried = 0;
-  if (estimates.of(Model::constant) != 0) {
-    tried = try_out(contenders, options, care, shaped, raw, scratch);
+  if (!constant) {
+    tried = try_out(contenders, options, shaped, raw, scratch);
+    const double seen = estimates.repeated - estimates.frequent;
+    if (seen > repetitive && element_class(layout.type) == ElementClass::floating &&
+        raw.size() >= least_piece) {
+      tried += try_repeats(contenders, all, options, shaped, raw, scratch);
+    }
     if (auto by_columns = choose_columns(options, layout, raw, columns, scratch)) {
-      const Piece piece = middle_piece(shaped, raw, record_trial_bytes(raw.size()));
+      const Sample piece = middle_piece(shaped, raw, largest_piece / 2);
       contenders = {*std::move(by_columns), contenders.front()};
       for (Contender& contender : contenders) try_on(contender, piece, raw.size(), scratch);
       tried += piece.raw.size();
@@ -357,27 +312,22 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
   }
   const Contender& best = contenders.front();
   const double raw_bits = 8.0 * layout.type.size;
-  // A copy of memory, at no better speed than codecs have where only size has a price.
-  const double copy_mb_s = options.bandwidth > 0 ? 8000 : 2000;
-  const Contender nothing{{}, Pipeline{}, Model::words, copy_mb_s, raw_bits * 0.999};
-  if (price(best, options, layout.type) >= price(nothing, options, layout.type)) {
-    return {{}, "does not become smaller", 1, copy_mb_s, {}};
-  }
+  if (best.bits >= raw_bits * 0.999) return {{}, "does not become smaller", 1, 0, {}};
   const double ratio = raw_bits / std::max(best.bits, 0.01);
   std::string why = tried != 0 ? "tried on " + std::to_string(tried >> 10) + " KiB: "
                                : "by " + std::to_string(points) + " points: ";
   why += times(ratio);
   if (contenders.size() > 1) {
-    why += "; next " + contenders[1].parsed().print() + " " +
+    why += "; next " + contenders[1].pipeline.print() + " " +
            times(raw_bits / std::max(contenders[1].bits, 0.01));
   }
-  return {best.parsed(), why, ratio, best.encode_mb_s, {}};
+  return {best.pipeline, why, ratio, best.encode_mb_s, {}};
 }
 
 }  // namespace
 
 Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
-              std::string_view variable, std::span<const Column> columns, Care care) {
+              std::string_view variable, std::span<const Column> columns) {
   if (const Pipeline* named = named_pipeline(options, variable, layout.type)) {
     return {*named, "named by the settings", 0, 0, {}};
   }
@@ -385,12 +335,12 @@ Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
     return {fixed_pipeline(options.profile, layout.type), "fixed by the profile", 0, 0, {}};
   }
   if (raw.empty()) return {{}, "no data", 0, 0, {}};
-  Choice choice = choose_one(options, layout, raw, scratch, columns, care);
+  Choice choice = choose_one(options, layout, raw, scratch, columns);
   if (options.profile == Profile::max) {
     ProfileOptions balanced = options;
     balanced.profile = Profile::balanced;
-    Choice other = choose_one(balanced, layout, raw, scratch, columns, care);
-    choice.balanced = Expected{std::move(other.pipeline), other.ratio};
+    Choice other = choose_one(balanced, layout, raw, scratch, columns);
+    if (other.pipeline != choice.pipeline) choice.other = std::move(other.pipeline);
   }
   return choice;
 }

@@ -17,26 +17,14 @@
 
 namespace mcr::codecs {
 
-/// A pipeline and the ratio that it should reach; 0: nothing is expected (it was named).
-struct Expected {
-  Pipeline pipeline;
-  double ratio = 0;
-};
-
 struct Choice {
   Pipeline pipeline;
   std::string why;         ///< for `mcr ls -v`: what decided
-  double ratio = 1;        ///< as Expected's
+  double ratio = 1;        ///< expected; 0: nothing is expected (the pipeline was named)
   double encode_mb_s = 0;  ///< expected, one thread; 0: unknown
-  /// Of `max`: what `balanced` would have taken. It is encoded too and the smaller frame is kept,
-  /// so that `max` is never larger.
-  std::optional<Expected> balanced;
-};
-
-/// How much a choice may cost.
-enum class Care : std::uint8_t {
-  usual,  ///< estimates, and few trials: a few per cent of encoding
-  more,   ///< a frame has come out otherwise than estimates said: more is tried on it
+  /// Encoded too, and the smaller frame is kept: what `balanced` would have taken, so that `max` is
+  /// never larger.
+  std::optional<Pipeline> other;
 };
 
 /// `raw` is exactly `layout.raw_bytes()` long: the variable's data of one frame or more, the more
@@ -44,8 +32,7 @@ enum class Care : std::uint8_t {
 /// codec.<name>. `columns`: of elements that are records, where they are known; they make up the
 /// element's size.
 Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
-              std::string_view variable = {}, std::span<const Column> columns = {},
-              Care care = Care::usual);
+              std::string_view variable = {}, std::span<const Column> columns = {});
 
 /// Everything that choose() may choose for such elements where nothing is named: what an exhaustive
 /// trial would try.

@@ -14,18 +14,12 @@ namespace {
 
 constexpr double fitted_share = 0.99;         // of Lorenzo's bits: enough to have it tried
 constexpr double planes_gain = 1.5;           // what zstd finds in planes, for each bit by contexts
-constexpr double integer_planes_gain = 0.5;   // the same, where numbers are indices
-constexpr double run_bits = 1;                // a word in the midst of a long match
 constexpr double split_planes_share = 1.002;  // members apart: not judged by points, but tried
 constexpr double mixed_bits = 2;        // each change between frequent words, for a bit of entropy
 constexpr double frequent_bits = 3;     // a very frequent word: so much times the share of others
 constexpr double match_bits = 22;       // a match of zstd: offset, length and what precedes it
 constexpr double near_bits = 8;         // what nearly equal numbers cost above that, on average
 constexpr double literal_share = 0.97;  // what zstd makes of words that do not repeat
-// Of what is nearly all one value, few points are left to see repeats among the others; where they
-// could be counted, a fifth and more of their bits went with them.
-constexpr double mostly_frequent = 0.85;
-constexpr double few_others_share = 0.8;
 
 template <typename Word>
 struct FloatOf;
@@ -111,8 +105,7 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
     const double gain = context_gain(best_delta);
     set(Model::contexts, split, best - gain);
     for (Word& word : best_delta) word = zigzag(word);
-    set(Model::planes_predicted, split,
-        plane_bits(best_delta) - gain * (floating ? planes_gain : integer_planes_gain));
+    set(Model::planes_predicted, split, plane_bits(best_delta) - gain * planes_gain);
     set(Model::fitted, split, best * fitted_share);
   }
 }
@@ -165,26 +158,16 @@ Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points) {
     const double words_in_element = layout.type.size / static_cast<double>(sizeof(Word));
     double cost = 0;
     if (layout.type.kind == ElementKind::floating) {
-      const SeenBefore before = seen_before(sizeof(Word), raw, points);
-      const double seen = (1 - out.frequent) * before.share;
+      const double seen = (1 - out.frequent) * share_seen_before(sizeof(Word), raw, points);
       out.repeated = out.frequent + seen;
-      const double match =
-          (match_bits + near_bits) * sizeof(Word) / 8;  // eight bytes were compared
       cost = out.frequent * (frequent_bits * (1 - out.frequent) + mixed_bits * out.frequent_mix) +
-             seen * (match * (1 - before.runs) + run_bits * before.runs);
-      // The string matcher of planes finds long runs, too.
-      const double in_runs = seen * std::pow(before.runs, 8);
-      for (const Model model : {Model::planes, Model::planes_predicted, Model::split_planes,
-                                Model::split_planes_predicted}) {
-        out.bits[static_cast<std::size_t>(model)] *= 1 - in_runs;
-      }
+             seen * std::min<double>(match_bits + near_bits, word_bits<Word>);
     } else {
       const Repeats repeats = repeats_in(sizeof(Word), raw, false);
       out.repeated = repeats.share;
       cost = repeats.starts * match_bits;
     }
     cost += (1 - out.repeated) * word_bits<Word> * literal_share;
-    if (out.frequent > mostly_frequent) cost *= few_others_share;
     out.bits[static_cast<std::size_t>(Model::words)] = words_in_element * cost;
     if (layout.type.kind == ElementKind::signed_integer ||
         layout.type.kind == ElementKind::unsigned_integer) {

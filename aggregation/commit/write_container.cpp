@@ -221,10 +221,8 @@ class Committer {
       raw.resize(begin + static_cast<std::size_t>(frame.bytes));
       MCR_TRY(fetch_frame(plan_, reads, dataset, frame, MutableByteSpan(raw).subspan(begin)));
     }
-    // Of a hundred frames, one more for trials is nothing.
-    const codecs::Care care = count >= 96 ? codecs::Care::more : codecs::Care::usual;
     encoding.choice = codecs::choose(options_.profile, layout, raw, scratch, dataset.name,
-                                     encoding.columns, care);
+                                     encoding.columns);
     reasons_[number] = encoding.choice.why;
     return {};
   }

@@ -43,7 +43,7 @@ double class_bits(const std::vector<Word>& residuals) {
 template <typename Word>
 double context_gain(const std::vector<Word>& residuals) {
   constexpr std::size_t buckets = 4;
-  constexpr std::size_t least_points = 384;  // fewer say nothing of four tables
+  constexpr std::size_t least_points = 512;  // fewer say nothing of four tables
   const std::size_t count = residuals.size();
   if (count < least_points) return 0;
   std::vector<std::uint8_t> symbols(count);

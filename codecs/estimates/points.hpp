@@ -46,16 +46,11 @@ inline Axes axes_of(const Shape& shape, bool split) {
   return axes;
 }
 
-/// True where the last dimension may be one of a structure's members: short, and the same in all
-/// bricks. (Those of a refined mesh are short, too, but differ.)
 inline bool can_split(const Layout& layout) {
-  const auto last = [](const Shape& shape) {
-    return shape.rank >= 2 ? shape.extent[shape.rank - 1] : 0;
-  };
-  const std::uint32_t members = layout.bricks.empty() ? 0 : last(layout.bricks.front());
-  return members >= 2 && members <= widest_structure &&
-         std::all_of(layout.bricks.begin(), layout.bricks.end(),
-                     [&](const Shape& shape) { return last(shape) == members; });
+  return std::any_of(layout.bricks.begin(), layout.bricks.end(), [](const Shape& shape) {
+    const std::uint32_t last = shape.extent[shape.rank - 1];
+    return shape.rank >= 2 && last >= 2 && last <= widest_structure;
+  });
 }
 
 inline std::size_t most_axes(const Layout& layout, bool split) {

@@ -55,46 +55,24 @@ std::size_t next_block(const std::byte* words, std::size_t i, std::size_t count,
   return next_block_loop<Word>(words, i, count, mask);
 }
 
-/// Words as many as make eight bytes: one short number that comes again is chance, several in a row
-/// are a repeat.
 template <typename Word>
-constexpr std::size_t words_in_key = 8 / sizeof(Word);
-
-/// Eight bytes of the data, and sixteen that begin with them, each folded to one number.
-struct Selected {
-  std::uint64_t key;
-  std::uint64_t longer;
-};
-
-/// Adds to `kept` a key of each word of [begin, end) that its content selects.
-template <typename Word>
-void keep_selected(const std::byte* words, std::size_t begin, std::size_t end, std::uint32_t mask,
-                   std::vector<Selected>& kept) {
-  constexpr std::size_t count = words_in_key<Word>;
-  const auto upper = [words](std::size_t i) {
-    return upper_bits(load<Word>(words + i * sizeof(Word)));
-  };
-  const auto fold = [&](std::uint64_t key, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      key = (key ^ key >> 29) * 0x9e3779b97f4a7c15U + upper(i);
-    }
-    return key;
-  };
-  if (end - begin < 2 * count) return;
-  for (std::size_t i = begin; (i = next_block<Word>(words, i, end, mask)) < end; i += 16) {
-    for (std::size_t k = i; k < std::min(i + 16, end - 2 * count + 1); ++k) {
-      if (!content_says(upper(k), mask)) continue;
-      const std::uint64_t key = fold(upper(k), k + 1, k + count);
-      kept.push_back({key, fold(key, k + count, k + 2 * count)});
+double seen_before(ByteSpan raw, std::size_t points) {
+  constexpr std::uint32_t frequent = 32;
+  // A whole frame: ghost layers and symmetries repeat at any distance.
+  const std::size_t count = std::min<std::size_t>(raw.size() / sizeof(Word), 131072);
+  std::uint32_t one_of = 16;
+  while (count / one_of > points) one_of *= 2;
+  const std::uint32_t mask = (one_of - 1) << 20;
+  std::vector<std::uint64_t> kept;
+  kept.reserve(2 * points);
+  for (std::size_t i = 0; (i = next_block<Word>(raw.data(), i, count, mask)) < count; i += 16) {
+    for (std::size_t k = 0; k < 16; ++k) {
+      const auto word = upper_bits(load<Word>(raw.data() + (i + k) * sizeof(Word)));
+      if (content_says(word, mask)) kept.push_back(word);
     }
   }
-}
-
-/// Share of the words under `key` that came before among them; very frequent ones do not count.
-double share_of_repeats(const std::vector<Selected>& words, std::uint64_t Selected::*key) {
-  constexpr std::uint32_t frequent = 32;
-  KeyCounts counts(words.size());
-  for (const Selected& word : words) counts.add(word.*key);
+  KeyCounts counts(kept.size());
+  for (const std::uint64_t word : kept) counts.add(word);
   std::size_t distinct = 0;
   std::size_t all = 0;
   for (const KeyCounts::Entry& entry : counts.entries()) {
@@ -103,45 +81,6 @@ double share_of_repeats(const std::vector<Selected>& words, std::uint64_t Select
     all += entry.count;
   }
   return all == 0 ? 0 : 1 - static_cast<double>(distinct) / static_cast<double>(all);
-}
-
-/// Selects one of so many of `count` words, about `points` in all.
-std::uint32_t mask_for(std::size_t count, std::size_t points) {
-  std::uint32_t one_of = 16;
-  while (count / one_of > points) one_of *= 2;
-  return (one_of - 1) << 20;
-}
-
-template <typename Word>
-SeenBefore look_for_repeats(ByteSpan raw, std::size_t points) {
-  // A whole frame: ghost layers and symmetries repeat at any distance.
-  const std::size_t count = std::min<std::size_t>(raw.size(), 1 << 20) / sizeof(Word);
-  std::vector<Selected> kept;
-  kept.reserve(2 * points);
-  // Reading all of it is most of what estimates cost. Most numbers never come twice, which an
-  // eighth shows as well: slices at uneven distances, so that no period of the data misses them.
-  constexpr std::size_t slices = 128;
-  constexpr std::size_t worth_slicing = 32768;
-  constexpr std::size_t slice_points = 384;
-  constexpr double least_hits = 2;  // one may be chance
-  constexpr std::size_t part = 8;
-  if (count >= worth_slicing) {
-    const std::size_t slice = count / slices / part;
-    const std::uint32_t mask = mask_for(count / part, slice_points);
-    std::uint64_t random = 0x2545f4914f6cdd1dU;
-    for (std::size_t s = 0; s < slices; ++s) {
-      random = random * 6364136223846793005U + 1442695040888963407U;
-      const std::size_t begin = count / slices * s + (random >> 33) % ((part - 1) * slice);
-      keep_selected<Word>(raw.data(), begin, begin + slice, mask, kept);
-    }
-    const double hits = share_of_repeats(kept, &Selected::key) * static_cast<double>(kept.size());
-    if (hits < least_hits - 0.5) return {};
-    kept.clear();
-  }
-  keep_selected<Word>(raw.data(), 0, count, mask_for(count, points), kept);
-  const double share = share_of_repeats(kept, &Selected::key);
-  if (share == 0) return {};
-  return {share, std::min(1.0, share_of_repeats(kept, &Selected::longer) / share)};
 }
 
 template <typename Word>
@@ -185,9 +124,8 @@ Repeats repeated(ByteSpan raw, bool differences) {
 
 }  // namespace
 
-SeenBefore seen_before(std::size_t word_bytes, ByteSpan raw, std::size_t points) {
-  return with_word(word_bytes,
-                   [&]<typename Word>(Word) { return look_for_repeats<Word>(raw, points); });
+double share_seen_before(std::size_t word_bytes, ByteSpan raw, std::size_t points) {
+  return with_word(word_bytes, [&]<typename Word>(Word) { return seen_before<Word>(raw, points); });
 }
 
 Repeats repeats_in(std::size_t word_bytes, ByteSpan raw, bool differences) {

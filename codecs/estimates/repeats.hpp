@@ -6,14 +6,10 @@
 
 namespace mcr::codecs {
 
-/// What came before, at least nearly, however far away; the very frequent does not count.
-struct SeenBefore {
-  double share = 0;  ///< of words; of short ones, as many in a row as make eight bytes
-  double runs = 0;   ///< of these, how many go on for as much again
-};
-/// Which words are looked at is up to their content, so that equal ones are looked at alike.
-/// `word_bytes`: 1, 2, 4 or 8.
-SeenBefore seen_before(std::size_t word_bytes, ByteSpan raw, std::size_t points);
+/// Share of words that occurred before, at least nearly, however far away, not counting the very
+/// frequent ones. Which words are looked at is up to their content, so that equal ones are looked
+/// at alike. `word_bytes`: 1, 2, 4 or 8.
+double share_seen_before(std::size_t word_bytes, ByteSpan raw, std::size_t points);
 
 /// How much of a window a string matcher would find again.
 struct Repeats {

@@ -23,7 +23,7 @@ Bytes some_records(std::size_t count) {
     Writer out(raw);
     out.u64(1000 + i * 3);
     for (int d = 0; d < 3; ++d) {
-      const auto number = static_cast<float>(std::sin(i * 0.01 + d) + i * 1e-3);
+      const auto number = static_cast<float>(std::sin(i * 0.01 + d));
       out.bytes(object_bytes(LittleEndian<std::uint32_t>(std::bit_cast<std::uint32_t>(number))));
     }
     out.u8(0);

@@ -146,6 +146,13 @@ class View {
     return false;
   }
 
+  /// No set lies between the two that a node's containers, still to come, could make whole.
+  static bool is_next_before(const Choice& choice) {
+    if (choice.kind != Choice::Kind::previous) return false;
+    const bool same_launch = choice.given.launch == choice.newest.launch;
+    return choice.newest.sequence == (same_launch ? choice.given.sequence + 1 : 0);
+  }
+
   Choice choose() {
     const std::uint64_t begin = now_ms();
     std::uint64_t looks = 0;
@@ -153,7 +160,8 @@ class View {
       const Choice choice = look();
       // Whole for all: what drains can only be newer and incomplete. Else what drains may be the
       // newest whole one; what is nowhere may come from another node.
-      const bool may_come = drains_here() || stage_.drains || (stage_.lost && !choice.is_certain);
+      const bool may_come = drains_here() || stage_.drains ||
+                            (stage_.lost && !(choice.is_certain && is_next_before(choice)));
       const bool is_settled = choice.kind == Choice::Kind::as_it_is ||
                               stage_.living.contains(choice.newest.launch) || !may_come;
       if (is_settled || !is_launch() || now_ms() - begin >= opener_.wait_ms) return choice;

@@ -46,7 +46,7 @@ class View {
       if (const auto decision = find_decision(decision_directory_, decision_name_))
         return obey(*decision);
     }
-    is_unsettled_ = is_launch() && drains_here();
+    is_unsettled_ = is_launch() && drains(stub_.launch_directory);
     if (!is_unsettled_ && is_plainly_whole()) {
       // Written while we looked.
       if (const auto decision =
@@ -133,9 +133,16 @@ class View {
   }
 
   /// A leader, perhaps one yet to come, may still change what lies at these names.
-  [[nodiscard]] bool drains_here() const {
+  [[nodiscard]] bool anything_drains() const {
+    return drains(stub_.launch_directory) ||
+           std::any_of(present_.stubs.begin(), present_.stubs.end(),
+                       [](const auto& there) { return drains(there.second.launch_directory); });
+  }
+
+  /// Also what no stub shows any more may make an earlier set whole.
+  static bool drains(const std::string& launch_directory) {
     using State = LaunchDirectory::State;
-    const auto directory = LaunchDirectory::open(stub_.launch_directory);
+    const auto directory = LaunchDirectory::open(launch_directory);
     if (!directory) return false;
     const auto goes_on = directory->anybody_goes_on();
     if (goes_on && *goes_on) return false;  // nothing is decided then
@@ -160,7 +167,7 @@ class View {
       const Choice choice = look();
       // Whole for all: what drains can only be newer and incomplete. Else what drains may be the
       // newest whole one; what is nowhere may come from another node.
-      const bool may_come = drains_here() || stage_.drains ||
+      const bool may_come = anything_drains() || stage_.drains ||
                             (stage_.lost && !(choice.is_certain && is_next_before(choice)));
       const bool is_settled = choice.kind == Choice::Kind::as_it_is ||
                               stage_.living.contains(choice.newest.launch) || !may_come;

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
-#include <optional>
+#include <tuple>
 
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/checksum.hpp"
@@ -185,7 +185,7 @@ class Decoder {
     }
     const auto decoder =
         MCR_TRY(words::new_decoder<T>(payload_of(number), own.words.size(), numbers, scratch_));
-    solid::BrickPredictions<T> predictions;
+    auto& predictions = std::get<solid::BrickPredictions<T>>(predictions_);
     for (std::uint32_t brick = 0; brick < section.layout.bricks.size(); ++brick) {
       MCR_TRY(decoder->brick(own.brick(brick),
                              predictions.prepare(section, brick, needs, own, scratch_)));
@@ -197,6 +197,9 @@ class Decoder {
   Scratch& scratch_;
   std::vector<SectionMemory>* memory_ = nullptr;
   std::vector<std::size_t> payload_at_;
+  // One for all sections: their memory is large, and costs more to get than to fill.
+  std::tuple<solid::BrickPredictions<std::uint32_t>, solid::BrickPredictions<std::uint64_t>>
+      predictions_;
 };
 
 /// Decodes the wanted sections; section n comes to `target[n]` where that is not null.

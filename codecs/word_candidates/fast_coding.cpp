@@ -75,36 +75,60 @@ class FastEncoder final : public Encoder<T> {
   RawWriter raw_;
 };
 
+/// How many of the symbols from `symbol` up to `end` are the first one, without a gap.
+inline std::size_t run_of(const std::uint8_t* symbol, const std::uint8_t* end) {
+  const std::uint64_t eight = symbol[0] * std::uint64_t{0x0101010101010101};
+  const std::uint8_t* at = symbol + 1;
+  while (end - at >= 8 && load<std::uint64_t>(at) == eight) at += 8;
+  while (at != end && *at == *symbol) ++at;
+  return static_cast<std::size_t>(at - symbol);
+}
+
 template <typename T>
 class FastDecoder final : public Decoder<T> {
  public:
-  FastDecoder(Numbers numbers, std::vector<std::uint8_t> symbols, ByteSpan raw)
-      : numbers_(numbers), symbols_(std::move(symbols)), raw_(raw) {}
+  FastDecoder(Numbers numbers, std::size_t word_count, ByteSpan raw, Scratch& scratch)
+      : numbers_(numbers), symbols_(scratch.take<std::uint8_t>(word_count)), raw_(raw) {}
+
+  Result<void> unpack_symbols(ByteSpan packed, Scratch& scratch) {
+    ZSTD_DCtx* context = scratch.context<ZSTD_createDCtx, ZSTD_freeDCtx>();
+    if (context == nullptr) return Error{Cause::system, "zstd: no memory for its context"};
+    const std::size_t size = symbols_.span().size();
+    const std::size_t got =
+        ZSTD_decompressDCtx(context, symbols_.data(), size, packed.data(), packed.size());
+    if (ZSTD_isError(got) != 0 || got != size) {
+      return Error{Cause::damaged, "words: symbols are damaged"};
+    }
+    return {};
+  }
 
   Result<void> brick(std::span<T> words, const BrickPlan<T>& plan) override {
-    if (words.size() > symbols_.size() - next_) {
+    if (words.size() > symbols_.span().size() - next_) {
       return Error{Cause::damaged, "words: too few symbols"};
     }
     const std::uint8_t* symbol = symbols_.data() + next_;
     next_ += words.size();
     const auto limit = static_cast<unsigned>(plan.predictions.size()) * lengths<T>;
     Walk<T> walk(numbers_, plan.box, words.data());
-    for (std::size_t i = 0; i < words.size(); ++i, walk.next()) {
+    for (std::size_t i = 0; i < words.size();) {
       if (symbol[i] >= limit) return Error{Cause::damaged, "words: no such prediction"};
       const unsigned length = symbol[i] % lengths<T>;
-      const T prediction = walk.predict(plan.predictions[symbol[i] / lengths<T>]);
+      const Prediction<T>& prediction = plan.predictions[symbol[i] / lengths<T>];
       if (length == 0) {
-        words[i] = prediction;
+        const std::size_t run = run_of(symbol + i, symbol + words.size());
+        walk.follow(prediction, run, words.data());
+        i += run;
         continue;
       }
       const std::uint64_t coded = (std::uint64_t{1} << (length - 1)) | raw_.take(length - 1);
-      words[i] = restored(numbers_, static_cast<T>(coded), prediction);
+      words[i++] = restored(numbers_, static_cast<T>(coded), walk.predict(prediction));
+      walk.next();
     }
     return {};
   }
 
   Result<void> end() const override {
-    if (next_ != symbols_.size() || raw_.overrun() || !raw_.ended()) {
+    if (next_ != symbols_.span().size() || raw_.overrun() || !raw_.ended()) {
       return Error{Cause::damaged, "words: bytes are missing or left over"};
     }
     return {};
@@ -112,7 +136,7 @@ class FastDecoder final : public Decoder<T> {
 
  private:
   Numbers numbers_;
-  std::vector<std::uint8_t> symbols_;
+  Scratch::Lease<std::uint8_t> symbols_;
   RawReader raw_;
   std::size_t next_ = 0;
 };
@@ -131,16 +155,10 @@ Result<std::unique_ptr<Decoder<T>>> new_fast_decoder(ByteSpan stored, std::uint6
   const std::uint64_t size = MCR_TRY(in.varint_at_most(in.remaining(), "size of symbols"));
   const ByteSpan packed = MCR_TRY(in.bytes(size));
   const ByteSpan raw = MCR_TRY(in.bytes(in.remaining()));
-  ZSTD_DCtx* context = scratch.context<ZSTD_createDCtx, ZSTD_freeDCtx>();
-  if (context == nullptr) return Error{Cause::system, "zstd: no memory for its context"};
-  std::vector<std::uint8_t> symbols(static_cast<std::size_t>(word_count));
-  const std::size_t got =
-      ZSTD_decompressDCtx(context, symbols.data(), symbols.size(), packed.data(), packed.size());
-  if (ZSTD_isError(got) != 0 || got != symbols.size()) {
-    return Error{Cause::damaged, "words: symbols are damaged"};
-  }
-  return std::unique_ptr<Decoder<T>>(
-      std::make_unique<FastDecoder<T>>(numbers, std::move(symbols), raw));
+  auto decoder =
+      std::make_unique<FastDecoder<T>>(numbers, static_cast<std::size_t>(word_count), raw, scratch);
+  MCR_TRY(decoder->unpack_symbols(packed, scratch));
+  return std::unique_ptr<Decoder<T>>(std::move(decoder));
 }
 
 template std::unique_ptr<Encoder<std::uint32_t>> new_fast_encoder(Numbers);

@@ -3,6 +3,7 @@
 // they become known. spec.md, "Predictions".
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -51,6 +52,18 @@ class Walk {
     ++i_;
   }
 
+  /// Goes on by as many words.
+  void skip(std::size_t count) {
+    at_ += count;
+    std::size_t k = k_ + count;
+    for (; k >= box_[2]; k -= box_[2]) {
+      if (++j_ < box_[1]) continue;
+      j_ = 0;
+      ++i_;
+    }
+    k_ = static_cast<std::uint32_t>(k);
+  }
+
   void go_to(std::size_t at) {
     at_ = at;
     k_ = static_cast<std::uint32_t>(at % box_[2]);
@@ -74,34 +87,72 @@ class Walk {
 
   [[nodiscard]] T previous() const { return at_ == 0 ? T{0} : words_[at_ - 1]; }
 
+  /// Makes the next `count` words their predictions, and goes on behind them. `words`: the brick
+  /// that this walks.
+  void follow(const Prediction<T>& prediction, std::size_t count, T* words) {
+    switch (prediction.kind) {
+      case Prediction<T>::Kind::array:
+        std::copy_n(prediction.array + at_, count, words + at_);
+        return skip(count);
+      case Prediction<T>::Kind::partner:
+        for (const std::size_t end = at_ + count; at_ < end; next()) {
+          words[at_] = predict(prediction);
+        }
+        return;
+      case Prediction<T>::Kind::neighbours:
+        return follow_neighbours(prediction.axes, count, words);
+      default:
+        std::fill_n(words + at_, count, previous());
+        return skip(count);
+    }
+  }
+
  private:
   using Float = std::conditional_t<sizeof(T) == 8, double, float>;
 
   [[nodiscard]] T neighbours(unsigned axes) const {
+    return with_neighbours(axes, [this](auto predicted) { return predicted(words_ + at_); });
+  }
+
+  /// Which neighbours count changes within a row only behind its first word.
+  void follow_neighbours(unsigned axes, std::size_t count, T* words) {
+    while (count != 0) {
+      const std::size_t row = k_ == 0 ? 1 : std::min<std::size_t>(count, box_[2] - k_);
+      with_neighbours(axes, [=, this](auto predicted) {
+        for (T* word = words + at_; word != words + at_ + row; ++word) *word = predicted(word);
+      });
+      skip(row);
+      count -= row;
+    }
+  }
+
+  /// Calls `use` with a function of a word's place that answers its prediction, good for the word at
+  /// hand and those that have neighbours along the same axes.
+  template <typename Use>
+  auto with_neighbours(unsigned axes, const Use& use) const {
     unsigned mask = axes;
     if (i_ == 0) mask &= ~1U;
     if (j_ == 0) mask &= ~2U;
     if (k_ == 0) mask &= ~4U;
-    const T* w = words_ + at_;
     const std::size_t a = planes_;
     const std::size_t b = rows_;
     switch (mask) {
       case 1:
-        return *(w - a);
+        return use([a](const T* w) { return *(w - a); });
       case 2:
-        return *(w - b);
+        return use([b](const T* w) { return *(w - b); });
       case 4:
-        return *(w - 1);
+        return use([](const T* w) { return *(w - 1); });
       case 3:
-        return plane(*(w - a), *(w - b), *(w - a - b));
+        return use([=, this](const T* w) { return plane(*(w - a), *(w - b), *(w - a - b)); });
       case 5:
-        return plane(*(w - a), *(w - 1), *(w - a - 1));
+        return use([=, this](const T* w) { return plane(*(w - a), *(w - 1), *(w - a - 1)); });
       case 6:
-        return plane(*(w - b), *(w - 1), *(w - b - 1));
+        return use([=, this](const T* w) { return plane(*(w - b), *(w - 1), *(w - b - 1)); });
       case 7:
-        return cube(w, a, b);
+        return use([=, this](const T* w) { return cube(w, a, b); });
       default:
-        return previous();
+        return use([this](const T* w) { return w == words_ ? T{0} : *(w - 1); });
     }
   }
 

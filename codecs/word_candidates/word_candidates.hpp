@@ -52,7 +52,7 @@ class Decoder {
   virtual Result<void> end() const = 0;
 };
 /// `stored` is what finish() appended, for bricks of `word_count` words together; it may be
-/// anything and must stay.
+/// anything and must stay. Memory of `scratch` is the decoder's until it ends.
 template <typename T>
 Result<std::unique_ptr<Decoder<T>>> new_decoder(ByteSpan stored, std::uint64_t word_count,
                                                 Numbers numbers, Scratch& scratch);

@@ -109,6 +109,44 @@ TEST_CASE("words come back under every kind of prediction, pattern, size and cod
   }
 }
 
+template <typename T>
+void follow_in_runs(Numbers numbers, const Box& box, unsigned pattern) {
+  const std::size_t count = std::size_t{box[0]} * box[1] * box[2];
+  const auto start = patterned<T>(count, pattern, 3);
+  const Everything<T> everything(start, box, 6);
+  const DefaultFloatEnvironment environment;
+  std::mt19937_64 random(13);
+  for (const Prediction<T>& prediction : everything.predictions) {
+    // Stretches that are predicted, and words between them that are not: once word by word, once
+    // each stretch at a time.
+    auto singly = start;
+    auto in_runs = start;
+    Walk<T> one(numbers, box, singly.data());
+    Walk<T> many(numbers, box, in_runs.data());
+    while (one.at() < count) {
+      const auto run = std::min<std::size_t>(1 + random() % (3 * box[2] + 1), count - one.at());
+      for (std::size_t i = 0; i < run; ++i, one.next()) singly[one.at()] = one.predict(prediction);
+      many.follow(prediction, run, in_runs.data());
+      if (one.at() == count) break;
+      one.next();
+      many.next();
+    }
+    REQUIRE(many.at() == count);
+    REQUIRE(in_runs == singly);
+  }
+}
+
+TEST_CASE("a run of predicted words is the same as each word by itself") {
+  for (const Box& box : {Box{1, 1, 40}, Box{1, 9, 7}, Box{7, 1, 9}, Box{5, 6, 1}, Box{4, 5, 6}}) {
+    for (unsigned pattern = 0; pattern < 5; ++pattern) {
+      for (const Numbers numbers : {Numbers::integer, Numbers::floating}) {
+        follow_in_runs<std::uint64_t>(numbers, box, pattern);
+        follow_in_runs<std::uint32_t>(numbers, box, pattern);
+      }
+    }
+  }
+}
+
 TEST_CASE("damaged words give an error or other words, never more") {
   const Box box{9, 9, 9};
   const auto words = patterned<std::uint64_t>(729, 4, 7);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codecs/codec_pipeline.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -225,8 +226,13 @@ Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout&
     layouts.push_back(std::move(next));
   }
 
-  const auto first = scratch.take_vector();
-  const auto second = scratch.take_vector();
+  // Steps write to two buffers in turn, the last one to `raw`.
+  std::array<std::size_t, 2> room{};
+  for (std::size_t i = 1; i < count; ++i) {
+    room[i % 2] = std::max(room[i % 2], static_cast<std::size_t>(layouts[i].raw_bytes()));
+  }
+  const auto even = scratch.take<std::byte>(room[0]);
+  const auto odd = scratch.take<std::byte>(room[1]);
   const auto turned = scratch.take_vector();
   ByteSpan current = stored;
   for (std::size_t i = count; i-- > 0;) {
@@ -234,9 +240,7 @@ Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout&
     const Layout& before = layouts[i];
     MutableByteSpan target = raw;
     if (i != 0) {
-      Bytes& vector = i % 2 == 0 ? *first : *second;
-      vector.resize(static_cast<std::size_t>(before.raw_bytes()));
-      target = vector;
+      target = (i % 2 == 0 ? even : odd).span().first(static_cast<std::size_t>(before.raw_bytes()));
     } else if (before.raw_bytes() != raw.size()) {
       return Error{Cause::usage, "layout and output differ in size"};
     }

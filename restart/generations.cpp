@@ -63,6 +63,59 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
                      [&](const auto& member) { return earlier.members.contains(member.first); });
 }
 
+/// Whether a container that is not here yet can make a newer set whole than the one that was chosen.
+bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) {
+  // Whole for all: what comes can only be newer and incomplete. Living ranks: nothing is decided.
+  if (choice.kind == Choice::Kind::as_it_is || stages.living.contains(choice.newest.launch))
+    return false;
+  if (stages.drains) return true;
+  // No commit makes the newest one whole, and no set lies between it and the given one.
+  const bool same_launch = choice.given.launch == choice.newest.launch;
+  const bool is_next_before =
+      choice.kind == Choice::Kind::previous &&
+      choice.newest.sequence == (same_launch ? choice.given.sequence + 1 : 0);
+  return stages.lost && !(is_certain && is_next_before);
+}
+
+/// By what was seen; whether that may change is not asked.
+Choice choose_now(const Question& question, Evidence& evidence) {
+  Choice choice;
+  choice.newest = question.own;
+  choice.given = question.own;
+  const Generation* const newest = newest_shown(question);
+  if (newest == nullptr) {
+    choice.kind = Choice::Kind::unknown;
+    return choice;
+  }
+  choice.newest = newest->name;
+  evidence = evidence_against(question, *newest);
+  choice.missing = evidence.missing;
+  if (evidence.missing == 0) {
+    // The stub may have been put in place since it was read.
+    const auto here = question.present.find(question.rank);
+    const bool shows_it = here != question.present.end() &&
+                          here->second.kind == AtName::Kind::stub &&
+                          here->second.generation == newest->name;
+    if (shows_it) choice.given = newest->name;
+    return choice;
+  }
+  const bool may_grow = question.stages.living.contains(newest->name.launch);
+  if (newest->account.drifted || may_grow || !evidence.is_incomplete) {
+    choice.kind = Choice::Kind::unknown;
+    return choice;
+  }
+  const Generation* given = nullptr;
+  for (const Generation& earlier : question.generations) {
+    if (!is_older(earlier, *newest) || earlier.damaged) continue;
+    if (wholeness(earlier.account) != Wholeness::whole) continue;
+    if (!covers(question, earlier, *newest)) continue;
+    if (given == nullptr || is_older(*given, earlier)) given = &earlier;
+  }
+  choice.kind = given == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
+  if (given != nullptr) choice.given = given->name;
+  return choice;
+}
+
 }  // namespace
 
 Wholeness wholeness(const Account& account) {
@@ -85,41 +138,9 @@ bool is_older(const Generation& a, const Generation& b) {
 }
 
 Choice choose_generation(const Question& question) {
-  Choice choice;
-  choice.newest = question.own;
-  choice.given = question.own;
-  const Generation* const newest = newest_shown(question);
-  if (newest == nullptr) {
-    choice.kind = Choice::Kind::unknown;
-    return choice;
-  }
-  choice.newest = newest->name;
-  const Evidence evidence = evidence_against(question, *newest);
-  choice.missing = evidence.missing;
-  choice.is_certain = evidence.is_certain;
-  if (evidence.missing == 0) {
-    // The stub may have been put in place since it was read.
-    const auto here = question.present.find(question.rank);
-    const bool shows_it = here != question.present.end() &&
-                          here->second.kind == AtName::Kind::stub &&
-                          here->second.generation == newest->name;
-    if (shows_it) choice.given = newest->name;
-    return choice;
-  }
-  const bool may_grow = question.living.contains(newest->name.launch);
-  if (newest->account.drifted || may_grow || !evidence.is_incomplete) {
-    choice.kind = Choice::Kind::unknown;
-    return choice;
-  }
-  const Generation* given = nullptr;
-  for (const Generation& earlier : question.generations) {
-    if (!is_older(earlier, *newest) || earlier.damaged) continue;
-    if (wholeness(earlier.account) != Wholeness::whole) continue;
-    if (!covers(question, earlier, *newest)) continue;
-    if (given == nullptr || is_older(*given, earlier)) given = &earlier;
-  }
-  choice.kind = given == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
-  if (given != nullptr) choice.given = given->name;
+  Evidence evidence;
+  Choice choice = choose_now(question, evidence);
+  choice.may_change = may_change(choice, question.stages, evidence.is_certain);
   return choice;
 }
 

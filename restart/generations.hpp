@@ -87,6 +87,15 @@ struct AtName {
   bool available = false;     ///< some container, or the stage of this node, has the stub's part
 };
 
+/// What this node's stages say of parts that no container holds.
+struct StageLook {
+  bool drains =
+      false;  ///< a launch that nobody goes on with has parts here: they may make any set whole
+  bool lost =
+      false;  ///< a stub's part is neither here nor in a container: another node may bring it
+  std::set<std::string> living;  ///< launches whose ranks live here and may still write
+};
+
 struct Question {
   GenerationName own;  ///< that the stub at the opened path names
   std::string path;    ///< member path of the opened file
@@ -94,7 +103,7 @@ struct Question {
   bool renamed = false;  ///< the files have other names than those under which they were written
   std::map<std::uint32_t, AtName> present;  ///< by rank, of the ranks of the newest generation
   std::vector<Generation> generations;      ///< all of these names that are known
-  std::set<std::string> living;             ///< launches whose ranks may still write
+  StageLook stages;
 };
 
 struct Choice {
@@ -108,7 +117,7 @@ struct Choice {
   GenerationName newest;
   GenerationName given;
   std::uint32_t missing = 0;  ///< ranks without a part of `newest` at its name
-  bool is_certain = false;    ///< incomplete, and no commit can change that
+  bool may_change = false;    ///< a commit that is still to come may give another choice
 };
 
 /// The newest generation among those that the present names show; incomplete where a rank that is

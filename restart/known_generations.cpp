@@ -80,6 +80,22 @@ bool has_part(const Generation& generation, const PartId& part) {
                      [&](const auto& member) { return member.second.part == part; });
 }
 
+/// Where that cannot be told, nobody does: then what is there drains.
+bool goes_on(const LaunchDirectory& directory) {
+  const auto answer = directory.anybody_goes_on();
+  return answer && *answer;
+}
+
+/// Also those that no stub shows any more: they may make an earlier set whole.
+bool has_parts(const LaunchDirectory& directory) {
+  using State = LaunchDirectory::State;
+  for (const State state : {State::open, State::published}) {
+    const auto parts = directory.list(state);
+    if (parts && !parts->empty()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string path_tail(const std::string& path, std::size_t components) {
@@ -161,6 +177,11 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
   }
 }
 
+bool drains(const std::string& launch_directory) {
+  const auto directory = LaunchDirectory::open(launch_directory);
+  return directory && !goes_on(*directory) && has_parts(*directory);
+}
+
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
                            std::size_t components) {
   using State = LaunchDirectory::State;
@@ -174,8 +195,9 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     if (is_new) {
       auto opened = LaunchDirectory::open(stub.launch_directory);
       if (opened) stage->second = std::move(*opened);
-      const auto goes_on = stage->second ? stage->second->anybody_goes_on() : Result<bool>(false);
-      if (goes_on && *goes_on) look.living.insert(stub.launch);
+      const bool is_living = stage->second && goes_on(*stage->second);
+      if (is_living) look.living.insert(stub.launch);
+      look.drains |= stage->second && !is_living && has_parts(*stage->second);
     }
     const bool is_native = present.natives.contains(rank);
     if (known != generations.end() && !is_native && has_part(*known, stub.part)) {

@@ -25,8 +25,8 @@ std::vector<Generation> stored_generations(const ContainerPlace& place, std::siz
 /// the notes in `containers` about native files there.
 struct PresentNames {
   std::map<std::uint32_t, AtName> at;
-  std::map<std::uint32_t, Stub> stubs;      ///< of native files: what their notes say
-  std::set<std::uint32_t> natives;          ///< ranks whose stub stands for a native file there
+  std::map<std::uint32_t, Stub> stubs;  ///< of native files: what their notes say
+  std::set<std::uint32_t> natives;      ///< ranks whose stub stands for a native file there
   std::map<std::uint32_t, std::string> paths;
 };
 PresentNames present_names(const std::string& path, const std::string& masked_name,
@@ -39,14 +39,12 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
 void find_native_members(std::vector<Generation>& generations, PresentNames& present,
                          const std::string& containers, const std::string& base);
 
-/// What this node's stage says of parts that no container holds.
-struct StageLook {
-  bool drains = false;           ///< a dead launch's parts, which a leader brings to storage
-  bool lost = false;             ///< a stub's part is neither here nor in a container
-  std::set<std::string> living;  ///< launches whose ranks live here
-};
+/// Whether a launch that nobody goes on with has parts left in its stage, which a leader, perhaps one
+/// yet to come, brings to storage.
+bool drains(const std::string& launch_directory);
+
 /// Sets AtName::available, and adds generations of which no container is there yet with what this
-/// node's stage has of them.
+/// node's stages have of them.
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
                            std::size_t components);
 

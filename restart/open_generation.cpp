@@ -11,7 +11,7 @@
 #include "restart/container_name.hpp"
 #include "restart/format/decision.hpp"
 #include "restart/known_generations.hpp"
-#include "restart/masked_name.hpp"
+#include "restart/names_here.hpp"
 #include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stage.hpp"
@@ -26,6 +26,11 @@ constexpr std::uint64_t looks_per_adoption = 20;
 constexpr std::size_t cheap_containers = 8;
 
 std::uint64_t now_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
+
+void pause() {
+  const timespec time{0, static_cast<long>(look_again_ms) * 1'000'000};
+  ::nanosleep(&time, nullptr);
+}
 
 std::string text_of(const GenerationName& name) {
   return "launch " + name.launch + ", sequence " + std::to_string(name.sequence);
@@ -65,66 +70,19 @@ class View {
 
   /// Where containers of these names lie, and what the ranks' names are now.
   bool find_place() {
-    for (ContainerPlace& place : container_places(stub_, path_, opener_.allow)) {
-      const std::size_t components = components_of(place.masked_name);
-      generations_ = stored_generations(place, components, true);
-      if (generations_.empty()) continue;
-      use(std::move(place), components);
-      break;
-    }
-    if (!place_) {  // all of it may still be in a stage
-      auto places = container_places(stub_, path_, opener_.allow);
-      if (places.empty()) return false;
-      const std::size_t components = components_of(places.front().masked_name);
-      use(std::move(places.front()), components);
-    }
-    return !masked_name_.empty();
-  }
-
-  [[nodiscard]] std::size_t components_of(const std::string& masked_name) const {
-    const ContainerName name =
-        container_name(masked_name, stub_.container_directory, stub_.launch, stub_.sequence);
-    return name.depth + 1;
-  }
-
-  void use(ContainerPlace place, std::size_t components) {
-    place_ = std::move(place);
-    components_ = components;
-    tail_ = path_tail(path_, components);
-    // Beside the stub, under the name that it had: only then the whole tree may have been moved.
-    renamed_ = tail_ != path_tail(stub_.path, components) || place_->owner.has_value();
-    masked_name_.clear();
-    if (place_->masked_name.find("{part}") != std::string::npos) return;
-    if (!renamed_) {
-      masked_name_ =
-          path_.substr(0, path_.size() - tail_.size()) + path_tail(place_->masked_name, components);
-    } else {
-      masked_name_ = present_mask();
-    }
-    if (masked_name_.empty()) return;
-    const ContainerName here =
-        container_name(masked_name_, stub_.container_directory, opener_.launch, 0);
-    decision_directory_ = here.directory;
-    decision_name_ = here.prefix + "decision";
-  }
-
-  /// The files were renamed: the likeliest mask under which another rank's file lies there.
-  [[nodiscard]] std::string present_mask() const {
-    const auto masks = masked_names(path_, stub_.rank, stub_.rank_count);
-    for (const std::string& mask : masks) {
-      for (std::uint32_t other = 0; other < std::min(stub_.rank_count, 4U); ++other) {
-        if (other == stub_.rank) continue;
-        for (const std::string& path : sibling_paths(path_, mask, stub_.rank, other)) {
-          if (File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK)) return mask;
-        }
-      }
-    }
-    return masks.empty() ? std::string() : masks.front();
+    auto here = find_names(stub_, path_, opener_.allow, generations_);
+    if (!here) return false;
+    here_ = std::move(*here);
+    const ContainerName decided =
+        container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
+    decision_directory_ = decided.directory;
+    decision_name_ = decided.prefix + "decision";
+    return true;
   }
 
   /// By the containers alone: then every look gives the same, and nothing else has to be read.
   [[nodiscard]] bool is_plainly_whole() const {
-    if (renamed_ || generations_.size() != 1) return false;
+    if (here_.renamed || generations_.size() != 1) return false;
     const Generation& own = generations_.front();
     const bool has_natives =
         std::any_of(own.members.begin(), own.members.end(),
@@ -132,54 +90,25 @@ class View {
     return !has_natives && !own.damaged && wholeness(own.account) == Wholeness::whole;
   }
 
-  /// A leader, perhaps one yet to come, may still change what lies at these names.
-  [[nodiscard]] bool anything_drains() const {
-    return drains(stub_.launch_directory) ||
-           std::any_of(present_.stubs.begin(), present_.stubs.end(),
-                       [](const auto& there) { return drains(there.second.launch_directory); });
-  }
-
-  /// Also what no stub shows any more may make an earlier set whole.
-  static bool drains(const std::string& launch_directory) {
-    using State = LaunchDirectory::State;
-    const auto directory = LaunchDirectory::open(launch_directory);
-    if (!directory) return false;
-    const auto goes_on = directory->anybody_goes_on();
-    if (goes_on && *goes_on) return false;  // nothing is decided then
-    for (const State state : {State::published, State::open}) {
-      const auto parts = directory->list(state);
-      if (parts && !parts->empty()) return true;
-    }
-    return false;
-  }
-
-  /// No set lies between the two that a node's containers, still to come, could make whole.
-  static bool is_next_before(const Choice& choice) {
-    if (choice.kind != Choice::Kind::previous) return false;
-    const bool same_launch = choice.given.launch == choice.newest.launch;
-    return choice.newest.sequence == (same_launch ? choice.given.sequence + 1 : 0);
-  }
-
   Choice choose() {
     const std::uint64_t begin = now_ms();
     std::uint64_t looks = 0;
+    bool was_settled = false;
     for (;;) {
       const Choice choice = look();
-      // Whole for all: what drains can only be newer and incomplete. Else what drains may be the
-      // newest whole one; what is nowhere may come from another node.
-      const bool may_come = anything_drains() || stage_.drains ||
-                            (stage_.lost && !(choice.is_certain && is_next_before(choice)));
-      const bool is_settled = choice.kind == Choice::Kind::as_it_is ||
-                              stage_.living.contains(choice.newest.launch) || !may_come;
-      if (is_settled || !is_launch() || now_ms() - begin >= opener_.wait_ms) return choice;
+      // What drained while we looked may be in a container that was not there when they were listed.
+      const bool is_settled = !choice.may_change;
+      if (is_settled && (was_settled || choice.kind == Choice::Kind::as_it_is)) return choice;
+      if (!is_settled && (!is_launch() || now_ms() - begin >= opener_.wait_ms)) return choice;
+      was_settled = is_settled;
+      if (is_settled) continue;
       // Again and again: the leader that was seen may be dying.
       if (opener_.adopt && looks++ % looks_per_adoption == 0) {
         directories_.insert(stub_.launch_directory);
         for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
         for (const std::string& directory : directories_) opener_.adopt(directory);
       }
-      const timespec pause{0, static_cast<long>(look_again_ms) * 1'000'000};
-      ::nanosleep(&pause, nullptr);
+      pause();
       // Another rank may have been first.
       if (const auto decision = find_decision(decision_directory_, decision_name_)) {
         obeyed_ = decision;
@@ -189,26 +118,27 @@ class View {
   }
 
   Choice look() {
-    generations_ = stored_generations(*place_, components_, false);
-    present_ = present_names(path_, masked_name_, stub_.rank, stub_.rank_count, place_->directory);
-    if (renamed_) add_generations_of_stubs();
-    find_native_members(generations_, present_, place_->directory,
-                        path_.substr(0, path_.size() - tail_.size()));
-    stage_ = look_into_stages(present_, generations_, components_);
+    generations_ = stored_generations(here_.place, here_.components, false);
+    present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
+                             here_.place.directory);
+    if (here_.renamed) add_generations_of_stubs();
+    find_native_members(generations_, present_, here_.place.directory, here_.base);
+    Question question;
+    question.stages = look_into_stages(present_, generations_, here_.components);
+    question.stages.drains |= drains(stub_.launch_directory);
+    living_ = question.stages.living;
     std::erase_if(generations_,
                   [&](const Generation& it) { return it.name.launch == opener_.launch; });
     for (auto& [rank, there] : present_.at) {
       // What this launch has written meanwhile says nothing about the others' sets.
       if (there.generation.launch == opener_.launch) there = AtName{};
     }
-    Question question;
     question.own = {stub_.launch, stub_.sequence};
-    question.path = tail_;
+    question.path = here_.tail;
     question.rank = stub_.rank;
-    question.renamed = renamed_;
+    question.renamed = here_.renamed;
     question.present = present_.at;
     question.generations = generations_;
-    question.living = stage_.living;
     return choose_generation(question);
   }
 
@@ -221,7 +151,7 @@ class View {
       if (known) continue;
       for (const ContainerPlace& place :
            container_places(stub, present_.paths[rank], opener_.allow)) {
-        auto found = stored_generations(place, components_of(place.masked_name), true);
+        auto found = stored_generations(place, components_of(stub_, place.masked_name), true);
         if (found.empty()) continue;
         generations_.push_back(std::move(found.front()));
         break;
@@ -231,7 +161,7 @@ class View {
 
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
-    if (stage_.living.contains(choice.newest.launch)) return exactly();
+    if (living_.contains(choice.newest.launch)) return exactly();
     if (choice.kind == Choice::Kind::as_it_is) {
       if (!is_unsettled_) return exactly();
       Decision whole{false, choice.newest, choice.newest};
@@ -240,7 +170,7 @@ class View {
     }
     const std::string missing =
         std::to_string(choice.missing) + " of " + std::to_string(stub_.rank_count) + " ranks";
-    const std::string newest = masked_name_ + " (" + text_of(choice.newest) + ")";
+    const std::string newest = here_.masked_name + " (" + text_of(choice.newest) + ")";
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown) {
       const std::string earlier = choice.kind == Choice::Kind::previous
                                       ? "the whole set before it is (" + text_of(choice.given) + ")"
@@ -279,7 +209,7 @@ class View {
       text += " may not be whole: " + missing +
               " are not accounted for. Each path gives its own newest file";
     }
-    log_warning_once("mix " + masked_name_, text);
+    log_warning_once("mix " + here_.masked_name, text);
   }
 
   Result<OpenedPart> obey(const Decision& decision) {
@@ -299,8 +229,7 @@ class View {
                                             stub_.rank >= given->account.rank_count);
       if (is_left_out) return exactly();
       if (now_ms() - begin >= opener_.wait_ms) break;
-      const timespec pause{0, static_cast<long>(look_again_ms) * 1'000'000};
-      ::nanosleep(&pause, nullptr);
+      pause();
     }
     return Error{Cause::system, path_ +
                                     " belongs to an incomplete set, and its part of the set that "
@@ -311,7 +240,7 @@ class View {
   [[nodiscard]] const Member* member_of(const Generation& given) const {
     const Member* newest = nullptr;
     for (const auto& [path, it] : given.members) {
-      const bool is_it = renamed_ ? it.rank == stub_.rank : path == tail_;
+      const bool is_it = here_.renamed ? it.rank == stub_.rank : path == here_.tail;
       if (is_it && (newest == nullptr || newest->written_ns < it.written_ns)) newest = &it;
     }
     return newest;
@@ -319,8 +248,9 @@ class View {
 
   Result<OpenedPart> open_native(const Member& member, Stub other) {
     const auto named = present_.paths.find(member.rank);
-    const std::string place = place_of_native(
-        place_->directory, *member.native, named == present_.paths.end() ? path_ : named->second);
+    const std::string place =
+        place_of_native(here_.place.directory, *member.native,
+                        named == present_.paths.end() ? path_ : named->second);
     auto source = MCR_TRY(open_native_source(place, *member.native));
     return OpenedPart{std::move(source), std::move(other)};
   }
@@ -336,7 +266,7 @@ class View {
       if (GenerationName{stub.launch, stub.sequence} != given.name) continue;
       other = stub;  // its places and its stage
       other.part = member.part;
-      if (renamed_) from = present_.paths[rank];
+      if (here_.renamed) from = present_.paths[rank];
       break;
     }
     other.rank = member.rank;
@@ -356,17 +286,13 @@ class View {
   const Stub& stub_;
   const Opener& opener_;
   std::string path_;  ///< links resolved
-  std::optional<ContainerPlace> place_;
-  std::size_t components_ = 1;
-  std::string tail_;         ///< of path_, below the directory that all parts share
-  std::string masked_name_;  ///< of the present names
-  bool renamed_ = false;
+  NamesHere here_;
   bool is_unsettled_ = false;
   std::string decision_directory_;
   std::string decision_name_;
   std::vector<Generation> generations_;
   PresentNames present_;
-  StageLook stage_;
+  std::set<std::string> living_;  ///< launches whose ranks live here
   std::set<std::string> directories_;
   std::optional<Decision> obeyed_;
 };

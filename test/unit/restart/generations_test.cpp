@@ -138,10 +138,46 @@ TEST_CASE("where ranks drifted, or may still write, names prove nothing") {
   auto half = generation("A", 1, 20, {0, 1});
   const std::vector<AtName> present = {shows(half), shows(half), shows(old), shows(old)};
   auto asked = question({old, half}, present);
-  asked.living = {"A"};
+  asked.stages.living = {"A"};
   CHECK(choose_generation(asked).kind == Answer::unknown);
   half.account.drifted = true;
   CHECK(choose_generation(question({old, half}, present)).kind == Answer::unknown);
+}
+
+TEST_CASE("what drains here may still change any choice but a whole set") {
+  const auto old = whole("A", 0, 10);
+  const auto half = generation("A", 1, 20, {0, 1});
+  auto asked = question({old, half}, {shows(half), shows(half), shows(old), shows(old)});
+  CHECK_FALSE(choose_generation(asked).may_change);
+  asked.stages.drains = true;
+  CHECK(choose_generation(asked).kind == Answer::previous);
+  CHECK(choose_generation(asked).may_change);
+  asked.stages.living = {"A"};  // its ranks go on: nothing is decided
+  CHECK_FALSE(choose_generation(asked).may_change);
+  auto of_old = question({old}, {shows(old), shows(old), shows(old), shows(old)});
+  of_old.stages.drains = true;
+  CHECK_FALSE(choose_generation(of_old).may_change);
+}
+
+TEST_CASE(
+    "a part that only another node can bring changes the choice unless the set before is the "
+    "next") {
+  const auto old = whole("A", 0, 10);
+  const auto next = generation("A", 1, 20, {0, 1});
+  const auto later = generation("A", 2, 30, {0, 1});
+  for (const bool lies_between : {false, true}) {
+    const auto& newest = lies_between ? later : next;
+    auto asked = question({old, newest}, {shows(newest), shows(newest), shows(old), shows(old)});
+    CHECK(choose_generation(asked).given == old.name);
+    CHECK_FALSE(choose_generation(asked).may_change);
+    asked.stages.lost = true;
+    CHECK(choose_generation(asked).may_change == lies_between);
+  }
+  // All names show it: the part that is nowhere makes it incomplete only until it comes.
+  auto asked = question({old, next}, {shows(next), shows(next), shows(next), shows(next, false)});
+  asked.stages.lost = true;
+  CHECK(choose_generation(asked).kind == Answer::previous);
+  CHECK(choose_generation(asked).may_change);
 }
 
 TEST_CASE("an incomplete set without a whole one before it is given as it is, and said to be") {

@@ -2,21 +2,21 @@
 // Choice of a kernel's variant at run time. Variants differ in speed only: their bytes are
 // identical.
 //
-// A loop is written once, as an MCR_INLINE_LOOP function. The portable kernel calls it as it is; on
-// x86-64 a second function, marked MCR_AVX2_TARGET, calls it again, and the compiler makes another
-// version of the same loop. The attribute stands on functions and never on files: a file compiled
-// with -mavx2 as a whole would hand its copies of inline library functions to the linker, and a
-// machine without AVX2 could end up running those. FMA is not among the features, so that
-// floating-point results cannot depend on the variant.
+// A loop is written once, as an MCR_INLINE_LOOP function, and called through run_widest(). That calls
+// it as it is, or on x86-64 from a function of its own with the attribute of AVX2, where the compiler
+// makes another version of the same loop. The attribute stands on functions and never on files: a
+// file compiled with -mavx2 as a whole would hand its copies of inline library functions to the
+// linker, and a machine without AVX2 could end up running those. FMA is not among the features, so
+// that floating-point results cannot depend on the variant.
 #pragma once
 
 #include <atomic>
 
 #define MCR_INLINE_LOOP [[gnu::always_inline]] inline
+#define MCR_INLINE_LAMBDA __attribute__((always_inline))
 
 #if defined(__x86_64__)
 #define MCR_HAVE_AVX2 1
-#define MCR_AVX2_TARGET [[gnu::target("avx2,bmi,bmi2,lzcnt,popcnt")]]
 #else
 #define MCR_HAVE_AVX2 0
 #endif
@@ -42,6 +42,25 @@ inline bool has_avx2() {
 #else
   return false;
 #endif
+}
+
+namespace detail {
+#if MCR_HAVE_AVX2
+template <typename Loop>
+[[gnu::target("avx2,bmi,bmi2,lzcnt,popcnt")]] auto run_avx2(const Loop& loop) {
+  return loop();
+}
+#endif
+}  // namespace detail
+
+/// What `loop` answers: a lambda marked MCR_INLINE_LAMBDA, so that it is compiled again for each
+/// variant.
+template <typename Loop>
+auto run_widest(const Loop& loop) {
+#if MCR_HAVE_AVX2
+  if (has_avx2()) return detail::run_avx2(loop);
+#endif
+  return loop();
 }
 
 }  // namespace mcr::cpu

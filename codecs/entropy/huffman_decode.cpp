@@ -30,101 +30,61 @@ struct Output {
   std::uint8_t* end;
 };
 
-MCR_INLINE_LOOP void single_turns(const std::uint16_t* table, std::size_t turns,
-                                  BitStream (&streams)[stream_count],
-                                  Output (&outputs)[stream_count]) {
-  const std::uint8_t* in[stream_count];
-  std::uint8_t* out[stream_count];
-  unsigned used[stream_count];
-  for (std::size_t k = 0; k < stream_count; ++k) {
-    in[k] = streams[k].at;
-    used[k] = streams[k].used;
-    out[k] = outputs[k].at;
+/// One symbol: the entry's low byte; its length above.
+struct Single {
+  MCR_INLINE_LOOP static unsigned put(std::uint32_t entry, unsigned step, std::uint8_t*& out) {
+    out[step] = static_cast<std::uint8_t>(entry);
+    return entry >> 8;
   }
-  for (; turns != 0; --turns) {
-    std::uint64_t bits[stream_count];
-    for (std::size_t k = 0; k < stream_count; ++k) {
-      bits[k] = little_endian(load<std::uint64_t>(in[k])) >> used[k];
-    }
-    for (unsigned step = 0; step < steps; ++step) {
-      for (std::size_t k = 0; k < stream_count; ++k) {
-        const std::uint32_t entry = table[bits[k] & mask];
-        out[k][step] = static_cast<std::uint8_t>(entry);
-        bits[k] >>= entry >> 8;
-        used[k] += entry >> 8;
-      }
-    }
-    for (std::size_t k = 0; k < stream_count; ++k) {
-      out[k] += steps;
-      in[k] += used[k] >> 3;
-      used[k] &= 7;
-    }
+  MCR_INLINE_LOOP static void end_turn(std::uint8_t*& out) { out += steps; }
+};
+/// One or two symbols; the second is written over where there is one only.
+struct Pair {
+  MCR_INLINE_LOOP static unsigned put(std::uint32_t entry, unsigned, std::uint8_t*& out) {
+    out[0] = static_cast<std::uint8_t>(entry);
+    out[1] = static_cast<std::uint8_t>(entry >> 8);
+    out += entry >> 24;
+    return entry >> 16 & 0xff;
   }
-  for (std::size_t k = 0; k < stream_count; ++k) {
-    streams[k].at = in[k];
-    streams[k].used = used[k];
-    outputs[k].at = out[k];
-  }
-}
+  MCR_INLINE_LOOP static void end_turn(std::uint8_t*&) {}
+};
 
-MCR_INLINE_LOOP void pair_turns(const std::uint32_t* table, std::size_t turns,
-                                BitStream (&streams)[stream_count],
-                                Output (&outputs)[stream_count]) {
-  const std::uint8_t* in[stream_count];
-  std::uint8_t* out[stream_count];
-  unsigned used[stream_count];
-  for (std::size_t k = 0; k < stream_count; ++k) {
-    in[k] = streams[k].at;
-    used[k] = streams[k].used;
-    out[k] = outputs[k].at;
-  }
-  for (; turns != 0; --turns) {
-    std::uint64_t bits[stream_count];
-    for (std::size_t k = 0; k < stream_count; ++k) {
-      bits[k] = little_endian(load<std::uint64_t>(in[k])) >> used[k];
-    }
-    for (unsigned step = 0; step < steps; ++step) {
-      for (std::size_t k = 0; k < stream_count; ++k) {
-        const std::uint32_t entry = table[bits[k] & mask];
-        out[k][0] = static_cast<std::uint8_t>(entry);
-        out[k][1] = static_cast<std::uint8_t>(entry >> 8);
-        out[k] += entry >> 24;
-        bits[k] >>= entry >> 16 & 0xff;
-        used[k] += entry >> 16 & 0xff;
-      }
-    }
-    for (std::size_t k = 0; k < stream_count; ++k) {
-      in[k] += used[k] >> 3;
-      used[k] &= 7;
-    }
-  }
-  for (std::size_t k = 0; k < stream_count; ++k) {
-    streams[k].at = in[k];
-    streams[k].used = used[k];
-    outputs[k].at = out[k];
-  }
-}
-
-void single_portable(const std::uint16_t* table, std::size_t turns,
-                     BitStream (&streams)[stream_count], Output (&outputs)[stream_count]) {
-  single_turns(table, turns, streams, outputs);
-}
-void pair_portable(const std::uint32_t* table, std::size_t turns,
-                   BitStream (&streams)[stream_count], Output (&outputs)[stream_count]) {
-  pair_turns(table, turns, streams, outputs);
-}
-#if MCR_HAVE_AVX2
-MCR_AVX2_TARGET void single_avx2(const std::uint16_t* table, std::size_t turns,
-                                 BitStream (&streams)[stream_count],
-                                 Output (&outputs)[stream_count]) {
-  single_turns(table, turns, streams, outputs);
-}
-MCR_AVX2_TARGET void pair_avx2(const std::uint32_t* table, std::size_t turns,
+template <typename Kind, typename Entry>
+MCR_INLINE_LOOP void run_turns(const Entry* table, std::size_t turns,
                                BitStream (&streams)[stream_count],
                                Output (&outputs)[stream_count]) {
-  pair_turns(table, turns, streams, outputs);
+  const std::uint8_t* in[stream_count];
+  std::uint8_t* out[stream_count];
+  unsigned used[stream_count];
+  for (std::size_t k = 0; k < stream_count; ++k) {
+    in[k] = streams[k].at;
+    used[k] = streams[k].used;
+    out[k] = outputs[k].at;
+  }
+  for (; turns != 0; --turns) {
+    std::uint64_t bits[stream_count];
+    for (std::size_t k = 0; k < stream_count; ++k) {
+      bits[k] = little_endian(load<std::uint64_t>(in[k])) >> used[k];
+    }
+    for (unsigned step = 0; step < steps; ++step) {
+      for (std::size_t k = 0; k < stream_count; ++k) {
+        const unsigned width = Kind::put(table[bits[k] & mask], step, out[k]);
+        bits[k] >>= width;
+        used[k] += width;
+      }
+    }
+    for (std::size_t k = 0; k < stream_count; ++k) {
+      Kind::end_turn(out[k]);
+      in[k] += used[k] >> 3;
+      used[k] &= 7;
+    }
+  }
+  for (std::size_t k = 0; k < stream_count; ++k) {
+    streams[k].at = in[k];
+    streams[k].used = used[k];
+    outputs[k].at = out[k];
+  }
 }
-#endif
 
 }  // namespace
 
@@ -183,15 +143,10 @@ bool HuffmanDecoder::decode_segment(const BitStream (&from)[stream_count],
     const std::size_t turns =
         std::min(static_cast<std::size_t>(left / most), readable_turns(streams, readable_end));
     if (turns == 0) break;
-#if MCR_HAVE_AVX2
-    if (cpu::has_avx2()) {
-      pairs_ ? pair_avx2(pair_, turns, streams, outputs)
-             : single_avx2(single_, turns, streams, outputs);
-      continue;
-    }
-#endif
-    pairs_ ? pair_portable(pair_, turns, streams, outputs)
-           : single_portable(single_, turns, streams, outputs);
+    cpu::run_widest([&]() MCR_INLINE_LAMBDA {
+      pairs_ ? run_turns<Pair>(pair_, turns, streams, outputs)
+             : run_turns<Single>(single_, turns, streams, outputs);
+    });
   }
   bool whole = true;
   for (std::size_t k = 0; k < stream_count; ++k) {

@@ -49,9 +49,8 @@ class Leaves {
   std::size_t size_ = 0;
 };
 
-MCR_INLINE_LOOP std::uint8_t* encode_stream_loop(const std::uint32_t* code,
-                                                 const std::uint8_t* symbol, std::size_t count,
-                                                 std::uint8_t* out) {
+MCR_INLINE_LOOP std::uint8_t* encode_stream(const std::uint32_t* code, const std::uint8_t* symbol,
+                                            std::size_t count, std::uint8_t* out) {
   std::uint64_t bits = 0;
   unsigned held = 0;
   std::size_t i = 0;
@@ -77,28 +76,6 @@ MCR_INLINE_LOOP std::uint8_t* encode_stream_loop(const std::uint32_t* code,
   }
   store(out, little_endian(bits));
   return out + ((held + 7) >> 3);
-}
-
-using EncodeStream = std::uint8_t* (*)(const std::uint32_t*, const std::uint8_t*, std::size_t,
-                                       std::uint8_t*);
-
-std::uint8_t* encode_stream(const std::uint32_t* code, const std::uint8_t* symbol,
-                            std::size_t count, std::uint8_t* out) {
-  return encode_stream_loop(code, symbol, count, out);
-}
-#if MCR_HAVE_AVX2
-MCR_AVX2_TARGET std::uint8_t* encode_stream_avx2(const std::uint32_t* code,
-                                                 const std::uint8_t* symbol, std::size_t count,
-                                                 std::uint8_t* out) {
-  return encode_stream_loop(code, symbol, count, out);
-}
-#endif
-
-EncodeStream best_encode_stream() {
-#if MCR_HAVE_AVX2
-  if (cpu::has_avx2()) return encode_stream_avx2;
-#endif
-  return encode_stream;
 }
 
 }  // namespace
@@ -187,12 +164,13 @@ HuffmanEncoder::HuffmanEncoder(const CodeLengths& lengths) {
 
 std::size_t HuffmanEncoder::encode_segment(Symbols symbols, std::uint8_t* directory,
                                            std::uint8_t* out) const {
-  const EncodeStream encode = best_encode_stream();
   std::uint8_t* const start = out;
   for (std::size_t stream = 0; stream < stream_count; ++stream) {
     const std::size_t first = stream_start(symbols.size(), stream);
     const std::size_t count = stream_start(symbols.size(), stream + 1) - first;
-    std::uint8_t* const end = encode(code_, symbols.data() + first, count, out);
+    std::uint8_t* const end = cpu::run_widest([&]() MCR_INLINE_LAMBDA {
+      return encode_stream(code_, symbols.data() + first, count, out);
+    });
     store(directory + 2 * stream, little_endian(static_cast<std::uint16_t>(end - out)));
     out = end;
   }

@@ -13,10 +13,10 @@ namespace {
 
 constexpr unsigned steps = 4;
 
-MCR_INLINE_LOOP void turns_loop(const std::uint32_t* table, std::size_t turns,
-                                BitStream (&streams)[stream_count],
-                                std::uint32_t (&states)[stream_count],
-                                std::uint8_t* (&outputs)[stream_count]) {
+MCR_INLINE_LOOP void run_turns(const std::uint32_t* table, std::size_t turns,
+                               BitStream (&streams)[stream_count],
+                               std::uint32_t (&states)[stream_count],
+                               std::uint8_t* (&outputs)[stream_count]) {
   const std::uint8_t* in[stream_count];
   std::uint8_t* out[stream_count];
   unsigned used[stream_count];
@@ -55,20 +55,6 @@ MCR_INLINE_LOOP void turns_loop(const std::uint32_t* table, std::size_t turns,
     states[k] = state[k];
   }
 }
-
-void turns_portable(const std::uint32_t* table, std::size_t turns,
-                    BitStream (&streams)[stream_count], std::uint32_t (&states)[stream_count],
-                    std::uint8_t* (&outputs)[stream_count]) {
-  turns_loop(table, turns, streams, states, outputs);
-}
-#if MCR_HAVE_AVX2
-MCR_AVX2_TARGET void turns_avx2(const std::uint32_t* table, std::size_t turns,
-                                BitStream (&streams)[stream_count],
-                                std::uint32_t (&states)[stream_count],
-                                std::uint8_t* (&outputs)[stream_count]) {
-  turns_loop(table, turns, streams, states, outputs);
-}
-#endif
 
 }  // namespace
 
@@ -118,15 +104,8 @@ bool TansDecoder::decode_segment(const BitStream (&from)[stream_count],
     }
     if (turns == 0) break;
     const auto count = static_cast<std::size_t>(turns);
-#if MCR_HAVE_AVX2
-    if (cpu::has_avx2()) {
-      turns_avx2(state_, count, streams, states, outputs);
-    } else {
-      turns_portable(state_, count, streams, states, outputs);
-    }
-#else
-    turns_portable(state_, count, streams, states, outputs);
-#endif
+    cpu::run_widest([&]()
+                        MCR_INLINE_LAMBDA { run_turns(state_, count, streams, states, outputs); });
     done += count * steps;
   }
   bool whole = true;

@@ -38,11 +38,11 @@ MCR_INLINE_LOOP void put(const TansEncoder::Symbol* table, const std::uint16_t* 
   state = next[static_cast<std::int32_t>(state >> width) + entry.start];
 }
 
-MCR_INLINE_LOOP void encode_loop(const TansEncoder::Symbol* table, const std::uint16_t* next,
-                                 const std::uint8_t* const (&first)[stream_count],
-                                 const std::size_t (&count)[stream_count],
-                                 std::uint32_t (&state)[stream_count],
-                                 BackwardBits (&out)[stream_count]) {
+MCR_INLINE_LOOP void encode_streams(const TansEncoder::Symbol* table, const std::uint16_t* next,
+                                    const std::uint8_t* const (&first)[stream_count],
+                                    const std::size_t (&count)[stream_count],
+                                    std::uint32_t (&state)[stream_count],
+                                    BackwardBits (&out)[stream_count]) {
   // Streams differ in length by one at most: the longer ones put their last symbol alone.
   const std::size_t least = *std::min_element(std::begin(count), std::end(count));
   std::size_t left = least;
@@ -64,22 +64,6 @@ MCR_INLINE_LOOP void encode_loop(const TansEncoder::Symbol* table, const std::ui
     for (std::size_t k = 0; k < stream_count; ++k) out[k].flush();
   }
 }
-
-void encode_portable(const TansEncoder::Symbol* table, const std::uint16_t* next,
-                     const std::uint8_t* const (&first)[stream_count],
-                     const std::size_t (&count)[stream_count], std::uint32_t (&state)[stream_count],
-                     BackwardBits (&out)[stream_count]) {
-  encode_loop(table, next, first, count, state, out);
-}
-#if MCR_HAVE_AVX2
-MCR_AVX2_TARGET void encode_avx2(const TansEncoder::Symbol* table, const std::uint16_t* next,
-                                 const std::uint8_t* const (&first)[stream_count],
-                                 const std::size_t (&count)[stream_count],
-                                 std::uint32_t (&state)[stream_count],
-                                 BackwardBits (&out)[stream_count]) {
-  encode_loop(table, next, first, count, state, out);
-}
-#endif
 
 }  // namespace
 
@@ -161,15 +145,8 @@ std::size_t TansEncoder::encode_segment(Symbols symbols, std::uint8_t* directory
     reserved += (count[k] * tans_bits + 7) / 8 + 12;
     bits[k].at = end[k] = out + reserved;
   }
-#if MCR_HAVE_AVX2
-  if (cpu::has_avx2()) {
-    encode_avx2(symbol_, next_, first, count, state, bits);
-  } else {
-    encode_portable(symbol_, next_, first, count, state, bits);
-  }
-#else
-  encode_portable(symbol_, next_, first, count, state, bits);
-#endif
+  cpu::run_widest(
+      [&]() MCR_INLINE_LAMBDA { encode_streams(symbol_, next_, first, count, state, bits); });
   std::uint8_t* at = out;
   for (std::size_t k = 0; k < stream_count; ++k) {
     // The decoder's first state, then a one, then zeros down to the byte's start.

@@ -39,20 +39,11 @@ MCR_INLINE_LOOP std::size_t next_block_loop(const std::byte* words, std::size_t 
   }
   return count;
 }
-#if MCR_HAVE_AVX2
-template <typename Word>
-MCR_AVX2_TARGET std::size_t next_block_avx2(const std::byte* words, std::size_t i,
-                                            std::size_t count, std::uint32_t mask) {
-  return next_block_loop<Word>(words, i, count, mask);
-}
-#endif
 template <typename Word>
 std::size_t next_block(const std::byte* words, std::size_t i, std::size_t count,
                        std::uint32_t mask) {
-#if MCR_HAVE_AVX2
-  if (cpu::has_avx2()) return next_block_avx2<Word>(words, i, count, mask);
-#endif
-  return next_block_loop<Word>(words, i, count, mask);
+  return cpu::run_widest(
+      [=]() MCR_INLINE_LAMBDA { return next_block_loop<Word>(words, i, count, mask); });
 }
 
 template <typename Word>

@@ -61,7 +61,7 @@ MCR_INLINE_LOOP void floating_rows(const std::byte* residuals, const std::byte* 
   Float back_step[Rows] = {};  // that number minus its own left neighbour
   Float back_above_left = 0;   // the same for the row above the first
   // One number of row r, which is at column i when the first row is at column i + r.
-  const auto step = [&](std::size_t r, std::size_t i) __attribute__((always_inline)) {
+  const auto step = [&](std::size_t r, std::size_t i) MCR_INLINE_LAMBDA {
     const Float up = r == 0 ? (Dimensions >= 2 ? at<Float>(above, i) : Float{0}) : left[r - 1];
     Float prediction = left[r];
     if constexpr (Dimensions == 2) prediction = predict_2d(left[r], up, up_left[r]);
@@ -143,31 +143,15 @@ MCR_INLINE_LOOP void decode_loop(const LorenzoBox& folded, const std::byte* resi
   }
 }
 
-template <typename Word, int Dimensions, bool Floating>
-void decode_portable(const LorenzoBox& folded, const std::byte* residuals, const std::byte* zeros,
-                     std::byte* words) {
-  decode_loop<Word, Dimensions, Floating>(folded, residuals, zeros, words);
-}
-#if MCR_HAVE_AVX2
-template <typename Word, int Dimensions, bool Floating>
-MCR_AVX2_TARGET void decode_avx2(const LorenzoBox& folded, const std::byte* residuals,
-                                 const std::byte* zeros, std::byte* words) {
-  decode_loop<Word, Dimensions, Floating>(folded, residuals, zeros, words);
-}
-#endif
-
 template <typename Word, bool Floating>
 void decode(int dimensions, const LorenzoBox& box, const std::byte* residuals,
             const std::byte* zeros, std::byte* words) {
   const LorenzoBox folded = box_for(dimensions, box);
   if (folded.count() == 0) return;
   const auto run = [&]<int Dimensions>() {
-#if MCR_HAVE_AVX2
-    if (cpu::has_avx2()) {
-      return decode_avx2<Word, Dimensions, Floating>(folded, residuals, zeros, words);
-    }
-#endif
-    return decode_portable<Word, Dimensions, Floating>(folded, residuals, zeros, words);
+    cpu::run_widest([&]() MCR_INLINE_LAMBDA {
+      decode_loop<Word, Dimensions, Floating>(folded, residuals, zeros, words);
+    });
   };
   switch (dimensions) {
     case 0:

@@ -40,7 +40,7 @@ template <typename Word, int Dimensions>
 MCR_INLINE_LOOP void floating_row(const RowNeighbours& n, std::size_t columns, std::byte* out) {
   using Float = FloatOf<Word>;
   const auto number = [&](std::size_t i, Float left, Float up_left, Float back_left,
-                          Float back_up_left) __attribute__((always_inline)) {
+                          Float back_up_left) MCR_INLINE_LAMBDA {
     Float prediction = left;
     if constexpr (Dimensions == 0) prediction = 0;
     if constexpr (Dimensions == 2) prediction = predict_2d(left, at<Float>(n.up, i), up_left);
@@ -77,29 +77,15 @@ MCR_INLINE_LOOP void encode_loop(const LorenzoBox& folded, const std::byte* word
   }
 }
 
-template <typename Word, int Dimensions, bool Floating>
-void encode_portable(const LorenzoBox& folded, const std::byte* words, const std::byte* zeros,
-                     std::byte* out) {
-  encode_loop<Word, Dimensions, Floating>(folded, words, zeros, out);
-}
-#if MCR_HAVE_AVX2
-template <typename Word, int Dimensions, bool Floating>
-MCR_AVX2_TARGET void encode_avx2(const LorenzoBox& folded, const std::byte* words,
-                                 const std::byte* zeros, std::byte* out) {
-  encode_loop<Word, Dimensions, Floating>(folded, words, zeros, out);
-}
-#endif
-
 template <typename Word, bool Floating>
 void encode(int dimensions, const LorenzoBox& box, const std::byte* words, const std::byte* zeros,
             std::byte* out) {
   const LorenzoBox folded = box_for(dimensions, box);
   if (folded.count() == 0) return;
   const auto run = [&]<int Dimensions>() {
-#if MCR_HAVE_AVX2
-    if (cpu::has_avx2()) return encode_avx2<Word, Dimensions, Floating>(folded, words, zeros, out);
-#endif
-    return encode_portable<Word, Dimensions, Floating>(folded, words, zeros, out);
+    cpu::run_widest([&]() MCR_INLINE_LAMBDA {
+      encode_loop<Word, Dimensions, Floating>(folded, words, zeros, out);
+    });
   };
   switch (dimensions) {
     case 0:

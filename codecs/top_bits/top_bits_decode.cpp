@@ -3,23 +3,6 @@
 #include "codecs/top_bits/top_bits.hpp"
 
 namespace mcr::codecs {
-namespace {
-
-template <typename Word>
-bool decode_portable(const entropy::RestTable<Word>& table, ByteSpan rest,
-                     const std::uint8_t* symbols, std::size_t count, std::byte* words) {
-  return entropy::unpack_rest(table, rest, symbols, count, words);
-}
-#if MCR_HAVE_AVX2
-template <typename Word>
-MCR_AVX2_TARGET bool decode_avx2(const entropy::RestTable<Word>& table, ByteSpan rest,
-                                 const std::uint8_t* symbols, std::size_t count, std::byte* words) {
-  return entropy::unpack_rest(table, rest, symbols, count, words);
-}
-#endif
-
-}  // namespace
-
 bool top_bits_decode(std::size_t size, const TopBitsTable& table, const std::uint8_t* symbols,
                      std::size_t count, ByteSpan rest, std::byte* words) {
   return with_word(size, [&]<typename Word>(Word) {
@@ -35,10 +18,9 @@ bool top_bits_decode(std::size_t size, const TopBitsTable& table, const std::uin
       rests.width[255] = static_cast<std::uint8_t>(word_bits<Word>);
       rests.base[255] = 0;
     }
-#if MCR_HAVE_AVX2
-    if (cpu::has_avx2()) return decode_avx2(rests, rest, symbols, count, words);
-#endif
-    return decode_portable(rests, rest, symbols, count, words);
+    return cpu::run_widest([&]() MCR_INLINE_LAMBDA {
+      return entropy::unpack_rest(rests, rest, symbols, count, words);
+    });
   });
 }
 

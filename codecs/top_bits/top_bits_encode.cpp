@@ -54,7 +54,7 @@ MCR_INLINE_LOOP std::size_t encode_loop(const TopBitsTable& table, const std::ui
   const unsigned shift = word_bits<Word> - table.key_bits;
   const std::uint64_t* const exact = table.exact.data();
   const std::size_t exact_count = table.exact.size();
-  const auto classify = [=](Word word) __attribute__((always_inline)) {
+  const auto classify = [=](Word word) MCR_INLINE_LAMBDA {
     const std::uint16_t entry = map[word >> shift];
     auto symbol = static_cast<std::uint8_t>(entry);
     if ((entry & may_be_exact) != 0) {
@@ -66,22 +66,6 @@ MCR_INLINE_LOOP std::size_t encode_loop(const TopBitsTable& table, const std::ui
   };
   return entropy::pack_rest<Word>(words, count, classify, symbols, rest);
 }
-
-template <typename Word>
-std::size_t encode_portable(const TopBitsTable& table, const std::uint16_t* map,
-                            const std::uint8_t* width, const std::byte* words, std::size_t count,
-                            std::uint8_t* symbols, std::uint8_t* rest) {
-  return encode_loop<Word>(table, map, width, words, count, symbols, rest);
-}
-#if MCR_HAVE_AVX2
-template <typename Word>
-MCR_AVX2_TARGET std::size_t encode_avx2(const TopBitsTable& table, const std::uint16_t* map,
-                                        const std::uint8_t* width, const std::byte* words,
-                                        std::size_t count, std::uint8_t* symbols,
-                                        std::uint8_t* rest) {
-  return encode_loop<Word>(table, map, width, words, count, symbols, rest);
-}
-#endif
 
 }  // namespace
 
@@ -132,10 +116,9 @@ std::size_t top_bits_encode(std::size_t size, const TopBitsTable& table, const s
       map[table.keys[i]] = static_cast<std::uint16_t>(first_key + i);
     }
     for (const std::uint64_t value : table.exact) map[value >> shift] |= may_be_exact;
-#if MCR_HAVE_AVX2
-    if (cpu::has_avx2()) return encode_avx2<Word>(table, map, width, words, count, symbols, out);
-#endif
-    return encode_portable<Word>(table, map, width, words, count, symbols, out);
+    return cpu::run_widest([&]() MCR_INLINE_LAMBDA {
+      return encode_loop<Word>(table, map, width, words, count, symbols, out);
+    });
   });
 }
 

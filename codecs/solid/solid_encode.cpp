@@ -10,7 +10,7 @@
 #include "codecs/estimate.hpp"
 #include "codecs/frame.hpp"
 #include "codecs/frame_plan.hpp"
-#include "codecs/references/reference_index.hpp"
+#include "codecs/solid/brick_sources.hpp"
 #include "codecs/solid/section_memory.hpp"
 #include "codecs/solid/section_order.hpp"
 #include "codecs/solid/section_words.hpp"
@@ -30,25 +30,11 @@ using solid::SectionMemory;
 using solid::SectionWords;
 
 constexpr std::size_t references_tried = 6;
-constexpr std::size_t places_tried = 64;
 constexpr std::uint32_t tiny_bricks_tried = 16;
 
 bool takes_words(const Layout& layout) {
   return layout.type.kind != ElementKind::bytes && (layout.type.size == 4 || layout.type.size == 8);
 }
-
-/// Sections of one word size, in the order in which they are coded: what references may refer to.
-template <typename T>
-struct WordHistory {
-  explicit WordHistory(std::uint64_t word_count) : index(word_count, sizeof(T) == 8 ? 20 : 6) {}
-
-  struct Place {
-    std::uint32_t section;
-    std::uint32_t brick;
-  };
-  ReferenceIndex<T> index;
-  std::vector<Place> places;  ///< of the index's bricks
-};
 
 class Encoder {
  public:
@@ -68,8 +54,8 @@ class Encoder {
       if (!takes_words(section.layout)) continue;
       (section.layout.type.size == 8 ? count_8 : count_4) += section.layout.count();
     }
-    WordHistory<std::uint64_t> history_8(count_8);
-    WordHistory<std::uint32_t> history_4(count_4);
+    solid::WordHistory<std::uint64_t> history_8(count_8);
+    solid::WordHistory<std::uint32_t> history_4(count_4);
     for (const std::uint32_t n : directory_.order) {
       if (!takes_words(sections_[n].layout)) {
         MCR_TRY(code_alone(n));
@@ -155,15 +141,8 @@ class Encoder {
     return {};
   }
 
-  /// Where a prediction comes from, while its section's needs are not numbered yet.
-  struct Source {
-    PredictionSource::Kind kind = PredictionSource::Kind::neighbours;
-    Reference reference;    // brick: of the history
-    std::uint8_t axes = 0;  // neighbours
-  };
-
   template <typename T>
-  Result<void> code_words(std::uint32_t n, WordHistory<T>& history) {
+  Result<void> code_words(std::uint32_t n, solid::WordHistory<T>& history) {
     SectionEntry& entry = directory_.sections[n];
     const auto numbers = entry.layout.type.kind == ElementKind::floating ? words::Numbers::floating
                                                                          : words::Numbers::integer;
@@ -196,7 +175,7 @@ class Encoder {
     }
     // Looking at each brick costs more than coding a tiny one: the first ones speak for the others.
     const bool many_tiny = own.words.size() / 64 < entry.layout.bricks.size();
-    std::vector<std::vector<Source>> chosen;
+    std::vector<std::vector<solid::BrickSource>> chosen;
     std::vector<Reference> found;
     for (std::uint32_t brick = 0; brick < entry.layout.bricks.size(); ++brick) {
       const std::span<const T> words = own.brick(brick);
@@ -209,14 +188,17 @@ class Encoder {
       const std::size_t limit = options_.references && !many_tiny ? references_tried : 0;
       const std::uint32_t number = history.index.add(words, box, limit, found);
       history.places.push_back({n, brick});
-      chosen.push_back(choose_sources(numbers, words, box, number, found, history,
-                                      computed == nullptr ? nullptr : computed + own.first[brick],
-                                      estimated_bits));
+      solid::BrickSources sources =
+          solid::choose_sources<T>({numbers, words, number, found,
+                                    computed == nullptr ? nullptr : computed + own.first[brick]},
+                                   history, words::max_predictions(options_.coding));
+      chosen.push_back(std::move(sources.sources));
+      estimated_bits += sources.estimated_bits;
     }
     const auto raw_bits = static_cast<std::uint64_t>(own.words.size()) * sizeof(T) * 8;
     bool related = false;
     for (const auto& sources : chosen) {
-      for (const Source& source : sources) {
+      for (const solid::BrickSource& source : sources) {
         related |= source.kind != PredictionSource::Kind::neighbours;
       }
     }
@@ -229,7 +211,7 @@ class Encoder {
     }
     for (std::uint32_t brick = 0; brick < chosen.size(); ++brick) {
       auto& sources = entry.bricks.emplace_back();
-      for (const Source& source : chosen[brick]) {
+      for (const solid::BrickSource& source : chosen[brick]) {
         PredictionSource stored;
         stored.kind = source.kind;
         stored.axes = source.axes;
@@ -274,104 +256,6 @@ class Encoder {
     return bits / 8 * static_cast<double>(layout.count()) > stored * far;
   }
 
-  /// The predictions that are best together on some places of the brick.
-  template <typename T>
-  std::vector<Source> choose_sources(words::Numbers numbers, std::span<const T> words,
-                                     const Box& box, std::uint32_t number,
-                                     const std::vector<Reference>& found,
-                                     const WordHistory<T>& history, const T* computed,
-                                     std::uint64_t& estimated_bits) {
-    std::vector<Source> pool;
-    if (computed != nullptr) pool.push_back({PredictionSource::Kind::formula, {}, 0});
-    for (const Reference& reference : found) {
-      pool.push_back({PredictionSource::Kind::reference, reference, 0});
-    }
-    for (std::uint8_t axes = 0; axes < 8; ++axes) {
-      // Axes of extent 1 have no neighbours; the last axis alone is the word before.
-      const bool useless = ((axes & 1) != 0 && box[0] == 1) || ((axes & 2) != 0 && box[1] == 1) ||
-                           ((axes & 4) != 0 && box[2] == 1) || axes == 4;
-      if (!useless) pool.push_back({PredictionSource::Kind::neighbours, {}, axes});
-    }
-
-    // Places where the brick is not trivial, and some at even distances.
-    std::vector<std::uint32_t> places;
-    const auto varied = history.index.varied();
-    const std::size_t from_varied = std::min(varied.size(), places_tried * 3 / 4);
-    for (std::size_t i = 0; i < from_varied; ++i) {
-      places.push_back(varied[i * varied.size() / from_varied]);
-    }
-    const std::size_t evenly = std::min(words.size(), places_tried - from_varied);
-    for (std::size_t i = 0; i < evenly; ++i) {
-      places.push_back(static_cast<std::uint32_t>(i * words.size() / evenly));
-    }
-    std::vector<std::uint8_t> costs(pool.size() * places.size());
-    words::Walk<T> walk(numbers, box, words.data());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      walk.go_to(places[i]);
-      for (std::size_t p = 0; p < pool.size(); ++p) {
-        const T predicted = prediction_at(pool[p], words, box, number, history, computed, walk);
-        costs[p * places.size() + i] =
-            static_cast<std::uint8_t>(words::cost(numbers, words[places[i]], predicted));
-      }
-    }
-    std::vector<unsigned> best(places.size(), 255);
-    std::vector<Source> chosen;
-    unsigned so_far = static_cast<unsigned>(places.size()) * 255;
-    while (chosen.size() < words::max_predictions(options_.coding)) {
-      std::size_t winner = pool.size();
-      // Another prediction must save a bit a place and what naming it takes.
-      unsigned least =
-          chosen.empty()
-              ? so_far + 1
-              : so_far - std::min<unsigned>(so_far, 40 + static_cast<unsigned>(places.size() / 2));
-      for (std::size_t p = 0; p < pool.size(); ++p) {
-        const std::uint8_t* cost = costs.data() + p * places.size();
-        unsigned sum = 0;
-        for (std::size_t i = 0; i < places.size(); ++i) {
-          sum += std::min<unsigned>(best[i], cost[i] + (chosen.empty() ? 0U : 2U));
-        }
-        if (sum < least) {
-          least = sum;
-          winner = p;
-        }
-      }
-      if (winner == pool.size()) break;
-      const std::uint8_t* cost = costs.data() + winner * places.size();
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        best[i] = std::min<unsigned>(best[i], cost[i] + (chosen.empty() ? 0U : 2U));
-      }
-      so_far = least;
-      chosen.push_back(pool[winner]);
-    }
-    if (chosen.empty()) chosen.push_back({});
-    if (!places.empty()) estimated_bits += so_far * words.size() / places.size();
-    return chosen;
-  }
-
-  template <typename T>
-  static T prediction_at(const Source& source, std::span<const T> words, const Box& box,
-                         std::uint32_t number, const WordHistory<T>& history, const T* computed,
-                         const words::Walk<T>& walk) {
-    const std::size_t at = walk.at();
-    if (source.kind == PredictionSource::Kind::formula) return computed[at];
-    if (source.kind == PredictionSource::Kind::reference) {
-      const auto stride =
-          strides_in(history.index.box(source.reference.brick), source.reference.order);
-      const std::size_t from = at / box[2] / box[1] * stride[0] + at / box[2] % box[1] * stride[1] +
-                               at % box[2] * stride[2];
-      if (source.reference.brick != number)
-        return history.index.words(source.reference.brick)[from];
-      if (from < at) return words[from];
-    }
-    if (source.kind == PredictionSource::Kind::neighbours && source.axes != 0) {
-      words::Prediction<T> neighbours;
-      neighbours.kind = words::Prediction<T>::Kind::neighbours;
-      neighbours.axes = source.axes;
-      return walk.predict(neighbours);
-    }
-    return walk.previous();
-  }
-
   void write(Bytes& out) {
     for (std::size_t n = 0; n < sections_.size(); ++n) {
       directory_.sections[n].payload_bytes = payloads_[n].size();
@@ -388,8 +272,7 @@ class Encoder {
     inside.varint(bytes.size());
     inside.varint(packed.size());
     inside.bytes(use_packed ? packed : bytes);
-    directory_bytes_ = head.size();
-    std::uint64_t body = head.size() + joined_.size();
+    std::uint64_t body = head.size();
     for (const Bytes& payload : payloads_) body += payload.size();
     const std::size_t begin = out.size();
     Writer writer(out);
@@ -399,7 +282,6 @@ class Encoder {
     writer.varint(raw_.size());
     writer.varint(body);
     writer.bytes(head);
-    writer.bytes(joined_);
     for (const Bytes& payload : payloads_) writer.bytes(payload);
     writer.u64(checksum(std::span(out).subspan(begin)));
   }
@@ -414,8 +296,6 @@ class Encoder {
   solid::SectionOrder order_;
   Directory directory_;
   std::vector<Bytes> payloads_;
-  Bytes joined_;
-  std::size_t directory_bytes_ = 0;
 };
 
 }  // namespace

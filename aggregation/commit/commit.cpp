@@ -7,7 +7,8 @@
 //       crash: as before; locks die with us
 //  2. Look whether a container of this set already lists the part (a leader died between 4 and 7):
 //     such parts go to 5 at once. The container goes where the checkpoint's directory is now; parts
-//     whose files the program removed with their directory are freed.
+//     whose files the program removed with their directory are freed. Where the directory is removed
+//     or renamed during 3 or 4, all this is asked again.
 //       crash: as before; the next leader looks again
 //  3. Make the container directory, and its name durable.
 //       crash: an empty directory
@@ -33,6 +34,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
@@ -53,6 +55,8 @@ using restart::LaunchDirectory;
 namespace {
 
 constexpr std::size_t remembered_places = 4096;
+/// So often a group is written whose directory goes away meanwhile.
+constexpr int directory_turns = 4;
 
 /// As the program named it, relative to the directory that all parts share (or shared then).
 std::string index_path(const Journal& journal, const std::string& base) {
@@ -138,6 +142,37 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   }
 }
 
+/// The directory that the container was to go into, or one above it.
+bool is_gone(const Error& error) {
+  return error.system_error == ENOENT || error.system_error == ENOTDIR;
+}
+
+/// Steps 2 to 4; nothing where all parts were in storage already. `where`: the last place that was
+/// tried. Parts that the program removed go from `locked` to `removed`.
+Result<std::optional<CommitReport>> bring_to_storage(const LaunchDirectory& directory,
+                                                     const DrainGroup& group,
+                                                     const restart::Settings& settings,
+                                                     const StubHandles* stubs, ContainerName& where,
+                                                     std::vector<LockedPart>& locked,
+                                                     std::vector<restart::PartId>& removed) {
+  for (int turn = 1;; ++turn) {
+    where = restart::container_name(group.set.masked_name, settings.text("container_dir"),
+                                    group.set.launch, group.set.sequence);
+    follow_directory(directory, settings, stubs, where, locked, removed);
+    if (locked.empty()) return std::optional<CommitReport>();
+    const Present present = find_present(where);
+    std::vector<LockedPart*> to_write;
+    for (LockedPart& part : locked) {
+      if (!part.is_native && !present.parts.contains(part.id)) to_write.push_back(&part);
+    }
+    auto natives = natives_among(locked, where);
+    if (to_write.empty() && natives.empty()) return std::optional<CommitReport>();
+    auto written = write(directory, group, where, present, to_write, std::move(natives), settings);
+    if (written) return std::optional<CommitReport>(std::move(*written));
+    if (!is_gone(written.error()) || turn == directory_turns) return written.error();
+  }
+}
+
 bool is_alive(const LaunchDirectory& directory, const std::string& presence) {
   const auto presences = directory.presences();
   if (!presences) return true;
@@ -210,43 +245,35 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (locked.empty()) return done;
 
   const restart::Settings settings = settings_of(locked.front().journal.begin);
-  ContainerName where = restart::container_name(
-      group.set.masked_name, settings.text("container_dir"), group.set.launch, group.set.sequence);
-  follow_directory(directory, settings, stubs, where, locked, done.committed);
-  if (locked.empty()) return done;
-  const Present present = find_present(where);
-  std::vector<LockedPart*> to_write;
-  for (LockedPart& part : locked) {
-    if (!part.is_native && !present.parts.contains(part.id)) to_write.push_back(&part);
+  ContainerName where;
+  const auto written =
+      bring_to_storage(directory, group, settings, stubs, where, locked, done.committed);
+  if (!written) {
+    done.storage_failed =
+        written.error().cause == Cause::full || written.error().cause == Cause::system;
+    for (const LockedPart& part : locked) done.failed.push_back(part.id);
+    summary.failed(written.error().message);
+    report_trouble(where.directory,
+                   "the set " + describe(group) +
+                       " could not be written as a container: " + written.error().message +
+                       "; its parts are put at their paths as plain files where that is possible, "
+                       "later files are written natively, and what remains stays in " +
+                       directory.path() + " for `mcr recover`");
+    return done;
   }
-  std::vector<restart::NativeMember> natives = natives_among(locked, where);
-  if (!to_write.empty() || !natives.empty()) {
-    const auto written =
-        write(directory, group, where, present, to_write, std::move(natives), settings);
-    if (!written) {
-      done.storage_failed =
-          written.error().cause == Cause::full || written.error().cause == Cause::system;
-      for (const LockedPart& part : locked) done.failed.push_back(part.id);
-      summary.failed(written.error().message);
-      report_trouble(
-          where.directory,
-          "the set " + describe(group) +
-              " could not be written as a container: " + written.error().message +
-              "; its parts are put at their paths as plain files where that is possible, "
-              "later files are written natively, and what remains stays in " +
-              directory.path() + " for `mcr recover`");
-      return done;
-    }
-    for (const std::string& reason : written->unreadable) {
+  if (locked.empty()) return done;
+  if (const auto& report = *written) {
+    for (const std::string& reason : report->unreadable) {
       restart::log_summary("merged as plain bytes, because HDF5 cannot read it: " + reason);
     }
+    const std::size_t parts = report->checksums.size();
     const std::uint64_t number =
-        summary.committed(group.set, to_write.size(), written->raw_bytes, written->container_bytes);
+        summary.committed(group.set, parts, report->raw_bytes, report->container_bytes);
     summary.write();
-    leave_trace(directory, settings, where, *written, number);
-    restart::log_summary("committed " + written->path + ": " + std::to_string(written->raw_bytes) +
-                         " B in " + std::to_string(to_write.size()) + " parts -> " +
-                         std::to_string(written->container_bytes) + " B");
+    leave_trace(directory, settings, where, *report, number);
+    restart::log_summary("committed " + report->path + ": " + std::to_string(report->raw_bytes) +
+                         " B in " + std::to_string(parts) + " parts -> " +
+                         std::to_string(report->container_bytes) + " B");
   }
   if (places != nullptr) {
     (*places)[group.set] = {where, settings, locked.front().journal.begin.rank,

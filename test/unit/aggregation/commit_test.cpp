@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "restart/base/system.hpp"
 #include "restart/container_reader.hpp"
@@ -58,7 +60,95 @@ std::string part_from(const std::string& container, const PartId& part) {
   return {};
 }
 
+/// Runs once, when a container's temporary file is about to be made.
+std::function<void()> before_container;
+
+restart::SystemCalls with_interruption(std::function<void()> what) {
+  before_container = std::move(what);
+  restart::SystemCalls calls = restart::real_system_calls();
+  calls.openat = [](int directory, const char* name, int flags, mode_t mode) {
+    if ((flags & O_CREAT) != 0 && std::string_view(name).starts_with(".mcr-")) {
+      if (const auto interrupt = std::exchange(before_container, {})) interrupt();
+    }
+    return restart::real_system_calls().openat(directory, name, flags, mode);
+  };
+  return calls;
+}
+
+struct Interrupted {
+  StagedJob job{2};
+  std::vector<PartId> parts;
+  StubHandles stubs;
+  Summary summary{job.directory()};
+
+  Interrupted() {
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      job.join(r);
+      auto begun = job.begin(r, "a." + std::to_string(r) + ".h5", sample(r));
+      stubs.remember(begun.begin);
+      parts.push_back(job.publish(begun, false, false));
+    }
+  }
+
+  DrainDone commit_while(std::function<void()> what) {
+    const restart::SystemCalls calls = with_interruption(std::move(what));
+    const restart::ReplacedSystemCalls replaced(calls);
+    auto done = commit_group(job.directory(), group_of_parts(job, 2, parts), summary, &stubs);
+    CHECK_FALSE(before_container);
+    return done;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a directory that is removed while its container is made takes its parts with it") {
+  Interrupted it;
+  const auto done = it.commit_while([&] { std::filesystem::remove_all(it.job.out("")); });
+  CHECK(done.committed.size() == 2);
+  CHECK(done.failed.empty());
+  CHECK_FALSE(done.storage_failed);
+  CHECK(it.job.count(State::published) == 0);
+  CHECK_FALSE(std::filesystem::exists(it.job.out("")));
+}
+
+TEST_CASE("a directory that is renamed while its container is made gets the container") {
+  Interrupted it;
+  const std::string home = it.job.out("");
+  const std::string now = it.job.stage() + "/../final";
+  const auto done =
+      it.commit_while([&] { std::filesystem::rename(home.substr(0, home.size() - 1), now); });
+  CHECK(done.committed.size() == 2);
+  CHECK_FALSE(done.storage_failed);
+  const std::string container = now + "/mcr/set-a.{rank}.h5.launch-0.r0-1.h5";
+  REQUIRE(std::filesystem::exists(container));
+  for (std::uint32_t r = 0; r < 2; ++r) CHECK(part_from(container, it.parts[r]) == sample(r));
+}
+
+TEST_CASE("a container's directory that is removed while the container is made is made again") {
+  Interrupted it;
+  const auto done = it.commit_while([&] { std::filesystem::remove_all(it.job.out("mcr")); });
+  CHECK(done.committed.size() == 2);
+  CHECK_FALSE(done.storage_failed);
+  CHECK(containers(it.job).size() == 1);
+}
+
+TEST_CASE("a directory that goes away again and again is not followed for ever") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.0.h5", sample(0));
+  restart::SystemCalls calls = restart::real_system_calls();
+  calls.openat = [](int directory, const char* name, int flags, mode_t mode) {
+    if (!std::string_view(name).starts_with(".mcr-"))
+      return restart::real_system_calls().openat(directory, name, flags, mode);
+    errno = ENOENT;
+    return -1;
+  };
+  const restart::ReplacedSystemCalls replaced(calls);
+  Summary summary(job.directory());
+  const auto done = commit_group(job.directory(), group_of_parts(job, 1, {id}), summary);
+  CHECK(done.failed == std::vector<PartId>{id});
+  CHECK(done.storage_failed);
+}
 
 TEST_CASE("a group becomes a container that gives every part back, and leaves the stage") {
   StagedJob job(4);

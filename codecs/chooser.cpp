@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "codecs/estimate.hpp"
+#include "codecs/estimates/code_sizes.hpp"
 #include "codecs/frame.hpp"
 #include "codecs/frame_plan.hpp"
 #include "codecs/records/records_codec.hpp"
@@ -39,17 +40,22 @@ Effort effort_of(Profile profile, ElementClass elements) {
 constexpr std::size_t largest_trial = 256 << 10;
 constexpr std::size_t box_bytes = 32 << 10;
 constexpr std::size_t small_data = 16 << 10;  ///< points say little of it, and all of it is a trial
-/// Share of words that were there before from which string matchers are tried on a long piece.
-constexpr double repetitive = 0.15;
 constexpr std::size_t least_piece = 48 << 10;
 constexpr std::size_t largest_piece = 512 << 10;
 
 /// A candidate with what is known of it.
 struct Contender {
-  Pipeline pipeline;
   Model model;
   double encode_mb_s;
-  double bits;  ///< of an element, estimated or tried
+  double bits;            ///< of an element, estimated or tried
+  std::string_view text;  ///< of the pipeline, which is parsed when it is tried or taken
+  Pipeline made;          ///< where no text says it
+
+  [[nodiscard]] Pipeline pipeline() const {
+    if (text.empty()) return made;
+    auto parsed = Pipeline::parse(text);
+    return parsed ? *std::move(parsed) : Pipeline{};  // a test sees to it that all texts are right
+  }
 };
 
 bool matches_strings(Model model) { return model == Model::words || model == Model::words_delta; }
@@ -118,11 +124,17 @@ double price(const Contender& contender, const ProfileOptions& options, const El
   return type.size * 1e3 / speed + contender.bits / 8 * 1e9 / options.bandwidth;
 }
 
-/// Bytes that `pipeline` makes of `sample`; no value where it does not take it.
-std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Sample& sample,
+/// What pipelines are tried on.
+struct Piece {
+  Layout layout;
+  ByteSpan raw;
+};
+
+/// Bytes that `pipeline` makes of `piece`; no value where it does not take it.
+std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& piece,
                                       Scratch& scratch) {
   const auto out = scratch.take_vector();
-  if (!encode_frame(sample.raw, sample.layout, pipeline, scratch, *out)) return std::nullopt;
+  if (!encode_frame(piece.raw, piece.layout, pipeline, scratch, *out)) return std::nullopt;
   return out->size();
 }
 
@@ -135,27 +147,66 @@ void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
                    });
 }
 
-/// Replaces the estimate of a contender by what `sample`, taken from `total` bytes, says.
-void try_on(Contender& contender, const Sample& sample, std::size_t total, Scratch& scratch) {
-  const auto size = coded_size(contender.pipeline, sample, scratch);
-  if (!size || *size >= sample.raw.size()) {
-    contender.bits = size ? 8.0 * sample.layout.type.size : 1e9;
+/// Replaces the estimate of a contender by what `piece`, taken from `total` bytes, says.
+void try_on(Contender& contender, const Piece& piece, std::size_t total, Scratch& scratch) {
+  const auto size = coded_size(contender.pipeline(), piece, scratch);
+  if (!size || *size >= piece.raw.size()) {
+    contender.bits = size ? 8.0 * piece.layout.type.size : impossible_bits;
     return;
   }
-  const double tables = table_bytes(contender.model, sample.layout.type);
+  const double tables = table_bytes(contender.model, piece.layout.type);
   const double whole = static_cast<double>(std::min(total, usual_frame_bytes));
-  const double extra = tables * (1 - static_cast<double>(sample.raw.size()) / whole);
+  const double extra = tables * (1 - static_cast<double>(piece.raw.size()) / whole);
   const auto stored = static_cast<double>(*size);
   const double bytes = std::max(stored / 2, stored - std::max(0.0, extra));
-  contender.bits = 8 * bytes / static_cast<double>(sample.layout.count());
+  contender.bits = 8 * bytes / static_cast<double>(piece.layout.count());
+}
+
+/// True where string matching is not worth a trial, which takes ten times as long as the others
+/// where nothing repeats: the quickest matcher does worse than `best`, the bits of another pipeline.
+/// Of what nearly vanishes it says nothing: there a better search finds many times more.
+bool matches_badly(const Contender& contender, double best, const Piece& piece, Scratch& scratch) {
+  constexpr std::byte quickest{1};
+  constexpr std::byte slow{9};
+  constexpr double nearly_vanishes = 1.0 / 8;
+  constexpr double margin = 1.05;
+  Pipeline pipeline = contender.pipeline();
+  Step& last = pipeline.steps.back();
+  if (last.codec != codec_id::zstd || last.parameters != Bytes{slow}) return false;
+  last.parameters = {quickest};
+  const auto size = coded_size(pipeline, piece, scratch);
+  if (!size) return true;
+  const auto raw = static_cast<double>(piece.raw.size());
+  const auto stored = static_cast<double>(*size);
+  return stored > nearly_vanishes * raw &&
+         8 * stored > margin * best * static_cast<double>(piece.layout.count());
+}
+
+/// Tries all on `piece`, string matchers last and only as far as they promise something; the best
+/// comes first.
+void try_all(std::vector<Contender>& contenders, const ProfileOptions& options, const Piece& piece,
+             std::size_t total, Scratch& scratch) {
+  const auto matchers = std::stable_partition(
+      contenders.begin(), contenders.end(),
+      [](const Contender& contender) { return !matches_strings(contender.model); });
+  double best = impossible_bits;
+  for (auto contender = contenders.begin(); contender != contenders.end(); ++contender) {
+    if (contender >= matchers && options.profile != Profile::max &&
+        matches_badly(*contender, best, piece, scratch)) {
+      contender->bits = impossible_bits;
+      continue;
+    }
+    try_on(*contender, piece, total, scratch);
+    best = std::min(best, contender->bits);
+  }
+  rank(contenders, options, piece.layout.type);
 }
 
 /// A contiguous piece of about so many bytes from the middle.
-Sample middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes) {
-  const std::vector<FramePiece> pieces = plan_frames(layout, bytes);
-  const FramePiece& piece = pieces[pieces.size() / 2];
-  const ByteSpan own = raw.subspan(piece.begin, piece.bytes);
-  return {piece.layout, Bytes(own.begin(), own.end())};
+Piece middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes) {
+  std::vector<FramePiece> pieces = plan_frames(layout, bytes);
+  FramePiece& piece = pieces[pieces.size() / 2];
+  return {std::move(piece.layout), raw.subspan(piece.begin, piece.bytes)};
 }
 
 /// Tries the first few contenders on a sample of boxes, and keeps only these. Answers how many
@@ -191,32 +242,51 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   if (sequence) bytes = std::max(bytes, effort.least_bytes);
   if (bytes < std::min(effort.least_bytes, raw.size())) return 0;
   // Stencils are fitted to a frame, which no boxes replace.
-  const Sample sample = options.profile == Profile::max
-                            ? middle_piece(layout, raw, usual_frame_bytes)
-                            : take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
-                                          std::min(bytes, box_bytes));
+  Sample boxes;
+  if (options.profile != Profile::max) {
+    boxes = take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
+                        std::min(bytes, box_bytes));
+  }
+  const Piece piece = options.profile == Profile::max ? middle_piece(layout, raw, usual_frame_bytes)
+                                                      : Piece{boxes.layout, boxes.raw};
   contenders.resize(count);
-  for (Contender& contender : contenders) try_on(contender, sample, raw.size(), scratch);
-  rank(contenders, options, layout.type);
-  return sample.raw.size();
+  try_all(contenders, options, piece, raw.size(), scratch);
+  return piece.raw.size();
+}
+
+/// False where nothing repeats, or so little that points tell what string matchers make of it.
+bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& all) {
+  constexpr double repetitive = 0.15;  // share of words that were there before
+  constexpr double very_repetitive = 0.3;
+  constexpr double close = 1.1;
+  const double seen = estimates.repeated - estimates.frequent;
+  if (seen <= repetitive || seen > very_repetitive) return seen > repetitive;
+  double best = impossible_bits;
+  for (const Contender& contender : all) best = std::min(best, contender.bits);
+  return estimates.of(Model::words) <= close * best;
+}
+
+/// The first of some contenders that is no string matcher.
+const Contender* best_coder(const std::vector<Contender>& contenders) {
+  const auto found =
+      std::find_if(contenders.begin(), contenders.end(),
+                   [](const Contender& contender) { return !matches_strings(contender.model); });
+  return found == contenders.end() ? nullptr : &*found;
 }
 
 /// Where data repeats, estimates and samples of boxes say little of string matchers: those of `all`
-/// and the best of the others are tried on one piece. Answers its size.
-std::size_t try_repeats(std::vector<Contender>& contenders, const std::vector<Contender>& all,
-                        const ProfileOptions& options, const Layout& layout, ByteSpan raw,
-                        Scratch& scratch) {
-  std::vector<Contender> few;
-  for (const Contender& contender : contenders) {
-    if (few.empty() && !matches_strings(contender.model)) few.push_back(contender);
-  }
+/// and `few` others are tried on one piece. Answers its size.
+std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& contenders,
+                        const std::vector<Contender>& all, const ProfileOptions& options,
+                        const Layout& layout, ByteSpan raw, Scratch& scratch) {
   for (const Contender& contender : all) {
     if (matches_strings(contender.model)) few.push_back(contender);
   }
-  const Sample piece =
-      middle_piece(layout, raw, std::clamp(raw.size() / 6, least_piece, largest_piece));
-  for (Contender& contender : few) try_on(contender, piece, raw.size(), scratch);
-  rank(few, options, layout.type);
+  // Records are dear to try, and a matcher sees quickly that they repeat.
+  const std::size_t largest =
+      !few.empty() && few.front().model == Model::records ? largest_piece / 2 : largest_piece;
+  const Piece piece = middle_piece(layout, raw, std::clamp(raw.size() / 8, least_piece, largest));
+  try_all(few, options, piece, raw.size(), scratch);
   contenders = std::move(few);
   return piece.raw.size();
 }
@@ -227,10 +297,11 @@ std::vector<Contender> estimated(const ProfileOptions& options, const Layout& la
   std::vector<Contender> contenders;
   for (const Candidate& candidate : candidates()) {
     if (!belongs(candidate, options, layout.type)) continue;
-    auto pipeline = Pipeline::parse(candidate.pipeline);
-    if (!pipeline) continue;  // a test sees to it that this does not happen
-    contenders.push_back({*std::move(pipeline), candidate.model, candidate.encode_mb_s,
-                          estimates.of(candidate.model)});
+    contenders.push_back({candidate.model,
+                          candidate.encode_mb_s,
+                          estimates.of(candidate.model),
+                          candidate.pipeline,
+                          {}});
   }
   rank(contenders, options, layout.type);
   return contenders;
@@ -245,9 +316,9 @@ std::optional<Contender> choose_columns(const ProfileOptions& options, const Lay
   if (columns.empty() || record_bytes != layout.type.size) return std::nullopt;
   ProfileOptions unnamed = options;
   unnamed.named.clear();
-  const Sample piece = middle_piece(layout, raw, usual_frame_bytes);
+  const Piece piece = middle_piece(layout, raw, usual_frame_bytes);
   const auto count = static_cast<std::size_t>(piece.layout.count());
-  Contender contender{{}, Model::records, 0, 0};
+  Contender contender{Model::records, 0, 0, {}, {}};
   std::vector<Pipeline> pipelines;
   double seconds = 0;
   std::size_t at = 0;
@@ -265,7 +336,7 @@ std::optional<Contender> choose_columns(const ProfileOptions& options, const Lay
   }
   auto parameters = records_parameters({columns.begin(), columns.end()}, pipelines);
   if (!parameters) return std::nullopt;
-  contender.pipeline.steps.push_back({codec_id::records, *std::move(parameters)});
+  contender.made.steps.push_back({codec_id::records, *std::move(parameters)});
   contender.encode_mb_s = static_cast<double>(record_bytes) / seconds;
   return contender;
 }
@@ -293,21 +364,20 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
   const std::vector<Contender> all = estimated(options, layout, estimates);
   if (all.empty()) return {{}, "nothing takes such elements", 1, 0, {}};
   std::vector<Contender> contenders = all;
-  const bool constant = estimates.of(Model::constant) == 0;
   std::size_t tried = 0;
-  if (!constant) {
+  if (estimates.of(Model::constant) == 0) {
+    // nothing is smaller
+  } else if (auto by_columns = choose_columns(options, layout, raw, columns, scratch)) {
+    std::vector<Contender> few{*std::move(by_columns)};
+    if (const Contender* other = best_coder(all)) few.push_back(*other);
+    tried = try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
+  } else {
     tried = try_out(contenders, options, shaped, raw, scratch);
-    const double seen = estimates.repeated - estimates.frequent;
-    if (seen > repetitive && element_class(layout.type) == ElementClass::floating &&
-        raw.size() >= least_piece) {
-      tried += try_repeats(contenders, all, options, shaped, raw, scratch);
-    }
-    if (auto by_columns = choose_columns(options, layout, raw, columns, scratch)) {
-      const Sample piece = middle_piece(shaped, raw, largest_piece / 2);
-      contenders = {*std::move(by_columns), contenders.front()};
-      for (Contender& contender : contenders) try_on(contender, piece, raw.size(), scratch);
-      tried += piece.raw.size();
-      rank(contenders, options, layout.type);
+    if (element_class(layout.type) == ElementClass::floating && raw.size() >= least_piece &&
+        repeats_may_pay(estimates, all)) {
+      std::vector<Contender> few;
+      if (const Contender* other = best_coder(contenders)) few.push_back(*other);
+      tried += try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
     }
   }
   const Contender& best = contenders.front();
@@ -318,10 +388,10 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
                                : "by " + std::to_string(points) + " points: ";
   why += times(ratio);
   if (contenders.size() > 1) {
-    why += "; next " + contenders[1].pipeline.print() + " " +
+    why += "; next " + contenders[1].pipeline().print() + " " +
            times(raw_bits / std::max(contenders[1].bits, 0.01));
   }
-  return {best.pipeline, why, ratio, best.encode_mb_s, {}};
+  return {best.pipeline(), why, ratio, best.encode_mb_s, {}};
 }
 
 }  // namespace

@@ -197,8 +197,10 @@ restart::Stub stub_of(const PartBegin& begin, const std::string& launch_director
 }
 
 bool is_our_empty_file(const PartBegin& begin, const struct stat& status) {
-  // Whoever made another one there, or emptied it, did so later.
-  return begin.replaced == restart::Replaced::nothing && S_ISREG(status.st_mode) &&
+  // Whoever emptied it did so later. The time alone does not tell: file systems' clocks tick so
+  // slowly that a program may close, rename and create again within one tick.
+  const bool is_same = begin.file_inode == 0 || status.st_ino == begin.file_inode;
+  return begin.replaced == restart::Replaced::nothing && is_same && S_ISREG(status.st_mode) &&
          status.st_size == 0 && modified_ns(status) <= static_cast<std::int64_t>(begin.begin_ns);
 }
 

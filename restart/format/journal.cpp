@@ -66,6 +66,7 @@ Result<PartBegin> read_begin(ByteSpan payload) {
   begin.mode = MCR_TRY(read_u32(reader, "mode"));
   begin.begin_ns = MCR_TRY(reader.varint());
   begin.settings = MCR_TRY(reader.text(max_settings_bytes));
+  if (reader.remaining() > 0) begin.file_inode = MCR_TRY(reader.varint());
   return begin;
 }
 
@@ -113,6 +114,7 @@ Bytes write_begin(const PartBegin& begin) {
   writer.varint(begin.mode);
   writer.varint(begin.begin_ns);
   writer.text(begin.settings);
+  writer.varint(begin.file_inode);
   return write_record(begin_kind, payload);
 }
 

@@ -36,6 +36,7 @@ struct PartBegin {
   std::uint32_t mode = 0;               ///< permission bits that native would give the file
   std::uint64_t begin_ns = 0;           ///< CLOCK_REALTIME
   std::string settings;  ///< effective settings that are not default: "key=value;…"
+  std::uint64_t file_inode = 0;  ///< of the file that was made at the path; 0 where one lay there
 };
 
 /// Written at publish. A provisional one (H5Fflush) may be followed by others; the last one counts.

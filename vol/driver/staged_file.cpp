@@ -71,6 +71,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   part.group = status.st_gid;
   restart::PartBegin& begin = part.begin;
   std::uint64_t first_sequence = 0;
+  if (!plan.place.status) begin.file_inode = status.st_ino;
   if (plan.place.status) {
     const auto old = stub_in(part.at_path, status);
     begin.replaced = old ? restart::Replaced::stub : restart::Replaced::native_file;

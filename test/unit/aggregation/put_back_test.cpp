@@ -152,6 +152,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "an empty file that was made within one tick of the clock for the next part is not this "
+    "one's") {
+  StagedJob job(1);
+  job.join(0);
+  job.begin_ns = ~std::uint64_t{0} >> 1;  // after whatever the file system says of either file
+  const restart::PartId part = job.write(0, "tmp.h5", "image");
+  std::filesystem::rename(job.out("tmp.h5"), job.out("final.h5"));
+  std::ofstream(job.out("tmp.h5")).flush();
+  const auto journal = job.directory().journal(restart::LaunchDirectory::State::published, part);
+  CHECK(look_at(journal->begin)->kind == AtPath::Kind::other_file);
+  CHECK_FALSE(*put_back(job.directory(), part, {}));
+  CHECK(content_of(job.out("tmp.h5")).empty());
+}
+
 TEST_CASE("the empty file of H5Fcreate is the part's own until somebody else writes there") {
   StagedJob job(1);
   job.join(0);

@@ -89,6 +89,9 @@ class StagedJob {
       }
     } else {
       write_stub(begin);
+      struct stat made_there {};
+      REQUIRE(::stat(begin.path.c_str(), &made_there) == 0);
+      begin.file_inode = made_there.st_ino;
     }
     auto journal = directory_.begin(begin);
     REQUIRE(journal);

@@ -16,6 +16,7 @@ PartBegin example() {
   begin.path = "/w/out/r3.h5";
   begin.directory_device = 2049;
   begin.directory_inode = 1234567890123;
+  begin.file_inode = 77;
   begin.rank = 3;
   begin.rank_count = 8;
   begin.local_rank_count = 4;
@@ -51,6 +52,7 @@ TEST_CASE("a journal says what it was told") {
   CHECK(begin.path == "/w/out/r3.h5");
   CHECK(begin.directory_device == 2049);
   CHECK(begin.directory_inode == 1234567890123);
+  CHECK(begin.file_inode == 77);
   CHECK(begin.rank == 3);
   CHECK(begin.rank_count == 8);
   CHECK(begin.local_rank_count == 4);

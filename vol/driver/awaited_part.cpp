@@ -43,13 +43,6 @@ bool is_of_our_launch(const AwaitedPart& part) {
   return part.launcher.launch && *part.launcher.launch == part.stub.launch;
 }
 
-bool is_replaced(const AwaitedPart& part) {
-  struct stat now {};
-  if (restart::system_calls().fstatat(AT_FDCWD, part.path.c_str(), &now, 0) != 0) return true;
-  const auto then = part.stub_file.status();
-  return then && (now.st_ino != then->st_ino || now.st_dev != then->st_dev);
-}
-
 bool is_stale(const AwaitedPart& part) {
   const auto status = part.stub_file.status();
   if (!status) return true;
@@ -95,6 +88,13 @@ bool is_elsewhere(const AwaitedPart& part) { return part.stub.node != part.launc
 
 bool must_become_native(const AwaitedPart& part) {
   return part.for_writing && is_elsewhere(part) && is_of_other_rank(part.stub, part.launcher);
+}
+
+bool is_replaced(const AwaitedPart& part) {
+  struct stat now {};
+  if (restart::system_calls().fstatat(AT_FDCWD, part.path.c_str(), &now, 0) != 0) return true;
+  const auto then = part.stub_file.status();
+  return then && (now.st_ino != then->st_ino || now.st_dev != then->st_dev);
 }
 
 Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>& try_open) {

@@ -28,6 +28,9 @@ bool is_elsewhere(const AwaitedPart& part);
 /// launch wants to write into it, and nothing says that such files are captured.
 bool must_become_native(const AwaitedPart& part);
 
+/// True where the stub is not at its path any more: its part may have gone with it.
+bool is_replaced(const AwaitedPart& part);
+
 enum class Arrival {
   opened,    ///< `try_open` has succeeded
   replaced,  ///< something else lies at the path now: the native file, or another stub

@@ -108,6 +108,8 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
     }));
     if (arrival == Arrival::replaced) return open_native(request);
   }
+  // A leader that put the file back, or another stub in place, took the part away between our looks.
+  if (!opened && is_replaced(awaited)) return open_native(request);
   if (!opened) return opened.error();
   return std::unique_ptr<Backend>(std::make_unique<ContainerBackend>(
       std::move(opened->source), std::move(opened->stub), place.path, std::move(file), identity,

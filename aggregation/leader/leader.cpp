@@ -97,7 +97,7 @@ class Leader {
       const auto journal = directory_.journal(State::published, look.part);
       // What cannot be read is not put back.
       if (!journal) return {SiblingsLookedUp{look.part, 0}};
-      return {SiblingsLookedUp{look.part, find_siblings(journal->begin)}};
+      return {SiblingsLookedUp{look.part, find_siblings(journal->begin, stubs_)}};
     });
   }
 

@@ -31,28 +31,46 @@ bool has_containers(const restart::PartBegin& begin, const std::string& masked_n
   return std::any_of(names->begin(), names->end(),
                      [&](const std::string& name) { return name.starts_with(prefix); });
 }
-}  // namespace
 
-std::optional<std::size_t> find_siblings(const restart::PartBegin& begin) {
-  if (begin.rank_count < 2) return std::nullopt;
+/// The ranks whose files are looked for.
+std::set<std::uint32_t> neighbours(const restart::PartBegin& begin) {
   std::set<std::uint32_t> others;
   for (const std::uint32_t step : steps) {
     if (step >= begin.rank_count) break;
     others.insert((begin.rank + step) % begin.rank_count);
     others.insert((begin.rank + begin.rank_count - step) % begin.rank_count);
   }
-  for (std::size_t i = 0; i < begin.masked_names.size(); ++i) {
-    for (const std::uint32_t other : others) {
-      for (const std::string& path :
-           restart::sibling_paths(begin.path, begin.masked_names[i], begin.rank, other)) {
+  return others;
+}
+
+std::optional<std::size_t> find_beside(const restart::PartBegin& begin, const std::string& path,
+                                       const std::vector<std::string>& masked_names) {
+  for (std::size_t i = 0; i < masked_names.size(); ++i) {
+    for (const std::uint32_t other : neighbours(begin)) {
+      for (const std::string& sibling :
+           restart::sibling_paths(path, masked_names[i], begin.rank, other)) {
         struct stat status {};
         const bool exists =
-            restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
+            restart::system_calls().fstatat(AT_FDCWD, sibling.c_str(), &status, 0) == 0;
         if (exists && S_ISREG(status.st_mode)) return i;
       }
     }
   }
+  return std::nullopt;
+}
+}  // namespace
+
+std::optional<std::size_t> find_siblings(const restart::PartBegin& begin,
+                                         const StubHandles& stubs) {
+  if (begin.rank_count < 2) return std::nullopt;
+  if (const auto found = find_beside(begin, begin.path, begin.masked_names)) return found;
   // A program that renames its files when they are done leaves none under the others' names.
+  const StubHandles::Found now = stubs.find(begin.part);
+  if (now.fate == StubHandles::Fate::present && now.path != begin.path) {
+    const auto names = restart::masked_names(now.path, begin.rank, begin.rank_count);
+    if (const auto found = find_beside(begin, now.path, names))
+      return *found < begin.masked_names.size() ? *found : 0;
+  }
   for (std::size_t i = 0; i < begin.masked_names.size(); ++i) {
     if (has_containers(begin, begin.masked_names[i])) return i;
   }

@@ -126,12 +126,27 @@ TEST_CASE("a file is not alone whose launch has a container under its name, whoe
   StagedJob job(4);
   job.join(0);
   const auto begun = job.begin(0, "tmp.0.h5", sample(0));
-  CHECK_FALSE(find_siblings(begun.begin));
+  CHECK_FALSE(find_siblings(begun.begin, {}));
   std::filesystem::create_directory(job.out("mcr"));
   std::ofstream(job.out("mcr/set-tmp.{rank}.h5.other-3.r1-1.h5")) << "another launch's";
-  CHECK_FALSE(find_siblings(begun.begin));
+  CHECK_FALSE(find_siblings(begun.begin, {}));
   std::ofstream(job.out("mcr/set-tmp.{rank}.h5.launch-3.r0-0.h5")) << "ours";
-  CHECK(find_siblings(begun.begin) == 0);
+  CHECK(find_siblings(begun.begin, {}) == 0);
+}
+
+TEST_CASE("a file is not alone beside whose new name another rank's lies") {
+  StagedJob job(4);
+  job.join(1);
+  const auto part = job.write(1, "tmp.1.h5", sample(1));
+  const auto begin =
+      job.directory().journal(restart::LaunchDirectory::State::published, part)->begin;
+  StubHandles stubs;
+  stubs.remember(begin);
+  std::filesystem::rename(job.out("tmp.1.h5"), job.out("ckpt.1.h5"));
+  CHECK_FALSE(find_siblings(begin, stubs));
+  std::ofstream(job.out("ckpt.0.h5")) << "rank 0's";
+  CHECK(find_siblings(begin, stubs) == 0);
+  CHECK_FALSE(find_siblings(begin, {}));
 }
 
 TEST_CASE("a list of cores") {

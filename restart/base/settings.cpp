@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "codecs/codec_pipeline.hpp"
+#include "restart/base/pattern_syntax.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -236,6 +237,7 @@ std::string text_problem(std::string_view key, std::string_view value) {
   if (key == "leader_cpus" && value != "auto" && !is_cpu_list(value)) {
     return "it must be a list of CPUs as in 0-3,8";
   }
+  if (key == "match") return std::string(pattern_problem(value));
   if (key.starts_with(codec_prefix)) {
     const auto pipeline = codecs::Pipeline::parse(value);
     if (!pipeline) return pipeline.error().message;

@@ -163,6 +163,10 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
                           "=3",
                           "group_size=all",
                           "files=a{b",
+                          "match=(",
+                          "match=[a-",
+                          "match=a**b)",
+                          "match=*",
                           "close=Staged"}) {
     INFO(bad);
     CHECK_FALSE(load(bad));
@@ -176,7 +180,8 @@ TEST_CASE("what is allowed is taken") {
         "allow=/a:/b/c", "allow=none", "container_dir=../mcr", "group_size=node", "group_size=4",
         "leader_threads=auto", "leader_threads=2", "codec.double=zstd",
         "codec.Grid{n}/Density=none", "verify=off", "verify=no", " keep = 2 ; ; profile = max ",
-        "match=^a.*b$", ""}) {
+        "match=^a.*b$",
+        "match=^(left|right)_", "match=Grid[0-9]{1,8}/", ""}) {
     INFO(good);
     CHECK(load(good));
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/locked_parts.hpp"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -15,6 +17,15 @@ namespace {
 
 constexpr int lock_turns = 2000;  // a writer may wait for slow storage with its stub
 constexpr auto lock_pause = std::chrono::milliseconds(5);
+/// What a leader has open beside the parts while it writes their container.
+constexpr rlim_t other_descriptors = 32;
+
+/// Numbers are given from below: this one says how many are in use.
+bool are_descriptors_few(const File& newest) {
+  struct rlimit limit {};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         static_cast<rlim_t>(newest.descriptor()) + other_descriptors > limit.rlim_cur;
+}
 
 /// The bytes, locked. Between publish and the stub's rename the writer still has its lock, for as
 /// long as storage takes for a rename; who takes a part back has it too, but then it is not
@@ -47,6 +58,7 @@ std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
       if (!bytes) continue;
       const auto size = bytes->size();
       if (!size) continue;
+      if (!parts.empty() && are_descriptors_few(*bytes)) break;
       part.size = *size;
       part.bytes = std::move(*bytes);
     }

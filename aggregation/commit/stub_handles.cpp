@@ -2,6 +2,7 @@
 #include "aggregation/commit/stub_handles.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,13 @@ std::string parent_of(const std::string& path) {
 bool is_directory(const struct stat& status, const PartBegin& begin) {
   return S_ISDIR(status.st_mode) && status.st_dev == begin.directory_device &&
          status.st_ino == begin.directory_inode;
+}
+
+/// Handles are a help, parts are not: they get what is left.
+bool is_in_first_quarter(const File& file) {
+  struct rlimit limit {};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+         static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / 4;
 }
 
 /// Storage that does not answer has not lost anything: writing there will say what is wrong.
@@ -70,7 +78,7 @@ void StubHandles::remember(const PartBegin& begin) {
   const std::lock_guard lock(mutex_);
   if (stubs_.contains(begin.part) || stubs_.size() >= most_handles) return;
   auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) return;
+  if (!file || !is_in_first_quarter(*file)) return;
   const auto status = file->status();
   if (status && is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
     stubs_.emplace(begin.part, *std::move(file));

@@ -18,7 +18,8 @@ namespace mcr::aggregation {
 class StubHandles {
  public:
   /// Opens what lies at the part's path and keeps it where it is this part's stub, or will be. At
-  /// most `most_handles` are kept; parts without one are looked for by their directory's identity.
+  /// most `most_handles` are kept, fewer where descriptors are few; parts without one are looked
+  /// for by their directory's identity.
   void remember(const restart::PartBegin& begin);
   void forget(const restart::PartId& part);
 

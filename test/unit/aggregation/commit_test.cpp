@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/commit.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <string_view>
@@ -148,6 +150,37 @@ TEST_CASE("a directory that goes away again and again is not followed for ever")
   const auto done = commit_group(job.directory(), group_of_parts(job, 1, {id}), summary);
   CHECK(done.failed == std::vector<PartId>{id});
   CHECK(done.storage_failed);
+}
+
+TEST_CASE("a leader with few descriptors writes a set in several containers") {
+  constexpr std::uint32_t ranks = 40;
+  StagedJob job(ranks);
+  std::vector<PartId> parts;
+  StubHandles stubs;
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    job.join(r);
+    parts.push_back(job.write(r, "a." + std::to_string(r) + ".h5", sample(r % 4)));
+  }
+  const restart::File next = *restart::File::open(AT_FDCWD, "/dev/null", O_RDONLY);
+  const rlimit few{static_cast<rlim_t>(next.descriptor()) + 44, before.rlim_max};
+  Summary summary(job.directory());
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  std::vector<PartId> left = parts;
+  DrainDone done;
+  while (!left.empty()) {
+    done = commit_group(job.directory(), group_of_parts(job, ranks, left), summary, &stubs);
+    if (done.committed.empty() || !done.failed.empty()) break;
+    std::erase_if(left, [&](const PartId& part) {
+      return std::find(done.committed.begin(), done.committed.end(), part) != done.committed.end();
+    });
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(left.empty());
+  CHECK(done.failed.empty());
+  CHECK(containers(job).size() > 1);
+  CHECK(job.count(State::published) == 0);
 }
 
 TEST_CASE("a group becomes a container that gives every part back, and leaves the stage") {

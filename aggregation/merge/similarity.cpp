@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view number_mark = "{n}";
 constexpr std::string_view match_mark = "{}";
+/// std::regex goes one call deeper for each character.
+constexpr std::size_t longest_matched = 1024;
 
 // --- match= -------------------------------------------------------------------------------------
 
@@ -35,7 +37,7 @@ class NameMap {
 
   /// `path` with the text that may differ as `{}`.
   [[nodiscard]] std::string apply(const std::string& path) const {
-    if (!pattern_) return path;
+    if (!pattern_ || path.size() > longest_matched) return path;
     try {
       std::smatch found;
       if (!std::regex_search(path, found, *pattern_)) return path;

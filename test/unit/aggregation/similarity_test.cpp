@@ -86,6 +86,13 @@ TEST_CASE("match= names what may differ") {
   CHECK(refused.error().cause == Cause::usage);
 }
 
+TEST_CASE("a name too long for a regular expression stays itself") {
+  const std::string name(100'000, 'x');
+  MatchOptions options;
+  options.match = "(x|y)*";
+  CHECK(found_in({part_of({name.c_str()})}, options) == Found{{name, 1}});
+}
+
 TEST_CASE("a variable without one fragment of the minimum size stays in the skeleton") {
   MatchOptions options;
   options.min_size = 100;

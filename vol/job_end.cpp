@@ -25,17 +25,16 @@ void pause_ms(std::uint64_t ms) {
   nanosleep(&pause, nullptr);
 }
 
-// Until `done`, asked ever more seldom; false at the bound. A leader that died meanwhile is
-// replaced.
+// Until `done`, asked ever more seldom, so that little is waited beyond what had to be; false at
+// the bound. A leader that died meanwhile is replaced.
 template <typename Done>
 bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
   const std::uint64_t begin = monotonic_ns();
-  std::uint64_t pause = 1;
   while (!done()) {
-    if ((monotonic_ns() - begin) / 1'000'000 >= limit_ms) return false;
+    const std::uint64_t waited_ms = (monotonic_ns() - begin) / 1'000'000;
+    if (waited_ms >= limit_ms) return false;
     if (!ensure_leader(stage, false)) return false;
-    pause_ms(pause);
-    pause = std::min<std::uint64_t>(pause * 2, 50);
+    pause_ms(std::clamp<std::uint64_t>(waited_ms / 10, 1, 50));
   }
   return true;
 }

@@ -11,6 +11,7 @@
 
 #include "aggregation/merge/part_inventory.hpp"
 #include "codecs/layout.hpp"
+#include "codecs/records/columns.hpp"
 #include "codecs/solid/solid_frame.hpp"
 #include "restart/format/index.hpp"
 
@@ -40,10 +41,11 @@ struct DatasetPlan {
 
   std::string name;
   restart::DatasetKind kind = restart::DatasetKind::variable;
-  std::uint32_t type = 0;        ///< number in Datatypes
-  std::uint64_t type_bytes = 1;  ///< of an element of that type
-  codecs::ElementType element;   ///< what codecs see
-  std::vector<Piece> pieces;     ///< by position, without gaps
+  std::uint32_t type = 0;               ///< number in Datatypes
+  std::uint64_t type_bytes = 1;         ///< of an element of that type
+  codecs::ElementType element;          ///< what codecs see
+  std::vector<codecs::Column> columns;  ///< of records: what an element is made of
+  std::vector<Piece> pieces;            ///< by position, without gaps
   /// Shapes of pieces, in `element`s, any rank. An empty one: flat.
   std::vector<std::vector<std::uint64_t>> shapes;
 
@@ -67,8 +69,9 @@ struct DatasetPlan {
       std::uint64_t position = 0;  ///< in that dataset
     };
     std::vector<codecs::Section> sections;
-    std::vector<std::uint32_t> datasets;  ///< of the sections
-    std::vector<Source> sources;          ///< of its pieces, in their order
+    std::vector<codecs::Layout> elements;  ///< the sections as plain frames would have them
+    std::vector<std::uint32_t> datasets;   ///< of the sections
+    std::vector<Source> sources;           ///< of its pieces, in their order
   };
   std::vector<std::uint64_t> used;
   std::vector<SolidFrame> solid;

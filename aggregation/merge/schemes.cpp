@@ -141,7 +141,10 @@ DatasetPlan plan_variable(const Variable& variable, const std::vector<Source>& s
   plan.name = variable.name;
   plan.type = variable.type;
   plan.type_bytes = type.bytes;
-  if (variable.form != RawForm::opaque) plan.element = type.element;
+  if (variable.form != RawForm::opaque) {
+    plan.element = type.element;
+    plan.columns = type.columns;
+  }
   plan.pieces = order(sources, block);
   if (block != 0 || variable.form == RawForm::opaque) {
     plan.shapes.assign(1, {});

@@ -2,6 +2,7 @@
 #include "aggregation/merge/solid_choice.hpp"
 
 #include <map>
+#include <set>
 
 #include "aggregation/merge/solid_plan.hpp"
 #include "codecs/chooser.hpp"
@@ -19,30 +20,29 @@ bool may_link(const DatasetPlan& dataset, const codecs::ProfileOptions& profile)
 }
 
 /// Bytes of a section in a plain frame of its own.
-std::size_t plain_bytes(const codecs::Section& section, ByteSpan raw,
+std::size_t plain_bytes(const DatasetPlan& dataset, const codecs::Layout& layout, ByteSpan raw,
                         const codecs::ProfileOptions& profile, Scratch& scratch) {
-  const codecs::Choice choice = codecs::choose(profile, section.layout, raw, scratch, section.name);
+  const codecs::Choice choice =
+      codecs::choose(profile, layout, raw, scratch, dataset.name, dataset.columns);
   Bytes frame;
-  if (!codecs::encode_frame(raw, section.layout, choice.pipeline, scratch, frame)) {
-    return raw.size();
-  }
+  if (!codecs::encode_frame(raw, layout, choice.pipeline, scratch, frame)) return raw.size();
   return frame.size();
 }
 
-/// Marks section `number` and everything that it needs.
-void mark(const std::vector<codecs::SectionReport>& report, std::size_t number,
-          std::vector<bool>& marked) {
-  if (marked[number]) return;
-  marked[number] = true;
-  for (const std::uint32_t need : report[number].needs) mark(report, need, marked);
+/// Adds section `number` and everything that it needs, but for what is `linked` already, to `more`.
+void add_with_needs(const std::vector<codecs::SectionReport>& report, std::uint32_t number,
+                    const std::set<std::uint32_t>& linked, std::set<std::uint32_t>& more) {
+  if (linked.contains(number) || !more.insert(number).second) return;
+  for (const std::uint32_t need : report[number].needs) add_with_needs(report, need, linked, more);
 }
 
 /// Solid frames encoded for a look, next to what their sections cost alone.
 class Trial {
  public:
-  Trial(const MergePlan& plan, const PartFiles& files, const codecs::ProfileOptions& profile,
-        Scratch& scratch)
-      : plan_(plan), files_(files), profile_(profile), scratch_(scratch) {}
+  /// `plan`: the batches of `datasets`.
+  Trial(const MergePlan& plan, const std::vector<DatasetPlan>& datasets, const PartFiles& files,
+        const codecs::ProfileOptions& profile, Scratch& scratch)
+      : plan_(plan), datasets_(datasets), files_(files), profile_(profile), scratch_(scratch) {}
 
   Result<void> run(std::uint32_t number) {
     const DatasetPlan& batches = plan_.datasets.front();
@@ -54,21 +54,34 @@ class Trial {
     std::vector<codecs::SectionReport> report;
     MCR_TRY(codecs::encode_solid_frame(raw, solid.sections, codecs::solid_options(profile_),
                                        scratch_, frame, &report));
-    std::vector<bool> marked(report.size(), false);
-    std::vector<std::size_t> plain(report.size());
+    std::vector<double> gain(report.size());  // of a section by itself
     std::size_t at = 0;
     for (std::size_t n = 0; n < report.size(); ++n) {
       const auto bytes = static_cast<std::size_t>(report[n].raw_bytes);
       const ByteSpan own = ByteSpan(raw).subspan(at, bytes);
       at += bytes;
-      plain[n] = report[n].stored_bytes;
-      if (report[n].is_related) plain[n] = plain_bytes(solid.sections[n], own, profile_, scratch_);
-      if (report[n].is_related && report[n].stored_bytes < plain[n]) mark(report, n, marked);
+      std::size_t plain = report[n].stored_bytes;
+      // What nothing predicts is coded alike in both; but for records, whose columns a plain frame
+      // has and a solid one has not.
+      const bool differs = solid.sections[n].layout.type != solid.elements[n].type;
+      if (report[n].is_related || differs) {
+        plain =
+            plain_bytes(datasets_[solid.datasets[n]], solid.elements[n], own, profile_, scratch_);
+      }
+      total_ += static_cast<double>(plain);
+      gain[n] = static_cast<double>(plain) - static_cast<double>(report[n].stored_bytes);
     }
-    for (std::size_t n = 0; n < report.size(); ++n) {
-      total_ += static_cast<double>(plain[n]);
-      if (!marked[n]) continue;
-      gain_ += static_cast<double>(plain[n]) - static_cast<double>(report[n].stored_bytes);
+    std::set<std::uint32_t> linked;
+    for (std::uint32_t n = 0; n < report.size(); ++n) {
+      if (!report[n].is_related || gain[n] <= 0) continue;
+      std::set<std::uint32_t> more;
+      add_with_needs(report, n, linked, more);
+      double gain_of_all = 0;
+      for (const std::uint32_t section : more) gain_of_all += gain[section];
+      if (gain_of_all > 0) linked.merge(more);
+    }
+    for (const std::uint32_t n : linked) {
+      gain_ += gain[n];
       linked_.try_emplace(solid.datasets[n], report[n].coding);
     }
     return {};
@@ -81,6 +94,7 @@ class Trial {
 
  private:
   const MergePlan& plan_;
+  const std::vector<DatasetPlan>& datasets_;
   const PartFiles& files_;
   const codecs::ProfileOptions& profile_;
   Scratch& scratch_;
@@ -119,7 +133,7 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
   plan.datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
   for (DatasetPlan& dataset : datasets) dataset.linked = false;
   const auto frames = static_cast<std::uint32_t>(plan.datasets.front().used.size());
-  Trial trial(plan, files, profile, scratch);
+  Trial trial(plan, datasets, files, profile, scratch);
   if (frames > 0) MCR_TRY(trial.run(0));
   if (frames >= frames_for_second_trial) MCR_TRY(trial.run(frames / 2));
   if (trial.gain() <= trial.total() * least_share) return reasons;

@@ -77,14 +77,14 @@ class BatchPlanner {
     for (std::uint32_t d = 0; d < datasets_.size(); ++d) {
       const DatasetPlan& dataset = datasets_[d];
       if (!dataset.linked) continue;
-      codecs::Section section{dataset.name, {dataset.element, {}}};
+      codecs::Layout elements{dataset.element, {}};
       const std::uint64_t begin = used;
       for (const Piece& piece : dataset.pieces) {
         if (piece.part < first || piece.part >= last) continue;
         const Cut cut = slab(dataset, piece, number, slabs);
         if (cut.begin == cut.end) continue;
         const std::uint64_t size = dataset.element.size;
-        append_bricks(dataset.shapes[piece.shape], cut.begin, cut.end, section.layout.bricks);
+        append_bricks(dataset.shapes[piece.shape], cut.begin, cut.end, elements.bricks);
         Placed placed{{piece.part, 0, piece.part_offset + cut.begin * size,
                        (cut.end - cut.begin) * size, used},
                       batches_.used.size()};
@@ -92,12 +92,13 @@ class BatchPlanner {
         placed_.push_back(placed);
         frame.sources.push_back({d, piece.position + cut.begin * size});
       }
-      if (section.layout.bricks.empty()) continue;
-      if (section.layout.bricks.size() > max_section_bricks) {
-        section.layout.bricks = {
+      if (elements.bricks.empty()) continue;
+      if (elements.bricks.size() > max_section_bricks) {
+        elements.bricks = {
             codecs::Shape::flat(static_cast<std::uint32_t>((used - begin) / dataset.element.size))};
       }
-      frame.sections.push_back(std::move(section));
+      frame.sections.push_back({dataset.name, section_layout(elements)});
+      frame.elements.push_back(std::move(elements));
       frame.datasets.push_back(d);
     }
     if (used == 0) return;
@@ -130,6 +131,15 @@ class BatchPlanner {
 };
 
 }  // namespace
+
+codecs::Layout section_layout(codecs::Layout elements) {
+  const codecs::ElementType& type = elements.type;
+  if (type.kind != codecs::ElementKind::bytes || type.size % 4 != 0) return elements;
+  const std::uint32_t word_bytes = type.size % 8 == 0 ? 8 : 4;
+  return codecs::column_layout(
+      elements,
+      {{codecs::ElementKind::unsigned_integer, word_bytes, false}, type.size / word_bytes});
+}
 
 DatasetPlan plan_batches(const std::vector<DatasetPlan>& datasets, std::uint32_t bytes_type,
                          std::uint64_t frame_bytes) {

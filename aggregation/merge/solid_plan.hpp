@@ -17,6 +17,10 @@ namespace mcr::aggregation {
 DatasetPlan plan_batches(const std::vector<DatasetPlan>& datasets, std::uint32_t bytes_type,
                          std::uint64_t frame_bytes);
 
+/// The layout of a dataset's section in a solid frame, from that of its elements: records become
+/// unsigned words in a last dimension, so that they may repeat others word by word.
+codecs::Layout section_layout(codecs::Layout elements);
+
 /// Where the bytes of linked datasets lie in the dataset of batches.
 class BatchPlaces {
  public:

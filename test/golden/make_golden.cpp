@@ -190,6 +190,24 @@ Bytes related_sections(std::vector<Section>& sections, ElementType type) {
   return raw;
 }
 
+/// Records of 24 bytes, as words in a last dimension, and the same records again, but for one.
+Bytes repeated_records(std::vector<Section>& sections) {
+  constexpr std::uint32_t records = 150;
+  constexpr std::uint32_t words = 3;
+  const ElementType u8{ElementKind::unsigned_integer, 8, false};
+  Bytes raw;
+  for (const char* name : {"records", "again"}) {
+    sections.push_back({name, {u8, {{2, {records, words}}}}});
+    for (std::uint64_t i = 0; i < records; ++i) {
+      Writer(raw).u64(1000 + 7 * i);
+      Writer(raw).u64(std::bit_cast<std::uint64_t>(std::sqrt(2.0 + static_cast<double>(i))));
+      Writer(raw).u64(i % 5 << 32 | (i * i * 2654435761U) % 1000);
+    }
+  }
+  raw[raw.size() - 100] ^= std::byte{1};
+  return raw;
+}
+
 void make(const std::filesystem::path& directory) {
   Scratch scratch;
   for (const Golden& golden : all) {
@@ -225,6 +243,14 @@ void make(const std::filesystem::path& directory) {
                        std::to_string(type.size) + (type.big_endian ? "_big" : "") + ".frame"),
           frame);
     }
+    std::vector<Section> sections;
+    const Bytes raw = repeated_records(sections);
+    ProfileOptions options;
+    options.profile = profile;
+    Bytes frame;
+    if (!encode_solid_frame(raw, sections, solid_options(options), scratch, frame)) std::exit(1);
+    write_new(directory / ("solid_" + std::string(profile_name(profile)) + "_records.frame"),
+              frame);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <hdf5.h>
 
+#include <functional>
 #include <memory>
 #include <random>
 
@@ -62,10 +63,14 @@ struct Packed {
   std::vector<std::unique_ptr<File>> files;
   SetToCommit set;
 
-  Packed(unsigned parts, hsize_t edge) {
+  Packed(unsigned parts, hsize_t edge)
+      : Packed(parts,
+               [edge](const std::string& path, unsigned seed) { write_part(path, edge, seed); }) {}
+
+  Packed(unsigned parts, const std::function<void(const std::string&, unsigned)>& write_one) {
     for (unsigned i = 0; i < parts; ++i) {
       const std::string path = directory / ("rank" + std::to_string(i) + ".h5");
-      write_part(path, edge, i + 1);
+      write_one(path, i + 1);
       auto file = File::open(AT_FDCWD, path, O_RDONLY);
       REQUIRE(file);
       files.push_back(std::make_unique<File>(std::move(*file)));
@@ -168,6 +173,52 @@ TEST_CASE("a link frame gives the variable's bytes, whether parts are cut into s
     }
   }
   CHECK(checked >= 6);
+}
+
+/// Particles as records, and the same array under a second name; "others" has records of its own.
+void write_records(const std::string& path, unsigned seed) {
+  struct Particle {
+    double mass;
+    std::int64_t id;
+    float velocity[2];
+  };
+  make_hdf5_file(path, {true, 0}, [&](hid_t file) {
+    const hsize_t two = 2;
+    const hid_t pair = H5Tarray_create2(H5T_NATIVE_FLOAT, 1, &two);
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Particle));
+    H5Tinsert(type, "mass", offsetof(Particle, mass), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "id", offsetof(Particle, id), H5T_NATIVE_INT64);
+    H5Tinsert(type, "velocity", offsetof(Particle, velocity), pair);
+    const hsize_t count = 20000;
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    std::vector<Particle> particles(count);
+    for (const char* name : {"particles", "others", "particles again"}) {
+      std::mt19937_64 random(std::string(name) == "others" ? seed + 100 : seed);
+      for (Particle& p : particles) {
+        p = {1 + static_cast<double>(random() % 1000000) * 1e-9,
+             static_cast<std::int64_t>(random() % 100000),
+             {static_cast<float>(random() % 4096), static_cast<float>(random() % 4096)}};
+      }
+      const hid_t dataset =
+          H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      REQUIRE(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, particles.data()) >= 0);
+      H5Dclose(dataset);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Tclose(pair);
+  });
+}
+
+TEST_CASE("records that come twice share solid frames, others keep their own") {
+  Packed packed(2, write_records);
+  const CommitReport report = packed.write(codecs::Profile::balanced);
+  packed.require_same_bytes();
+  CHECK(row_of(report, "particles").pipeline == "linked");
+  CHECK(row_of(report, "particles again").pipeline == "linked");
+  CHECK(row_of(report, "others").pipeline != "linked");
+  // Two of three arrays cost something, and each of them not half.
+  CHECK(report.container_bytes < report.raw_bytes / 3);
 }
 
 TEST_CASE("profiles that do not link, and damage in a solid frame") {

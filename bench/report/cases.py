@@ -134,40 +134,65 @@ def scaling(place):
     return [Figure(group, "CPU time of a byte: 64 ranks ÷ 1", flat["ranks"], ("<=", 1.1))], {group: plots}
 
 
+def job(place, way, ranks, elements, on_disk=False, rate=None):
+    """Ranks that write a file of 8 variables each and end: seconds until all is durable, and that the slowest rank waited."""
+    directory = place.directory("storage", on_disk)
+    env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
+    if way == "mcr":
+        env |= {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;"
+                                      f"launch=bench{time.monotonic_ns()};log=quiet;node=bench"}
+    if rate:
+        env |= place.throttled(directory, rate, rate * 2)
+    commands = [[place.make_set_program, directory, "--rank", rank, "--variables", 8, "--elements", elements,
+                 *(["--gzip", 1] if way == "gzip" else []), *(["--fsync", 1] if on_disk and way != "mcr" else [])] for rank in range(ranks)]
+    # As a launcher would say it.
+    envs = [{**env, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks), "MPI_LOCALRANKID": str(rank), "MPI_LOCALNRANKS": str(ranks)}
+            for rank in range(ranks)]
+    wall, printed = together(commands, envs)
+    if way == "mcr" and len(list(directory.rglob("set-*.h5"))) != 1:
+        raise Failed("mcr wrote no container, or several")
+    return wall, max(float(text) for text in printed)
+
+
+def durable_figure(group, kind, durable):
+    """`durable`: {way: seconds of each round}."""
+    return Figure(group, f"{kind}: until durable (start and fill included), mcr ÷ native",
+                  [m / n for m, n in zip(durable["mcr"], durable["native"])],
+                  note=", ".join(f"{way} {1000 * quantile(seconds, 0.5):.0f} ms" for way, seconds in durable.items()))
+
+
+def small_job(place):
+    """What a new user times first: a job of four small files that ends at once."""
+    group = "A small job: 4 ranks write 4 MiB each and end"
+    figures = []
+    for kind, on_disk in (("memory", False), ("disk, fsync", True)):
+        durable = {"native": [], "mcr": []}
+        for turn in range(3 if place.quick else 15):
+            for way in durable:
+                durable[way].append(job(place, way, ranks=4, elements=65536, on_disk=on_disk)[0])
+        figures.append(durable_figure(group, kind, durable))
+    return figures, {}
+
+
 def storages(place):
     """What the program waits for, and until all is durable, on four kinds of storage."""
     group = "Storage: native, mcr and gzip, seen by the program and until durable"
     ranks, elements = 4, (1 if place.quick else 4) * 65536
-    shape = ["--variables", 8, "--elements", elements]
     rounds = 1 if place.quick else 3
-    plugin = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
     kinds = {"memory": (False, None), "disk, fsync": (True, None), "100 MB/s a process": (False, 100e6),
              "20 MB/s a process": (False, 20e6)}
+    ways = ["native", "mcr", "gzip"]
     seen, durable, figures = {}, {}, []
     for kind, (on_disk, rate) in kinds.items():
-        for way in ("native", "mcr", "gzip"):
-            for turn in range(rounds):
-                directory = place.directory("storage", on_disk)
-                env = dict(plugin)
-                if way == "mcr":
-                    env |= {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;ranks={ranks};"
-                                                  f"launch=bench{time.monotonic_ns()};log=quiet;node=bench"}
-                if rate:
-                    env |= place.throttled(directory, rate, rate * 2)
-                commands = [[place.make_set_program, directory, "--rank", rank, *shape, *(["--gzip", 1] if way == "gzip" else []),
-                             *(["--fsync", 1] if on_disk and way != "mcr" else [])] for rank in range(ranks)]
-                envs = [{**env, **({"MCR_RANK": str(rank)} if way == "mcr" else {})} for rank in range(ranks)]
-                wall, printed = together(commands, envs)
-                seen.setdefault((kind, way), []).append(max(float(text) for text in printed))
+        for turn in range(rounds):
+            for way in ways:
+                wall, waited = job(place, way, ranks, elements, on_disk, rate)
+                seen.setdefault((kind, way), []).append(waited)
                 durable.setdefault((kind, way), []).append(wall)
-                if way == "mcr" and not list(directory.rglob("set-*.h5")):
-                    raise Failed("mcr wrote no container")
         pairs = [m / n for m, n in zip(seen[kind, "mcr"], seen[kind, "native"])]
         figures.append(Figure(group, f"{kind}: program waits, mcr ÷ native", pairs, ("<=", 1.0)))
-        figures.append(Figure(group, f"{kind}: until durable (start and fill included), mcr ÷ native",
-                              [m / n for m, n in zip(durable[kind, "mcr"], durable[kind, "native"])]))
+        figures.append(durable_figure(group, kind, {way: durable[kind, way] for way in ways}))
     spread = lambda values: (quantile(values, 0.5), min(values), max(values))
-    ways = ["native", "mcr", "gzip"]
     rows = lambda table: {kind: [spread(table[kind, way]) for way in ways] for kind in kinds}
     return figures, {group: [bars(f"The program waits ({ranks} ranks × {elements * 64 // MIB} MiB)", "s", rows(seen), ways),
                              bars("Until all is durable, from the programs' start", "s", rows(durable), ways)]}
@@ -259,5 +284,5 @@ def model(place):
     return figures, {group: [lines("Time of a checkpoint, 1 GB a process", "processes", "seconds", series, y_log=True)]}
 
 
-ALL = [application_cost, first_file, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart,
+ALL = [application_cost, first_file, small_job, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart,
        restart_decoding, restart_memory, partial_reads, kept_sets, model]

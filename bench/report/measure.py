@@ -144,6 +144,7 @@ class Place:
     def pack(self, files, *options, env=None):
         """Packs into memory. Its cost, with the report as `report`."""
         output = self.memory / "packed.h5"
+        output.unlink(missing_ok=True)  # a leader's container is new: to free another's pages is no part of it
         cost = run([self.mcr, "pack", "--json", "-f", "-o", output, *options, *files], env=env)
         cost.report = json.loads(cost.text)
         return cost

@@ -2,6 +2,7 @@
 // Nothing here has a destructor: HDF5 calls the plugin after static destructors have run.
 #include "restart/base/log.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -102,6 +103,10 @@ void write_line(std::string_view message) {
 void set_log_level(LogLevel wanted) { level = wanted; }
 LogLevel log_level() { return level; }
 void set_log_descriptor(int wanted) { descriptor = wanted; }
+
+void look_for_stderr() {
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) descriptor = -1;
+}
 
 void log_summary(std::string_view message) {
   if (level.load() != LogLevel::quiet) write_line(message);

@@ -14,6 +14,9 @@ void set_log_level(LogLevel level);
 [[nodiscard]] LogLevel log_level();
 /// Messages go to this descriptor from now on (stderr until then).
 void set_log_descriptor(int descriptor);
+/// For a program that may have been started without stderr: the number is some file's of its own soon,
+/// so nothing is said to it.
+void look_for_stderr();
 
 void log_summary(std::string_view message);  ///< at log=summary and debug
 void log_warning(std::string_view message);  ///< always, unless log=quiet

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -22,11 +23,19 @@ bool is_upper_half(int descriptor, const rlimit& limit) {
          number + 2 > limit.rlim_cur / 2;
 }
 
+int moved_to(int descriptor, int lowest) {
+  const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
+  if (moved < 0) return descriptor;
+  system_calls().close(descriptor);
+  return moved;
+}
+
 }  // namespace
 
 void spare_numbers_of_program() { is_spared = true; }
 
 int spared_number(int descriptor) {
+  if (descriptor <= STDERR_FILENO) return moved_to(descriptor, STDERR_FILENO + 1);
   rlimit limit{};
   if (!is_spared || descriptor < always_there || ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
       !is_upper_half(descriptor, limit) || limit.rlim_max <= limit.rlim_cur) {
@@ -36,10 +45,8 @@ int spared_number(int descriptor) {
   // gets the lowest free number, as always.
   const rlimit raised{limit.rlim_max, limit.rlim_max};
   if (::setrlimit(RLIMIT_NOFILE, &raised) != 0) return descriptor;
-  const int spared = ::fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(limit.rlim_cur));
+  const int spared = moved_to(descriptor, static_cast<int>(limit.rlim_cur));
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
-  if (spared < 0) return descriptor;
-  system_calls().close(descriptor);
   return spared;
 }
 

@@ -3,6 +3,7 @@
 // All others are the native connector's.
 #include "vol/connector/connector.hpp"
 
+#include "restart/base/log.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "vol/binding/id.hpp"
 #include "vol/connector/file_calls.hpp"
@@ -56,6 +57,7 @@ const H5VL_class_t* connector_class() {
   native = find_native_class();
   if (native == nullptr) return &refused;
   restart::spare_numbers_of_program();
+  restart::look_for_stderr();
   own = *native;
   own.value = connector_value;
   own.name = connector_name;

@@ -69,6 +69,8 @@ class LaunchDirectory {
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
   /// Records a regular end with the process's exit status, as far as it is known (else 0).
   Result<void> end_presence(const Presence& presence, int status = 0) const;
+  /// Gives the descriptor up without closing it: somebody else has done that.
+  void abandon() { (void)directory_.release(); }
 
   /// create() and join() in one, which is how a rank must do it: a leader may be removing the
   /// directory of a launch in which nobody lives between the two.

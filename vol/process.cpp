@@ -2,6 +2,7 @@
 #include "vol/process.hpp"
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,10 +25,39 @@ alignas(Process) constinit std::byte storage[sizeof(Process)]{};
 constinit std::atomic<Process*> made{nullptr};
 constinit std::mutex making;
 
-// Descriptors of the presence files: a fork's child closes its copies, because a presence counts as
-// alive for as long as any process has it open. Only what may be called in such a child is used.
+// The presence files: a fork's child closes its copies, because a presence counts as alive for as
+// long as any process has it open. Only what may be called in such a child is used.
+struct OpenPresence {
+  std::atomic<int> descriptor_plus_1{0};
+  std::atomic<ino_t> inode{0};
+};
 constexpr std::size_t max_presences = 16;
-constinit std::atomic<int> presence_descriptors[max_presences]{};
+constinit OpenPresence open_presences[max_presences]{};
+
+JobStage::Inode inode_of(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? JobStage::Inode(status.st_dev, status.st_ino)
+                                         : JobStage::Inode();
+}
+
+void note_opened(JobStage& stage) {
+  const int descriptor = stage.presence.file.descriptor();
+  stage.opened_directory = inode_of(stage.directory.descriptor());
+  stage.opened_presence = inode_of(descriptor);
+  for (auto& open : open_presences) {
+    int none = 0;
+    if (!open.descriptor_plus_1.compare_exchange_strong(none, descriptor + 1)) continue;
+    open.inode = stage.opened_presence.second;
+    return;
+  }
+}
+
+void forget_presence(const JobStage& stage) {
+  for (auto& open : open_presences) {
+    int noted = stage.presence.file.descriptor() + 1;
+    open.descriptor_plus_1.compare_exchange_strong(noted, 0);
+  }
+}
 
 constinit std::atomic<bool> forked{false};
 constinit std::atomic<bool> is_child{false};
@@ -42,10 +72,30 @@ void note_fork() { forked = true; }
 
 void become_child() {
   is_child = true;
-  for (auto& descriptor : presence_descriptors) {
-    const int open = descriptor.exchange(0) - 1;
-    if (open >= 0) close(open);
+  for (auto& open : open_presences) {
+    const int descriptor = open.descriptor_plus_1.exchange(0) - 1;
+    if (descriptor >= 0 && inode_of(descriptor).second == open.inode) close(descriptor);
   }
+}
+
+// A program that becomes a daemon closes every descriptor, ours among them. Their numbers may be its
+// own files' by then: nothing may be written to them, nor may they be closed.
+Result<void> stay_entered(JobStage& stage) {
+  if (!Process::is_owner()) return {};  // a fork's child has closed its presence itself
+  const bool is_open = inode_of(stage.directory.descriptor()) == stage.opened_directory &&
+                       inode_of(stage.presence.file.descriptor()) == stage.opened_presence;
+  if (is_open) return {};
+  forget_presence(stage);
+  (void)stage.presence.file.release();
+  stage.directory.abandon();
+  const restart::Launcher& who = stage.launcher;
+  auto entered = MCR_TRY(restart::LaunchDirectory::enter(
+      stage.stage, who.node, who.launch.value_or(""), who.rank, who.rank_count));
+  stage.directory = std::move(entered.directory);
+  stage.presence = std::move(entered.presence);
+  stage.leader_checked_ns = 0;
+  note_opened(stage);
+  return {};
 }
 
 restart::LogLevel level_of(const restart::Settings& settings) {
@@ -135,7 +185,10 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   const std::lock_guard lock(mutex_);
   const std::string path(settings.text("stage"));
   const std::string key = path + '\n' + launcher.node + '\n' + launcher.launch.value_or("");
-  if (const auto known = stages_.find(key); known != stages_.end()) return known->second.get();
+  if (const auto known = stages_.find(key); known != stages_.end()) {
+    MCR_TRY(stay_entered(*known->second));
+    return known->second.get();
+  }
   if (const auto failed = unusable_.find(key); failed != unusable_.end()) return failed->second;
   auto entered = restart::LaunchDirectory::enter(path, launcher.node, launcher.launch.value_or(""),
                                                  launcher.rank, launcher.rank_count);
@@ -147,10 +200,7 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   stage->settings = settings.changed();
   stage->exit_wait_ms = settings.milliseconds("exit_wait");
   stage->waits_at_exit = settings.text("exit") == "wait";
-  for (auto& descriptor : presence_descriptors) {
-    int none = 0;
-    if (descriptor.compare_exchange_strong(none, stage->presence.file.descriptor() + 1)) break;
-  }
+  note_opened(*stage);
   return (stages_[key] = std::move(stage)).get();
 }
 
@@ -172,14 +222,11 @@ void Process::add_published(JobStage& stage, const restart::PartId& part) {
 void Process::end() {
   if (!is_owner()) return;
   const std::lock_guard lock(mutex_);
-  for (auto& [key, stage] : stages_) end_job(*stage, exit_status, waited_ns);
-  // H5close() and going on: the next capture enters again.
   for (auto& [key, stage] : stages_) {
-    for (auto& descriptor : presence_descriptors) {
-      int open = stage->presence.file.descriptor() + 1;
-      descriptor.compare_exchange_strong(open, 0);
-    }
+    if (stay_entered(*stage)) end_job(*stage, exit_status, waited_ns);
   }
+  // H5close() and going on: the next capture enters again.
+  for (auto& [key, stage] : stages_) forget_presence(*stage);
   stages_.clear();
   unusable_.clear();
 }

@@ -6,12 +6,15 @@
 // nothing.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "restart/base/launcher.hpp"
@@ -30,6 +33,8 @@ struct JobStage {
 
   restart::LaunchDirectory directory;
   restart::LaunchDirectory::Presence presence;
+  using Inode = std::pair<dev_t, ino_t>;
+  Inode opened_directory, opened_presence;  ///< whose descriptors these were when they were opened
   restart::Launcher launcher;
   std::string stage;
   std::string settings;  ///< for the leader that we may have to start

@@ -204,9 +204,12 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   return (stages_[key] = std::move(stage)).get();
 }
 
-std::uint64_t Process::next_sequence(const std::string& path, std::uint64_t first) {
+std::uint64_t Process::next_sequence(const std::string& path,
+                                     const std::function<std::uint64_t()>& first) {
   const std::lock_guard lock(mutex_);
-  return sequences_.try_emplace(path, first).first->second++;
+  const auto known = sequences_.find(path);
+  const std::uint64_t next = known == sequences_.end() ? first() : known->second + 1;
+  return sequences_[path] = next;
 }
 
 bool Process::has_reopened(const std::string& path) {

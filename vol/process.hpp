@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -72,8 +73,8 @@ class Process {
   /// then on.
   Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
 
-  /// How often this process has begun writing `path` in this launch; `first` where it has not yet.
-  std::uint64_t next_sequence(const std::string& path, std::uint64_t first = 0);
+  /// One more than the last time that this process began to write `path`, else what `first` says.
+  std::uint64_t next_sequence(const std::string& path, const std::function<std::uint64_t()>& first);
   /// False the first time that it is asked of `path`: asked when a published file is written again.
   bool has_reopened(const std::string& path);
 
@@ -95,7 +96,7 @@ class Process {
   std::map<std::pair<std::string, std::string>, SettingsPointer> settings_;
   std::map<std::string, std::unique_ptr<JobStage>> stages_;
   std::map<std::string, Error> unusable_;
-  std::map<std::string, std::uint64_t> sequences_;
+  std::map<std::string, std::uint64_t> sequences_;  ///< the last one of each path
   std::set<std::string> reopened_;
   std::map<std::string, restart::Launcher> launchers_;
 };

@@ -296,6 +296,11 @@ std::string random_nonce() {
 
 }  // namespace
 
+bool is_child_of_launcher() {
+  const auto parent = facts_of(static_cast<std::uint64_t>(::getppid()));
+  return parent && is_launcher_name(parent->name);
+}
+
 Launcher find_launcher(const std::function<const char*(const char*)>& variable,
                        const LauncherOverrides& overrides) {
   const Variables variables(variable);

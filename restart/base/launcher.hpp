@@ -56,4 +56,8 @@ struct LauncherOverrides {
 Launcher find_launcher(const std::function<const char*(const char*)>& variable,
                        const LauncherOverrides& overrides);
 
+/// False where a shell or another wrapper stands between launcher and program, which may start several
+/// programs in turn.
+bool is_child_of_launcher();
+
 }  // namespace mcr::restart

@@ -80,9 +80,9 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   stub.part = MCR_TRY(restart::PartId::random());
   auto [file, temporary] = MCR_TRY(temporary_beside(place->path, stub.part.text()));
   // Several programs in turn in one rank of a launch count on.
-  const std::uint64_t first = stub.launch == *launcher.launch ? stub.sequence + 1 : 0;
+  stub.sequence = process.next_sequence(
+      place->path, [&] { return stub.launch == *launcher.launch ? stub.sequence + 1 : 0; });
   stub.launch = *launcher.launch;
-  stub.sequence = process.next_sequence(place->path, first);
   stub.rank_count = launcher.rank_count;
   stub.launch_directory.clear();  // the stage has never heard of it
   stub.path = place->path;

@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
+#include "restart/earlier_writings.hpp"
+#include "restart/stub_file.hpp"
 #include "vol/driver/unfinished_part.hpp"
 #include "vol/job_end.hpp"
 #include "vol/publish.hpp"
@@ -32,15 +33,9 @@ Table& table() {
 }
 
 // The stub that lies where the part goes; nothing where that is another file.
-std::optional<restart::Stub> stub_in(const restart::File& file, const struct stat& status) {
-  if (status.st_size > static_cast<off_t>(restart::Stub::max_bytes)) return std::nullopt;
-  Bytes content(static_cast<std::size_t>(status.st_size));
-  const auto head = MutableByteSpan(content).first(
-      std::min<std::size_t>(content.size(), restart::Stub::head_bytes));
-  if (!file.read_at(0, head) || !restart::looks_like_stub(head)) return std::nullopt;
-  if (!file.read_at(head.size(), MutableByteSpan(content).subspan(head.size())))
-    return std::nullopt;
-  auto stub = restart::read_stub(content);
+std::optional<restart::Stub> stub_in(const restart::File& file) {
+  if (!restart::is_stub_file(file)) return std::nullopt;
+  auto stub = restart::read_stub_file(file);
   return stub ? std::optional(std::move(*stub)) : std::nullopt;
 }
 
@@ -70,16 +65,12 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   part.identity = {status.st_dev, status.st_ino};
   part.group = status.st_gid;
   restart::PartBegin& begin = part.begin;
-  std::uint64_t first_sequence = 0;
   if (!plan.place.status) begin.file_inode = status.st_ino;
+  std::optional<restart::Stub> old;
   if (plan.place.status) {
-    const auto old = stub_in(part.at_path, status);
+    old = stub_in(part.at_path);
     begin.replaced = old ? restart::Replaced::stub : restart::Replaced::native_file;
     if (old) begin.replaced_part = old->part;
-    // A launcher may start several programs in turn in each rank: the count goes on where the one
-    // before left it, else two writings would be one generation.
-    if (old && old->launch == launcher.launch && old->path == plan.place.path)
-      first_sequence = old->sequence + 1;
   }
   begin.path_as_passed = plan.path_as_passed;
   begin.path = plan.place.path;
@@ -90,8 +81,16 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.local_rank_count = launcher.local_rank_count;
   begin.node = launcher.node;
   begin.launch = *launcher.launch;
-  begin.sequence = Process::get().next_sequence(plan.place.path, first_sequence);
   begin.masked_names = plan.masked_names;
+  begin.sequence = Process::get().next_sequence(begin.path, [&] {
+    // A launcher may start several programs in turn in each rank: the count goes on where the one
+    // before left it.
+    const bool goes_on = old && old->launch == begin.launch && old->path == begin.path;
+    const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
+    if (launcher.rank_count <= 1 || restart::is_child_of_launcher()) return next;
+    return std::max(next, restart::sequence_after_earlier(plan.stage->directory, begin,
+                                                          plan.settings->text("container_dir")));
+  });
   begin.presence = plan.stage->presence.name;
   begin.mode = status.st_mode & 07777;
   begin.begin_ns = realtime_ns();

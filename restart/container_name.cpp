@@ -30,10 +30,7 @@ std::string flat_name(std::string_view relative) {
     flat.push_back(c == '/' ? '+' : c);
   }
   if (flat.size() <= max_masked_bytes) return flat;
-  std::size_t kept = max_masked_bytes - 17;
-  // Not in the middle of a character of UTF-8: some file systems refuse such names.
-  while (kept > 0 && (static_cast<unsigned char>(flat[kept]) & 0xc0) == 0x80) --kept;
-  return flat.substr(0, kept) + "~" + hexadecimal(checksum(as_bytes(flat)));
+  return cut_text(flat, max_masked_bytes - 17) + "~" + hexadecimal(checksum(as_bytes(flat)));
 }
 
 template <typename Number>
@@ -117,6 +114,12 @@ std::optional<ParsedContainerName> parse_container_name(std::string_view text) {
   parsed.masked_name = text;
   if (parsed.masked_name.empty()) return std::nullopt;
   return parsed;
+}
+
+std::string cut_text(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;
+  return std::string(text.substr(0, limit));
 }
 
 std::string safe_name(std::string_view text, std::size_t limit) {

@@ -47,6 +47,10 @@ struct ParsedContainerName {
 };
 std::optional<ParsedContainerName> parse_container_name(std::string_view file_name);
 
+/// The beginning of `text`, at most so many bytes and not cut in the middle of a character of UTF-8,
+/// because some file systems refuse such names.
+std::string cut_text(std::string_view text, std::size_t limit);
+
 /// `text` as a part of file names: other characters than [A-Za-z0-9_-] become '_', and where
 /// anything was changed or cut to `limit` characters, a checksum of the original follows, so that
 /// different texts stay different.

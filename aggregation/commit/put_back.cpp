@@ -111,12 +111,13 @@ Result<void> copy(const File& from, const File& to) {
   return to.truncate(size);
 }
 
-/// `bytes` under `name` in `directory`; what lay there is replaced. Durable when it returns: late
-/// errors of the storage must come while the stage still has the part.
-Result<void> place(const File& directory, const std::string& name, const File& bytes,
-                   std::uint32_t mode, std::uint64_t modified_ns) {
+/// The part's `bytes` under `name` in `directory`; what lay there is replaced. Durable when it returns:
+/// late errors of the storage must come while the stage still has the part. A leader that dies over it
+/// leaves a file that the next attempt takes away: of a launch on a node one leads at a time.
+Result<void> place(const File& directory, const std::string& name, const PartBegin& begin,
+                   const File& bytes, std::uint32_t mode, std::uint64_t modified_ns) {
   restart::PendingFile pending =
-      MCR_TRY(restart::PendingFile::create(directory.descriptor(), name, 0600));
+      MCR_TRY(restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text()));
   const File& made = pending.file();
   MCR_TRY(copy(bytes, made));
   if (system_calls().fchmod(made.descriptor(), mode & 07777) != 0) {
@@ -142,9 +143,10 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
       restart::container_name(masked, settings.text("container_dir"), begin.launch, begin.sequence);
   MCR_TRY(make_container_directory(names.directory));
   const File directory = MCR_TRY(File::open(AT_FDCWD, names.directory, O_RDONLY | O_DIRECTORY));
+  const std::string id = "." + begin.part.text().substr(0, 8);
   const std::string name =
-      "unfinished-" + name_of(begin.path) + "." + begin.part.text().substr(0, 8);
-  MCR_TRY(place(directory, name, bytes, begin.mode, modified_ns));
+      restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
+  MCR_TRY(place(directory, name, begin, bytes, begin.mode, modified_ns));
   return names.directory + "/" + name;
 }
 
@@ -174,8 +176,9 @@ Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubH
 }
 
 /// The part's bytes in place of its stub, to which we need no link then.
-Result<void> place_in(const OwnFile& own, const File& bytes, std::uint64_t modified_ns) {
-  MCR_TRY(place(own.home, name_of(own.path), bytes, own.mode, modified_ns));
+Result<void> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
+                      std::uint64_t modified_ns) {
+  MCR_TRY(place(own.home, name_of(own.path), begin, bytes, own.mode, modified_ns));
   if (!own.our_link.empty()) (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
   return {};
 }
@@ -224,7 +227,7 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   }
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
   if (!own) return false;
-  MCR_TRY(place_in(*own, *bytes, journal.publish ? journal.publish->publish_ns : 0));
+  MCR_TRY(place_in(*own, journal.begin, *bytes, journal.publish ? journal.publish->publish_ns : 0));
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
   return true;
@@ -254,7 +257,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
   std::string said;
   if (own) {
-    MCR_TRY(place_in(*own, bytes, journal.publish->publish_ns));
+    MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns));
     said = own->path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {

@@ -138,6 +138,13 @@ Result<void> keep_aside(const NativeNote& note, const std::string& path,
   return system_error("cannot keep aside", path);
 }
 
+Result<void> keep_member_aside(const std::string& path, std::string_view container_dir) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const auto note = find_native_note(path, container_dir, status);
+  return note && note->is_complete ? keep_aside(*note, path, status) : Result<void>();
+}
+
 bool is_kept_aside(const NativeNote& note, const struct stat& status) {
   struct stat aside {};
   return status.st_nlink == 2 &&

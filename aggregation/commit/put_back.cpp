@@ -16,6 +16,7 @@
 #include "restart/base/settings.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
+#include "restart/native_members.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 
@@ -282,6 +283,9 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
                         begin.replaced == restart::Replaced::native_file &&
                         there.modified_ns < static_cast<std::int64_t>(begin.begin_ns);
   if (!predecessor && !old_file && there.kind != AtPath::Kind::our_empty) return false;
+  // Its writer may have died before it did this, and the set before needs the file.
+  if (old_file)
+    MCR_TRY(restart::keep_member_aside(begin.path, settings_of(begin).text("container_dir")));
   MCR_TRY(restart::replace_file(home->descriptor(), name_of(begin.path),
                                 restart::write_stub(stub_of(begin, directory.path())), there.mode,
                                 restart::Durability::durable));

@@ -50,11 +50,7 @@ bool note_native(const StagedPart& part, std::uint64_t inode) {
 }
 
 void keep_member_aside(const std::string& path, std::string_view container_dir) {
-  struct stat status {};
-  if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  const auto note = restart::find_native_note(path, container_dir, status);
-  if (!note || !note->is_complete) return;
-  if (const auto kept = restart::keep_aside(*note, path, status); !kept) {
+  if (const auto kept = restart::keep_member_aside(path, container_dir); !kept) {
     restart::log_warning_once("aside",
                               "the earlier set loses " + path + ": " + kept.error().message);
   }

@@ -35,8 +35,15 @@ RunCommand declare_config(CLI::App& app) {
   app.add_option("DIR", *directory, "of checkpoints, whose mcr.conf counts too");
   app.add_flag("--describe", *help, "say what each setting is for");
   return [directory, help](const CommonOptions& common) {
-    if (struct stat status{}; !directory->empty() && ::stat(directory->c_str(), &status) != 0)
-      return print_error(common, "config", restart::system_error("cannot find", *directory));
+    if (struct stat status{}; !directory->empty()) {
+      if (::stat(directory->c_str(), &status) != 0)
+        return print_error(common, "config", restart::system_error("cannot find", *directory));
+      if (!S_ISDIR(status.st_mode)) {
+        return print_error(
+            common, "config",
+            Error{Cause::usage, *directory + " is no directory; name the one of the checkpoints"});
+      }
+    }
     std::vector<std::string> warnings;
     const auto settings = effective_settings(*directory, warnings);
     for (const std::string& warning : warnings)

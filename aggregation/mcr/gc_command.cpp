@@ -10,6 +10,7 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 
@@ -40,15 +41,11 @@ RunCommand declare_gc(CLI::App& app) {
       "the list before you say --remove. Copies of stubs elsewhere keep nothing alive.\n"
       "Exit codes: 0 done, 1 a container could not be removed; 2 as everywhere.");
   return [words](const CommonOptions& common) {
-    const auto containers = find_containers(words->directory);
-    if (!containers) return print_error(common, "gc", containers.error());
-    std::vector<std::string> unreadable;
-    const auto sets = stored_sets(*containers, unreadable);
+    const auto found = sets_in(words->directory, "gc");
+    if (!found) return print_error(common, "gc", found.error());
     nlohmann::json list = nlohmann::json::array();
     std::uint64_t bytes = 0;
-    for (const std::string& what : unreadable)
-      std::fprintf(stderr, "mcr gc: left alone: %s\n", what.c_str());
-    const auto orders = superseded(sets);
+    const auto orders = superseded(found->sets);
     if (!orders) return print_error(common, "gc", orders.error());
     for (const GivenUp& order : *orders) {
       const StoredSet& set = *order.set;

@@ -41,12 +41,9 @@ RunCommand declare_latest(CLI::App& app) {
       "take it.\n"
       "Exit codes: 0 found, 1 there is no whole set; 2 as everywhere.");
   return [directory, all, quick](const CommonOptions& common) {
-    const auto containers = find_containers(*directory);
-    if (!containers) return print_error(common, "latest", containers.error());
-    std::vector<std::string> unreadable;
-    const auto sets = stored_sets(*containers, unreadable);
-    for (const std::string& what : unreadable)
-      std::fprintf(stderr, "mcr latest: left out: %s\n", what.c_str());
+    const auto found = sets_in(*directory, "latest");
+    if (!found) return print_error(common, "latest", found.error());
+    const std::vector<StoredSet>& sets = found->sets;
     if (*all) {
       nlohmann::json list = nlohmann::json::array();
       for (const StoredSet& set : sets) {

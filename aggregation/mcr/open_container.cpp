@@ -5,6 +5,7 @@
 #include <hdf5.h>
 
 #include <chrono>
+#include <string_view>
 
 #include "aggregation/merge/native_file.hpp"
 #include "aggregation/merge/rehearsal.hpp"
@@ -46,12 +47,30 @@ bool was_written_anew(const std::string& name) {
   return look.passes(0, std::chrono::seconds(2)).has_value();
 }
 
+bool has_hdf5_signature(const std::string& name, std::uint64_t offset) {
+  const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK);
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  Bytes head(signature.size());
+  return file && file->read_at(offset, head) && as_text(head) == signature;
+}
+
+/// Of something else than a container, with which nothing is wrong.
+std::string remedy(const std::string& name) {
+  if (has_hdf5_signature(name, 0)) {
+    return "; it is an HDF5 file as programs write them: h5ls shows it, `mcr pack` makes a "
+           "container of such files";
+  }
+  const bool is_container = has_hdf5_signature(name, restart::UserBlock::bytes);
+  return is_container ? "" : "; name a container, a stub or a directory of checkpoints";
+}
+
 }  // namespace
 
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::string& name) {
   auto container = restart::ContainerReader::open(AT_FDCWD, name);
-  if (container || container.error().cause != Cause::damaged || !was_written_anew(name)) {
-    return container;
+  if (container || container.error().cause != Cause::damaged) return container;
+  if (!was_written_anew(name)) {
+    return Error{Cause::damaged, container.error().message + remedy(name)};
   }
   return Error{Cause::unsupported,
                name +

@@ -12,6 +12,7 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
@@ -97,23 +98,22 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
 struct Remaking {
   std::vector<Remade> stubs;
   std::vector<std::string> failures;  ///< one path that cannot be written keeps no other from it
+  bool has_damage = false;            ///< nor does a container that cannot be read
 };
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
-  std::vector<std::string> unreadable;
-  const auto sets = stored_sets(MCR_TRY(find_containers(directory)), unreadable);
-  for (const std::string& what : unreadable)
-    std::fprintf(stderr, "mcr recover: %s\n", what.c_str());
+  const SetsIn found = MCR_TRY(sets_in(directory, "recover"));
   std::map<std::string, std::pair<const StoredSet*, const StoredPart*>>
       newest;  // sets are oldest first
-  for (const StoredSet& set : sets) {
+  for (const StoredSet& set : found.sets) {
     for (const StoredPart& part : set.parts) newest[part.path] = {&set, &part};
   }
   Remaking remaking;
-  for (const auto& [path, found] : newest) {
+  remaking.has_damage = found.has_damage;
+  for (const auto& [path, part] : newest) {
     if (!needs_stub(path)) continue;
-    const auto made = dry_run ? Result<void>() : make_stub(*found.first, *found.second);
+    const auto made = dry_run ? Result<void>() : make_stub(*part.first, *part.second);
     if (made) {
-      remaking.stubs.push_back({path, found.first->prefix});
+      remaking.stubs.push_back({path, part.first->prefix});
     } else {
       remaking.failures.push_back(path + ": " + made.error().message);
     }
@@ -132,8 +132,9 @@ RunCommand declare_recover(CLI::App& app) {
   app.add_flag("-n,--dry-run", words->dry_run, "only say what would be done");
   app.footer(
       "Files that a program has removed on purpose come back too when their directory is named.\n"
-      "Exit codes: 0 all is committed, 4 not within the time, 1 storage refuses; 2, 3 as "
-      "everywhere.");
+      "Exit codes: 0 all is committed, 4 not within the time, 1 storage refuses, 3 a container "
+      "below "
+      "DIR is damaged; 2 as everywhere.");
   return [words](const CommonOptions& common) {
     const auto limit = restart::parse_duration(words->timeout);
     if (!limit) return print_error(common, "recover", limit.error());
@@ -157,12 +158,14 @@ RunCommand declare_recover(CLI::App& app) {
     }
     nlohmann::json stubs = nlohmann::json::array();
     bool has_failed = false;
+    bool has_damage = false;
     for (const std::string& directory : words->directories) {
       const auto remade = remake_stubs(directory, words->dry_run);
       if (!remade) return print_error(common, "recover", remade.error());
       for (const std::string& failure : remade->failures)
         std::fprintf(stderr, "mcr recover: no stub at %s\n", failure.c_str());
       has_failed |= !remade->failures.empty();
+      has_damage |= remade->has_damage;
       for (const Remade& stub : remade->stubs) {
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});
         if (!common.json) std::printf("stub made again: %s\n", stub.path.c_str());
@@ -181,7 +184,9 @@ RunCommand declare_recover(CLI::App& app) {
                   : drained.complete ? ": all dealt with"
                                      : "");
     }
-    if (drained.complete) return has_failed ? exit_code::failure : exit_code::success;
+    if (drained.complete) {
+      return has_failed ? exit_code::failure : has_damage ? exit_code::damaged : exit_code::success;
+    }
     print_left("recover", drained.left);
     bool anybody_tries = false;
     for (const LaunchStatus& launch : drained.left) anybody_tries |= launch.has_leader;

@@ -42,6 +42,20 @@ const char* wholeness_name(Wholeness wholeness) {
   return "unknown";
 }
 
+Result<SetsIn> sets_in(const std::string& argument, const char* command) {
+  const auto containers = MCR_TRY(find_containers(argument));
+  std::vector<std::string> unreadable;
+  SetsIn found{stored_sets(containers, unreadable), !unreadable.empty()};
+  // What was named itself is not left out.
+  if (!unreadable.empty() && containers == std::vector{argument}) {
+    const auto container = open_container(argument);
+    return container ? Error{Cause::damaged, unreadable.front()} : container.error();
+  }
+  for (const std::string& what : unreadable)
+    std::fprintf(stderr, "mcr %s: left out: %s\n", command, what.c_str());
+  return found;
+}
+
 const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* command) {
   for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
     if (set->wholeness != Wholeness::whole) continue;

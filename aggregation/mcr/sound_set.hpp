@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The newest set that a restart can have: whole, and every frame of it reads.
+// The sets that a directory holds, and the newest one that a restart can have: whole, and every frame of
+// it reads.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "aggregation/commit/retention.hpp"
 
 namespace mcr::aggregation {
+
+struct SetsIn {
+  std::vector<StoredSet> sets;  ///< oldest first
+  bool has_damage = false;      ///< containers that cannot be read were left out, and told
+};
+/// The sets of a directory, a container or a stub. Lines about what is left out are `command`'s, on
+/// stderr. An error where the only thing that was named is no container.
+Result<SetsIn> sets_in(const std::string& argument, const char* command);
 
 /// Of the whole sets the newest whose containers read to the end; what is wrong with newer ones is
 /// said on stderr, as a line of `command`. nullptr: there is none. Reads what a restart would read.

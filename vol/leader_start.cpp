@@ -2,6 +2,7 @@
 #include "vol/leader_start.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "restart/base/log.hpp"
@@ -47,32 +49,42 @@ std::string command_path() {
                                     : plugin.substr(0, slash + 1) + MCR_COMMAND_FROM_PLUGIN;
 }
 
-// Starts a program that is nobody's child: the one in between shares our memory as a child of
-// posix_spawn does, does nothing else, and is about to have ended when this returns. 0, or why it
-// cannot be started.
-[[gnu::noinline]] int spawn_orphan(const char* command, const posix_spawn_file_actions_t* actions,
-                                   const posix_spawnattr_t* attributes, char* const* words,
-                                   char* const* environment, volatile pid_t* between) {
-  volatile int status = 0;
-  const pid_t child = vfork();
-  if (child == 0) {
-    pid_t started = -1;
-    status = posix_spawn(&started, command, actions, attributes, words, environment);
-    _exit(0);
-  }
-  *between = child;
-  return child < 0 ? errno : status;
+struct Start {
+  const char* command;
+  const posix_spawn_file_actions_t* actions;
+  const posix_spawnattr_t* attributes;
+  char* const* words;
+  char* const* environment;
+  int status = 0;  // why it cannot be started
+};
+
+int start(void* argument) {
+  Start& what = *static_cast<Start*>(argument);
+  pid_t started = -1;
+  what.status = posix_spawn(&started, what.command, what.actions, what.attributes, what.words,
+                            what.environment);
+  return 0;
 }
 
-// No program may find a child that it does not know. Bounded: it may have been stopped.
-void await_end(pid_t child) {
+// Starts a program that is nobody's child: the one in between shares our memory as a child of vfork
+// does, does nothing else, and has ended when this returns. No program finds a child that it does not
+// know: the one in between sends no SIGCHLD and is not found by a wait for any child, as no child of
+// clone() is without __WALL.
+int spawn_orphan(Start what) {
+  constexpr std::size_t stack_bytes = 64 * 1024;
+  const auto stack = std::make_unique<std::byte[]>(stack_bytes);
+  const pid_t between = clone(&start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, &what);
+  if (between < 0) return errno;
+  // Bounded: it may have been stopped.
   const std::uint64_t begin = monotonic_ns();
   timespec pause{0, 20'000};
   int ended = 0;
-  while (waitpid(child, &ended, WNOHANG) == 0 && monotonic_ns() - begin < start_limit_ns) {
+  while (waitpid(between, &ended, WNOHANG | __WALL) == 0 &&
+         monotonic_ns() - begin < start_limit_ns) {
     nanosleep(&pause, nullptr);
     if (pause.tv_nsec < 5'000'000) pause.tv_nsec *= 2;
   }
+  return what.status;
 }
 
 // 0 where the leader was started. Nobody waits until its program is loaded, which takes longer than
@@ -106,10 +118,8 @@ int spawn(const std::string& command, std::vector<std::string> words) {
   // A handler of the program's must not run in the process in between.
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  volatile pid_t between = -1;
-  const int status = spawn_orphan(command.c_str(), &actions, &attributes, arguments.data(),
-                                  environment.data(), &between);
-  if (between > 0) await_end(between);
+  const int status =
+      spawn_orphan({command.c_str(), &actions, &attributes, arguments.data(), environment.data()});
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);

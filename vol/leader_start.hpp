@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Starts the node's leader where none leads: `mcr leader --detach`, the command that was installed
-// beside the plugin and nothing else, by vfork and posix_spawn (never a plain fork from an MPI
+// beside the plugin and nothing else, by clone and posix_spawn (never a plain fork from an MPI
 // rank). What is left to reset, descriptors, affinity, priority, happens in the leader after exec.
 #pragma once
 

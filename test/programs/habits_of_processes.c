@@ -110,11 +110,23 @@ static void closing_descriptors(void) {
   for (int i = 0; i < 8; ++i) say_number("still open", fcntl(own[i], F_GETFD) >= 0);
 }
 
+static volatile sig_atomic_t signals = 0;
+static void count_signal(int number) { (void)number, signals = signals + 1; }
+
+// A handler for the program's own children, of which there are none.
+static void counting_children(void) {
+  signal(SIGCHLD, count_signal);
+  simple_file("counted.h5", 1);
+  say_number("interrupted", usleep(200000));
+  say_number("children that ended", signals);
+}
+
 const struct habit habits_of_processes[] = {
     {"forking", forking},
     {"swmr", swmr},
     {"locking", locking},
     {"no_streams", no_streams},
     {"closing_descriptors", closing_descriptors},
+    {"counting_children", counting_children},
     {0},
 };

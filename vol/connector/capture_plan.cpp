@@ -33,13 +33,21 @@ bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   return stub && restart::our_link_to(*stub, place.path, status);
 }
 
+// A mount of its own, as containers have single files: nothing can be renamed over it.
+bool is_mount_point(const std::string& path) {
+  struct statx status {};
+  return ::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) == 0 &&
+         (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 // A file that lies there already is replaced only where that cannot be told from native HDF5, which
 // would write into it: regular, ours, with one name, in a directory where a rename is allowed.
 // Whether it may be written shows when it is opened.
 bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-         has_one_name(place, container_dir) && access(place.directory.c_str(), W_OK | X_OK) == 0;
+         has_one_name(place, container_dir) && !is_mount_point(place.path) &&
+         access(place.directory.c_str(), W_OK | X_OK) == 0;
 }
 
 bool is_below(const std::string& path, const std::string& directory) {

@@ -3,7 +3,7 @@
 // microseconds for all of them together. Then those that are close to the best are tried on a
 // sample of boxes, as far as that costs an eighth of encoding the data. Where much was there
 // before, whatever its distance, string matchers are tried against the best on one contiguous
-// piece.
+// piece; a table of numbers that points promise, on a frame.
 #include "codecs/chooser.hpp"
 
 #include <algorithm>
@@ -254,6 +254,31 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   return piece.raw.size();
 }
 
+/// A table of numbers is dear in a sample and cheap in a frame: where points say that it is clearly
+/// the best, it is tried on a frame. Answers its size.
+std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector<Contender>& all,
+                           const ProfileOptions& options, const Layout& layout, ByteSpan raw,
+                           Scratch& scratch) {
+  constexpr double clearly = 0.9;
+  const auto found = std::find_if(all.begin(), all.end(), [](const Contender& contender) {
+    return contender.model == Model::dictionary;
+  });
+  const bool tried = contenders.front().model == Model::dictionary;
+  if (found == all.end() || tried ||
+      price(*found, options, layout.type) >
+          clearly * price(contenders.front(), options, layout.type)) {
+    return 0;
+  }
+  Contender dictionary = *found;
+  const Piece frame = middle_piece(layout, raw, usual_frame_bytes);
+  try_on(dictionary, frame, frame.raw.size(), scratch);
+  std::erase_if(contenders,
+                [](const Contender& contender) { return contender.model == Model::dictionary; });
+  contenders.push_back(std::move(dictionary));
+  rank(contenders, options, layout.type);
+  return frame.raw.size();
+}
+
 /// False where nothing repeats, or so little that points tell what string matchers make of it.
 bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& all) {
   constexpr double repetitive = 0.15;  // share of words that were there before
@@ -379,6 +404,7 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
       if (const Contender* other = best_coder(contenders)) few.push_back(*other);
       tried += try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
     }
+    tried += try_dictionary(contenders, all, options, shaped, raw, scratch);
   }
   const Contender& best = contenders.front();
   const double raw_bits = 8.0 * layout.type.size;

@@ -80,6 +80,7 @@ double context_gain(const std::vector<Word>& residuals) {
 template <typename Word>
 double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
   constexpr double most_new = 0.4;  // of the points: no word that was seen before
+  constexpr double least_twice = 24;
   constexpr std::size_t least_points = 256;
   if (words.size() < least_points) return impossible_bits;
   KeyCounts counts(words.size());
@@ -96,11 +97,13 @@ double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
     twice += entry.count == 2 ? 1 : 0;
   }
   const auto n = static_cast<double>(words.size());
-  if (once > most_new * n) return impossible_bits;
+  // Many that come once are no table; unless enough come twice to tell how many there are in all.
+  if (once > most_new * n && twice < least_twice) return impossible_bits;
   // Chao's estimate, where some came twice; else what came once is taken for ever new.
   const double fresh = once / n;
-  const double all = twice > 0.15 * once ? distinct + once * once / (2 * std::max(twice, 1.0))
-                                         : distinct + 0.7 * fresh * static_cast<double>(total);
+  const double all = twice > 0.15 * once || twice >= least_twice
+                         ? distinct + once * once / (2 * std::max(twice, 1.0))
+                         : distinct + 0.7 * fresh * static_cast<double>(total);
   if (all > 65000 || all * 5 > static_cast<double>(total)) return impossible_bits;
   return entropy_of(each, words.size(), word_bits<Word>) +
          fresh * std::log2(all / std::max(once, 1.0) + 1) +

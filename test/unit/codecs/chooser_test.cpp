@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codecs/chooser.hpp"
 
+#include <bit>
+#include <random>
+
 #include "codecs/frame.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
@@ -63,6 +66,21 @@ TEST_CASE("the same data gives the same choice") {
   REQUIRE(a.pipeline == b.pipeline);
   REQUIRE(a.why == b.why);
   REQUIRE(a.ratio > 1);
+}
+
+TEST_CASE("rounded numbers go to a table of them, though a sample holds most of them once") {
+  constexpr std::size_t count = 200000;
+  std::mt19937 random(3);
+  Bytes raw;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double rounded = static_cast<double>(random() % 20000) / 1000;
+    Writer(raw).u64(std::bit_cast<std::uint64_t>(rounded));
+  }
+  const Layout layout{doubles.type, {Shape::flat(count)}};
+  Scratch scratch;
+  for (const auto profile : {Profile::fast, Profile::balanced}) {
+    REQUIRE(choose(options_of(profile), layout, raw, scratch).pipeline.print() == "dictionary");
+  }
 }
 
 TEST_CASE("a slow storage is worth more work than a fast one") {

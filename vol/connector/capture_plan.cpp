@@ -50,6 +50,11 @@ bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
          access(place.directory.c_str(), W_OK | X_OK) == 0;
 }
 
+// What masked names have in place of digits: a path that has it by itself could not be told from one.
+bool has_mask_word(const std::string& path) {
+  return path.find("{rank") != std::string::npos || path.find("{part}") != std::string::npos;
+}
+
 bool is_below(const std::string& path, const std::string& directory) {
   return path.size() > directory.size() && path.compare(0, directory.size(), directory) == 0 &&
          path[directory.size()] == '/';
@@ -86,6 +91,8 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
     return native(
         "what lies there is no regular file of ours with one name and a directory to write");
   }
+
+  if (has_mask_word(plan.place.path)) return native("its path has {rank} or {part} in it");
 
   const restart::Launcher launcher = process.launcher(settings);
   plan.masked_names = captured_names(

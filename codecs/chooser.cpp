@@ -280,7 +280,8 @@ std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector
 }
 
 /// False where nothing repeats, or so little that points tell what string matchers make of it.
-bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& all) {
+bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& all,
+                     std::size_t element_bytes) {
   constexpr double repetitive = 0.15;  // share of words that were there before
   constexpr double very_repetitive = 0.3;
   constexpr double close = 1.1;
@@ -288,7 +289,9 @@ bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& a
   if (seen <= repetitive || seen > very_repetitive) return seen > repetitive;
   double best = impossible_bits;
   for (const Contender& contender : all) best = std::min(best, contender.bits);
-  return estimates.of(Model::words) <= close * best;
+  // Of what nearly vanishes they do not: the share that is left decides.
+  const bool nearly_vanishes = best * 8 < 8.0 * static_cast<double>(element_bytes);
+  return nearly_vanishes || estimates.of(Model::words) <= close * best;
 }
 
 /// The first of some contenders that is no string matcher.
@@ -399,7 +402,7 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
   } else {
     tried = try_out(contenders, options, shaped, raw, scratch);
     if (element_class(layout.type) == ElementClass::floating && raw.size() >= least_piece &&
-        repeats_may_pay(estimates, all)) {
+        repeats_may_pay(estimates, all, layout.type.size)) {
       std::vector<Contender> few;
       if (const Contender* other = best_coder(contenders)) few.push_back(*other);
       tried += try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);

@@ -4,11 +4,10 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
-#include "restart/base/system.hpp"
+#include "restart/base/time_stamp.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -30,16 +29,6 @@ std::string tail_of(const File& file, std::uint64_t bytes) {
   return line == std::string::npos ? std::string() : text.substr(line + 1);
 }
 
-std::string now_as_text() {
-  struct timespec now {};
-  system_calls().clock_gettime(CLOCK_REALTIME, &now);
-  char stamp[32] = {};
-  struct tm calendar {};
-  ::gmtime_r(&now.tv_sec, &calendar);
-  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &calendar);
-  return stamp;
-}
-
 }  // namespace
 
 void note_removed_set(const std::string& containers, const std::string& prefix,
@@ -47,7 +36,7 @@ void note_removed_set(const std::string& containers, const std::string& prefix,
   const auto log =
       File::open(AT_FDCWD, containers + log_name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
   if (!log) return;
-  (void)log->append(as_bytes(now_as_text() + " " + prefix + "* " + why + "\n")).has_value();
+  (void)log->append(as_bytes(time_stamp() + " " + prefix + "* " + why + "\n")).has_value();
   if (log->size().value_or(0) <= most_bytes) return;
   const std::string rest = tail_of(*log, most_bytes / 2);
   (void)replace_file(AT_FDCWD, containers + log_name, as_bytes(rest), 0666, Durability::none)

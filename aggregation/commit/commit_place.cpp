@@ -5,13 +5,13 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <ctime>
 #include <optional>
 
 #include "aggregation/commit/container_directory.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "restart/base/log.hpp"
-#include "restart/base/system.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/time_stamp.hpp"
 #include "restart/container_reader.hpp"
 
 namespace mcr::aggregation {
@@ -20,8 +20,6 @@ using restart::ContainerName;
 using restart::File;
 using restart::LaunchDirectory;
 using restart::PartId;
-using restart::system_calls;
-using restart::system_error;
 
 Present find_present(const ContainerName& where) {
   Present present;
@@ -80,8 +78,7 @@ void follow_directory(const LaunchDirectory& directory, const restart::Settings&
     struct stat status {};
     while (base != "/" && base != "." && ::stat(base.c_str(), &status) != 0 &&
            (errno == ENOENT || errno == ENOTDIR)) {
-      const std::size_t slash = base.rfind('/');
-      base = slash == std::string::npos ? "." : slash == 0 ? "/" : base.substr(0, slash);
+      base = restart::parent_of(base);
     }
     if (base == where.base) return;
     restart::log_warning(where.base + " is gone; its container goes below " + base +
@@ -93,15 +90,9 @@ void follow_directory(const LaunchDirectory& directory, const restart::Settings&
 
 void report_trouble(const std::string& container_directory, const std::string& message) {
   restart::log_warning(message);
-  struct timespec now {};
-  system_calls().clock_gettime(CLOCK_REALTIME, &now);
-  char stamp[32] = {};
-  struct tm calendar {};
-  ::gmtime_r(&now.tv_sec, &calendar);
-  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ ", &calendar);
   const auto log = File::open(AT_FDCWD, container_directory + "/set-trouble.log",
                               O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
-  if (log) (void)log->append(as_bytes(stamp + message + "\n")).has_value();
+  if (log) (void)log->append(as_bytes(restart::time_stamp() + " " + message + "\n")).has_value();
 }
 
 }  // namespace mcr::aggregation

@@ -9,6 +9,7 @@
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
@@ -24,12 +25,7 @@ Result<void> make_container_directory(const std::string& path) {
   static std::set<std::string> durable;
   const std::lock_guard lock(mutex);
   if (!is_new && durable.contains(path)) return {};
-  const std::size_t slash = path.rfind('/');
-  const auto parent = File::open(AT_FDCWD,
-                                 slash == std::string::npos ? "."
-                                 : slash == 0               ? "/"
-                                                            : path.substr(0, slash),
-                                 O_RDONLY | O_DIRECTORY);
+  const auto parent = File::open(AT_FDCWD, restart::parent_of(path), O_RDONLY | O_DIRECTORY);
   // Where it may be written to but not be read, there is no way to ask for this.
   if (parent) MCR_TRY(restart::sync_directory(parent->descriptor()));
   if (!parent && parent.error().system_error != EACCES) return parent.error();

@@ -13,6 +13,7 @@
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/container_directory.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
@@ -25,6 +26,8 @@ namespace mcr::aggregation {
 using restart::File;
 using restart::Journal;
 using restart::LaunchDirectory;
+using restart::name_of;
+using restart::parent_of;
 using restart::PartBegin;
 using restart::PartId;
 using restart::system_calls;
@@ -34,19 +37,13 @@ namespace {
 
 constexpr std::size_t copy_bytes = 1U << 20;
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 std::int64_t modified_ns(const struct stat& status) {
   return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
 /// The directory in which the part was begun; nothing where another one lies at its path now.
 Result<std::optional<File>> open_home(const PartBegin& begin) {
-  auto home = File::open(AT_FDCWD, directory_of(begin.path), O_RDONLY | O_DIRECTORY);
+  auto home = File::open(AT_FDCWD, parent_of(begin.path), O_RDONLY | O_DIRECTORY);
   if (!home) {
     const int number = home.error().system_error;
     if (number == ENOENT || number == ENOTDIR) return std::optional<File>();
@@ -240,7 +237,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   const std::string& path = journal.begin.path;
   if (journal.publish && journal.publish->native) {
     // Its writer may have died before the file came to its path (StagedFile::spill).
-    const std::string temporary = directory_of(path) + "/.mcr-" + part.text();
+    const std::string temporary = parent_of(path) + "/.mcr-" + part.text();
     (void)system_calls().unlinkat(AT_FDCWD, temporary.c_str(), 0);
     MCR_TRY(directory.drop(part));
     return path + " is a native file";

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_reader.hpp"
@@ -21,13 +22,10 @@
 namespace mcr::aggregation {
 
 namespace fs = std::filesystem;
+using restart::name_of;
+using restart::parent_of;
 
 namespace {
-
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
 
 bool same_directory(const std::string& a, const std::string& b) {
   struct stat first {};
@@ -104,8 +102,6 @@ bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
 }
 
 std::string directory_of(const StoredSet& set) { return parent_of(set.prefix); }
-
-std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 

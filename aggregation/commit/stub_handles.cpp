@@ -12,22 +12,18 @@
 #include <string_view>
 
 #include "aggregation/commit/put_back.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
 
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::parent_of;
 using restart::PartBegin;
 using restart::PartId;
 
 namespace {
-
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 bool is_directory(const struct stat& status, const PartBegin& begin) {
   return S_ISDIR(status.st_mode) && status.st_dev == begin.directory_device &&

@@ -13,6 +13,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -74,9 +75,7 @@ struct Output {
 Output output_of(const PackOptions& pack) {
   const std::string path =
       pack.output.empty() ? common_directory(pack.files) + "packed.h5" : pack.output;
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return {".", path};
-  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+  return {restart::parent_of(path), restart::name_of(path)};
 }
 
 Result<CommitReport> pack(const PackOptions& options) {

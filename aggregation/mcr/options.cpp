@@ -4,33 +4,22 @@
 #include <fcntl.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <sched.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_places.hpp"
-#include "restart/removed_sets.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/removed_sets.hpp"
 
 namespace mcr::aggregation {
 namespace {
 
 using restart::File;
-
-struct Path {
-  std::string directory;
-  std::string name;
-};
-
-Path split(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return {".", path};
-  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
-}
 
 std::string join(const std::string& directory, const std::string& name) {
   return directory == "." ? name : directory + "/" + name;
@@ -56,7 +45,8 @@ std::vector<std::string> containers_of_stub(const std::string& path, const resta
     const restart::ContainerName name =
         restart::container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
     const std::string relative = name.directory_from_stub(stub.container_directory);
-    for (const std::string& directory : {join(split(path).directory, relative), name.directory}) {
+    for (const std::string& directory :
+         {join(restart::parent_of(path), relative), name.directory}) {
       auto found = containers_in(directory, name.prefix);
       if (!found.empty()) return found;
     }
@@ -91,8 +81,7 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
   std::vector<std::string> found;
   if (::stat(argument.c_str(), &status) != 0) {
     const Error missing = restart::system_error("cannot find", argument);
-    const Path path = split(argument);
-    found = containers_in(path.directory, path.name);
+    found = containers_in(restart::parent_of(argument), restart::name_of(argument));
     if (found.empty()) return missing;
     return found;
   }
@@ -121,13 +110,6 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
                                    "may still be in the stage (`mcr status`, `mcr recover`)"};
   }
   return found;
-}
-
-unsigned usable_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
 }
 
 restart::ParallelFor parallel_on(unsigned threads) {

@@ -28,10 +28,7 @@ int exit_code_of(const Error& error);
 /// Cause::usage.
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 
-/// Threads that this process may use at once.
-unsigned usable_threads();
-
-/// Runs on that many threads (oneTBB).
+/// Runs on so many threads (oneTBB).
 restart::ParallelFor parallel_on(unsigned threads);
 
 }  // namespace mcr::aggregation

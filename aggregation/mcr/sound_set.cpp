@@ -6,6 +6,7 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/limits.hpp"
 #include "restart/verify.hpp"
 
 namespace mcr::aggregation {
@@ -16,7 +17,7 @@ std::string damage_of(const StoredSet& set) {
   ProgressBar bar("checking");
   restart::VerifyOptions options;
   options.whole_parts = false;
-  options.parallel_for = parallel_on(usable_threads());
+  options.parallel_for = parallel_on(restart::usable_cpu_count());
   options.progress = bar.function();
   for (const std::string& path : set.containers) {
     const auto container = open_container(path);

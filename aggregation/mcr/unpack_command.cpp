@@ -17,6 +17,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/limits.hpp"
 #include "restart/native_members.hpp"
 #include "restart/unpack.hpp"
 
@@ -108,7 +109,8 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   restart::UnpackOptions options;
   options.ranks = command.ranks;
   options.replace = command.force;
-  options.parallel_for = parallel_on(command.threads == 0 ? usable_threads() : command.threads);
+  options.parallel_for =
+      parallel_on(command.threads == 0 ? restart::usable_cpu_count() : command.threads);
   options.progress = bar.function();
   Containers containers;
   for (const std::string& argument : command.arguments) {

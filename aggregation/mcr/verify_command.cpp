@@ -12,6 +12,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/limits.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/verify.hpp"
@@ -50,7 +51,8 @@ Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
   ProgressBar bar("verifying");
   restart::VerifyOptions options;
   options.whole_parts = !command.frames_only;
-  options.parallel_for = parallel_on(command.threads == 0 ? usable_threads() : command.threads);
+  options.parallel_for =
+      parallel_on(command.threads == 0 ? restart::usable_cpu_count() : command.threads);
   options.progress = bar.function();
   std::vector<Verified> all;
   for (const std::string& argument : command.arguments) {

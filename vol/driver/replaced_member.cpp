@@ -74,7 +74,9 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
   restart::Stub& stub = member->stub;
   stub.part = MCR_TRY(restart::PartId::random());
-  auto [file, temporary] = MCR_TRY(temporary_beside(place->path, stub.part.text()));
+  auto beside = MCR_TRY(temporary_beside(place->path, stub.part.text()));
+  restart::File& file = beside.first;
+  const std::string& temporary = beside.second;
   // Several programs in turn in one rank of a launch count on.
   stub.sequence = process.next_sequence(
       place->path, [&] { return stub.launch == *launcher.launch ? stub.sequence + 1 : 0; });

@@ -119,6 +119,8 @@ void lift_limits() {
 
 Result<void> step_back(const std::string& cpus) {
   lift_limits();
+  const sched_param none{};
+  (void)::sched_setscheduler(0, SCHED_OTHER, &none);  // ranks may run at real-time priority
   ::setpriority(PRIO_PROCESS, 0, 19);
 #ifdef SYS_ioprio_set
   constexpr int process = 1;

@@ -100,17 +100,6 @@ bool exists(int directory, const std::string& name) {
   return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/// True while `name` still leads to the very file that is open.
-bool is_still_named(const File& file, int directory, const std::string& name) {
-  struct stat by_name {};
-  if (system_calls().fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) != 0) {
-    return false;
-  }
-  const auto by_descriptor = file.status();
-  return by_descriptor && by_descriptor->st_ino == by_name.st_ino &&
-         by_descriptor->st_dev == by_name.st_dev;
-}
-
 void pause_briefly() {
   const timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
   ::nanosleep(&pause, nullptr);

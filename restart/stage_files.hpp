@@ -48,7 +48,5 @@ Result<File> open_directory(int parent, const std::string& name);
 
 Result<void> unlink_if_there(int directory, const std::string& name);
 bool exists(int directory, const std::string& name);
-/// True while `name` still leads to the very file that is open.
-bool is_still_named(const File& file, int directory, const std::string& name);
 
 }  // namespace mcr::restart::stage_files

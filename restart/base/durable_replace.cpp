@@ -42,6 +42,12 @@ Result<PendingFile> PendingFile::create(int directory, const std::string& name, 
 }
 
 Result<void> PendingFile::finish(Durability durability, Existing existing) {
+  // Who writes by name, as HDF5 does, makes another file where somebody has removed this one: that
+  // one would get the final name, and was never synced.
+  if (!is_still_named(file_, directory_, temporary_)) {
+    errno = ENOENT;
+    return system_error("somebody removed the unfinished", name_);
+  }
   if (durability == Durability::durable) MCR_TRY(file_.sync());
   if (existing == Existing::replaced) {
     if (system_calls().renameat(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0) {

@@ -186,6 +186,16 @@ Result<Bytes> File::read_all(std::size_t limit) const {
   return content;
 }
 
+bool is_still_named(const File& file, int directory, const std::string& name) {
+  struct stat by_name {};
+  if (system_calls().fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) != 0) {
+    return false;
+  }
+  const auto by_descriptor = file.status();
+  return by_descriptor && by_descriptor->st_ino == by_name.st_ino &&
+         by_descriptor->st_dev == by_name.st_dev;
+}
+
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit) {
   // O_NONBLOCK: a named pipe planted there must not stop us. Nothing else notices it.
   const File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK));

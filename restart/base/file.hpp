@@ -23,7 +23,8 @@ Error system_error(std::string_view what, std::string_view name);
 class File {
  public:
   File() = default;
-  explicit File(int descriptor, std::string name = {}) : descriptor_(descriptor), name_(std::move(name)) {}
+  explicit File(int descriptor, std::string name = {})
+      : descriptor_(descriptor), name_(std::move(name)) {}
   File(File&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)),
         name_(std::move(other.name_)),
@@ -61,6 +62,9 @@ class File {
   std::string name_;
   std::unique_ptr<File> guard_;
 };
+
+/// True while `name` in `directory` still leads to the very file that is open.
+bool is_still_named(const File& file, int directory, const std::string& name);
 
 /// Whole small file; Cause::damaged where longer than `limit`.
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit);

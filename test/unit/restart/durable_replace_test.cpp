@@ -101,6 +101,19 @@ TEST_CASE("a name may have a directory in front") {
   CHECK(*list_directory(place.descriptor(), "d") == std::vector<std::string>{"a"});
 }
 
+TEST_CASE("a file that somebody removed and another one made in its place never gets the name") {
+  const Place place;
+  auto pending = PendingFile::create(place.descriptor(), "a", 0600, "fixed");
+  REQUIRE(pending);
+  REQUIRE(::unlinkat(place.descriptor(), ".mcr-fixed.tmp", 0) == 0);
+  const auto other = File::open(place.descriptor(), ".mcr-fixed.tmp", O_RDWR | O_CREAT, 0600);
+  REQUIRE(other);
+  const auto finished = pending->finish(Durability::durable);
+  REQUIRE_FALSE(finished);
+  CHECK(finished.error().system_error == ENOENT);
+  CHECK_FALSE(File::open(place.descriptor(), "a", O_RDONLY));
+}
+
 TEST_CASE("an unsynced file is never given its name when sync fails") {
   const Place place;
   CHECK(replace_file(place.descriptor(), "a", as_bytes("old"), 0600, Durability::durable));

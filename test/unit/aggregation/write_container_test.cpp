@@ -352,7 +352,8 @@ TEST_CASE("frames that change places in a container give errors, never wrong dat
     paths.push_back(directory / ("rank" + std::to_string(rank) + ".h5"));
     make_hdf5_file(paths.back(), {}, [&](hid_t file) {
       for (const char* name : {"x", "y", "z"})
-        write_dataset(file, {name, H5T_IEEE_F64LE, {500}, {}, false, false}, rank + name[0]);
+        write_dataset(file, {name, H5T_IEEE_F64LE, {500}, {}, false, false},
+                      rank + static_cast<unsigned char>(name[0]));
     });
   }
   Packed packed(paths);

@@ -4,53 +4,70 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <string>
 
 #include "restart/base/file.hpp"
-#include "restart/container_name.hpp"
+#include "restart/container_reader.hpp"
 
 namespace mcr::restart {
 namespace {
 
-std::uint64_t after_staged(const LaunchDirectory& directory, const PartBegin& begin) {
-  using State = LaunchDirectory::State;
-  std::uint64_t next = 0;
-  for (const State state : {State::open, State::published, State::committed}) {
-    const auto parts = directory.list(state);
-    if (!parts) continue;
-    for (const PartId& part : *parts) {
-      const auto journal = directory.journal(state, part);
-      if (journal && journal->begin.rank == begin.rank && journal->begin.path == begin.path)
-        next = std::max(next, journal->begin.sequence + 1);
-    }
-  }
-  return next;
-}
-
-std::uint64_t after_stored(const std::string& masked_name, const PartBegin& begin,
-                           std::string_view container_dir) {
-  const ContainerName first = container_name(masked_name, container_dir, begin.launch, 0);
-  const std::string prefix = first.prefix.substr(0, first.prefix.size() - 2);  // without "0."
-  const auto names = list_directory(AT_FDCWD, first.directory);
-  if (!names) return 0;
-  std::uint64_t next = 0;
-  for (const std::string& name : *names) {
-    if (!name.starts_with(prefix)) continue;
-    const auto parsed = parse_container_name(name);
-    if (parsed && parsed->first_rank <= begin.rank && begin.rank <= parsed->last_rank)
-      next = std::max(next, parsed->sequence + 1);
-  }
-  return next;
+/// Whether the rank wrote into it, and not only others; where that cannot be read, its name decides.
+bool has_part_of(const std::string& directory, const std::string& name, std::uint32_t rank) {
+  const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+  if (!home) return true;
+  const auto container = ContainerReader::open(home->descriptor(), name);
+  if (!container) return true;
+  const auto parts = (*container)->parts();
+  return !parts || std::any_of((*parts)->begin(), (*parts)->end(),
+                               [&](const PartRecord& record) { return record.entry.rank == rank; });
 }
 
 }  // namespace
 
-std::uint64_t sequence_after_earlier(const LaunchDirectory& directory, const PartBegin& begin,
-                                     std::string_view container_dir) {
+std::uint64_t EarlierWritings::after_staged(const LaunchDirectory& directory,
+                                            const PartBegin& begin) {
+  using State = LaunchDirectory::State;
+  if (!staged_) {
+    staged_.emplace();
+    for (const State state : {State::open, State::published, State::committed}) {
+      const auto parts = directory.list(state);
+      if (!parts) continue;
+      for (const PartId& part : *parts) {
+        const auto journal = directory.journal(state, part);
+        if (!journal || journal->begin.rank != begin.rank) continue;
+        std::uint64_t& next = (*staged_)[journal->begin.path];
+        next = std::max(next, journal->begin.sequence + 1);
+      }
+    }
+  }
+  const auto found = staged_->find(begin.path);
+  return found == staged_->end() ? 0 : found->second;
+}
+
+std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const PartBegin& begin) {
+  const auto [known, is_new] = stored_.try_emplace(first.directory);
+  if (is_new) known->second = list_directory(AT_FDCWD, first.directory).value_or({});
+  const std::string prefix = first.prefix.substr(0, first.prefix.size() - 2);  // without "0."
+  std::uint64_t next = 0;
+  for (const std::string& name : known->second) {
+    if (!name.starts_with(prefix)) continue;
+    const auto parsed = parse_container_name(name);
+    // Also a late rank's first writing finds containers there, of the others.
+    if (parsed && parsed->sequence >= next && parsed->first_rank <= begin.rank &&
+        begin.rank <= parsed->last_rank && has_part_of(first.directory, name, begin.rank))
+      next = parsed->sequence + 1;
+  }
+  return next;
+}
+
+std::uint64_t EarlierWritings::next_sequence(const LaunchDirectory& directory,
+                                             const PartBegin& begin,
+                                             std::string_view container_dir) {
   // The stage first: what a leader takes out of it meanwhile is in a container by then.
   std::uint64_t next = after_staged(directory, begin);
   for (const std::string& masked_name : begin.masked_names)
-    next = std::max(next, after_stored(masked_name, begin, container_dir));
+    next = std::max(
+        next, after_stored(container_name(masked_name, container_dir, begin.launch, 0), begin));
   return next;
 }
 

@@ -5,17 +5,34 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "restart/container_name.hpp"
 #include "restart/format/journal.hpp"
 #include "restart/stage.hpp"
 
 namespace mcr::restart {
 
-/// The sequence with which the launch's count for begin.path goes on in this rank, by what is in the
-/// stage and beside the checkpoints; 0 where nothing was written. Where the program renames its files
-/// nothing at the path itself tells. `begin` says launch, rank, path and masked names.
-std::uint64_t sequence_after_earlier(const LaunchDirectory& directory, const PartBegin& begin,
-                                     std::string_view container_dir);
+/// Of one process. Stage and directories of containers are each read once, when first asked for: who
+/// wrote before had ended by then. Programs that give each step a name of its own ask at each step.
+class EarlierWritings {
+ public:
+  /// The sequence with which the launch's count for begin.path goes on in this rank, by what is in the
+  /// stage and beside the checkpoints; 0 where nothing was written. Where the program renames its files
+  /// nothing at the path itself tells. `begin` says launch, rank, path and masked names.
+  std::uint64_t next_sequence(const LaunchDirectory& directory, const PartBegin& begin,
+                              std::string_view container_dir);
+
+ private:
+  std::uint64_t after_staged(const LaunchDirectory& directory, const PartBegin& begin);
+  std::uint64_t after_stored(const ContainerName& first, const PartBegin& begin);
+
+  std::optional<std::map<std::string, std::uint64_t>> staged_;  ///< by path, of this rank
+  std::map<std::string, std::vector<std::string>> stored_;      ///< names, by directory
+};
 
 }  // namespace mcr::restart

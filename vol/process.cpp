@@ -200,6 +200,7 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   stage->settings = settings.changed();
   stage->exit_wait_ms = settings.milliseconds("exit_wait");
   stage->waits_at_exit = settings.text("exit") == "wait";
+  if (launcher.rank_count > 1 && !restart::is_child_of_launcher()) stage->earlier.emplace();
   note_opened(*stage);
   return (stages_[key] = std::move(stage)).get();
 }

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 
 #include "restart/base/launcher.hpp"
 #include "restart/base/settings.hpp"
+#include "restart/earlier_writings.hpp"
 #include "restart/stage.hpp"
 
 namespace mcr::vol {
@@ -41,6 +43,8 @@ struct JobStage {
   std::string settings;  ///< for the leader that we may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
+  /// Where other programs may have run in this rank before: behind a shell or another wrapper.
+  std::optional<restart::EarlierWritings> earlier;
   std::set<restart::PartId> published;  ///< by us
   std::uint64_t leader_checked_ns = 0;
   int leader_starts = 0;  ///< since one was last seen to lead

@@ -11,7 +11,6 @@
 #include "restart/base/log.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
-#include "restart/earlier_writings.hpp"
 #include "restart/stub_file.hpp"
 #include "vol/driver/unfinished_part.hpp"
 #include "vol/job_end.hpp"
@@ -87,9 +86,10 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
     // before left it.
     const bool goes_on = old && old->launch == begin.launch && old->path == begin.path;
     const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
-    if (launcher.rank_count <= 1 || restart::is_child_of_launcher()) return next;
-    return std::max(next, restart::sequence_after_earlier(plan.stage->directory, begin,
-                                                          plan.settings->text("container_dir")));
+    auto& earlier = plan.stage->earlier;
+    return earlier ? std::max(next, earlier->next_sequence(plan.stage->directory, begin,
+                                                           plan.settings->text("container_dir")))
+                   : next;
   });
   begin.presence = plan.stage->presence.name;
   begin.mode = status.st_mode & 07777;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stub_file.hpp"
 
@@ -36,8 +37,6 @@ std::string aside_path(const std::string& containers, std::uint64_t inode) {
 std::string note_path(const std::string& containers, std::uint64_t inode) {
   return aside_path(containers, inode) + std::string(native_note_ending);
 }
-
-std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_unfinished(const struct stat& note) {
   return note.st_mtim.tv_sec == 0 && note.st_mtim.tv_nsec == 0;
@@ -115,7 +114,7 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
 
 std::optional<NativeNote> find_native_note(const std::string& path, std::string_view container_dir,
                                            const struct stat& status) {
-  std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  std::string directory = parent_of(path);
   for (int level = 0; level <= most_levels; ++level) {
     auto note = native_note_in(directory + "/" + std::string(container_dir), path, status);
     if (note) return note;

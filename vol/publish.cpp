@@ -22,6 +22,7 @@
 
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/stub_file.hpp"
@@ -63,10 +64,6 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   record.provisional = provisional;
   record.durable = part.durable;
   return record;
-}
-
-std::string directory_of(const std::string& path) {
-  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
 bool is_at_path(const std::string& path, FileIdentity identity) {
@@ -238,7 +235,7 @@ Result<restart::File> replace_file(const std::string& path, const std::string& t
     }
     if (done) return done;
   }
-  return attempt(directory_of(path) + "/.mcr-" + word);
+  return attempt(restart::parent_of(path) + "/.mcr-" + word);
 }
 
 }  // namespace mcr::vol

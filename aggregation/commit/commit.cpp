@@ -43,6 +43,7 @@
 #include "aggregation/commit/trace_file.hpp"
 #include "codecs/base/checksum.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
@@ -224,7 +225,7 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
   (void)write_trace(directory.descriptor(), trace_name(number), report).has_value();
   const auto wanted = settings.text("trace");
   if (wanted.empty() || wanted == "none") return;
-  const std::string name = report.path.substr(report.path.rfind('/') + 1) + ".trace";
+  const std::string name = restart::name_of(report.path) + ".trace";
   const auto written = [&]() -> Result<void> {
     const bool is_absolute = wanted.starts_with('/');
     const File target = MCR_TRY(File::open(

@@ -109,7 +109,7 @@ std::string base_of(const std::string& container, const restart::SetIdentity& se
   const std::string directory = parent_of(container);
   const std::string recorded =
       restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).base;
-  const std::string name = directory.substr(directory.rfind('/') + 1);
+  const std::string name = name_of(directory);
   for (const std::string& relative : {name, "../" + name}) {
     if (same_directory(recorded + "/" + relative, directory)) return recorded;
   }

@@ -25,6 +25,7 @@
 #include "aggregation/leader/worker.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/masked_name.hpp"
 
@@ -253,7 +254,7 @@ class Leader {
     const std::string& path = directory_.path();
     LaunchDirectory::Notice notice;
     notice.commit_failed = commit_failed_;
-    const auto launches = restart::launch_directories(path.substr(0, path.rfind('/')));
+    const auto launches = restart::launch_directories(restart::parent_of(path));
     if (!launches) return;
     for (const std::string& launch : *launches) {
       const auto directory = LaunchDirectory::open(launch);
@@ -350,7 +351,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     }
     if (options.adopts_others) {
       const std::string& path = directory.path();
-      (void)adopt_launches(path.substr(0, path.rfind('/')), path, false).has_value();
+      (void)adopt_launches(restart::parent_of(path), path, false).has_value();
     }
     bool was_terminated = false;
     {
@@ -364,7 +365,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     // Kept sets of a launch that crashed have served its restart, if there was one.
     if (options.adopts_others) {
       const std::string& path = directory.path();
-      (void)adopt_launches(path.substr(0, path.rfind('/')), path, true).has_value();
+      (void)adopt_launches(restart::parent_of(path), path, true).has_value();
     }
     report.removed = MCR_TRY(directory.remove_if_done());
     report.left = report.removed ? 0 : parts_in(directory);

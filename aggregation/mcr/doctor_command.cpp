@@ -18,6 +18,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -78,7 +79,7 @@ class Doctor {
     if (!settings)
       return bad(settings.error().message, "`mcr config --describe` lists all settings");
     const std::string stage(settings->text("stage"));
-    const std::string above = stage.substr(0, std::max<std::size_t>(stage.rfind('/'), 1));
+    const std::string above = restart::parent_of(stage);
     struct statvfs space {};
     if (::statvfs(above.c_str(), &space) != 0) {
       return bad(

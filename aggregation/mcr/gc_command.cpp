@@ -13,6 +13,7 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -50,7 +51,7 @@ RunCommand declare_gc(CLI::App& app) {
     for (const GivenUp& order : *orders) {
       const StoredSet& set = *order.set;
       // What replaces it must outlive a loss of power as well.
-      const std::string home = set.prefix.substr(0, set.prefix.rfind('/'));
+      const std::string home = restart::parent_of(set.prefix);
       if (words->remove) {
         const auto synced = sync(home);
         const auto removed = synced ? remove_set(order) : synced;

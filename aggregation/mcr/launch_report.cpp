@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "restart/base/path_names.hpp"
+
 namespace mcr::aggregation {
 namespace {
 
@@ -13,7 +15,7 @@ std::uint64_t number(const LaunchStatus& launch, const char* key) {
 }
 
 std::string name_of(const LaunchStatus& launch) {
-  return launch.path.substr(launch.path.rfind('/') + 1);
+  return restart::name_of(launch.path);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 
@@ -50,8 +51,8 @@ bool needs_stub(const std::string& path) {
 /// The setting container_dir as it must have been, seen from the directory that all parts share.
 std::string container_dir_of(const StoredSet& set, const std::string& base) {
   const std::string& container = set.containers.front();
-  const std::string directory = container.substr(0, container.rfind('/'));
-  const std::string name = directory.substr(directory.rfind('/') + 1);
+  const std::string directory = restart::parent_of(container);
+  const std::string name = restart::name_of(directory);
   struct stat inside {};
   struct stat there {};
   const bool is_inside = ::stat((base + "/" + name).c_str(), &inside) == 0 &&
@@ -75,7 +76,7 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
   stub.masked_names = {set.name.masked_name};
   stub.container_directory = container_dir_of(set, base);
   stub.path = part.path;
-  const std::string directory = part.path.substr(0, part.path.rfind('/'));
+  const std::string directory = restart::parent_of(part.path);
   // Directories of single ranks (out/3/dump.h5) may have gone with their stubs.
   for (std::size_t slash = base.size(); slash != std::string::npos && slash < part.path.size();) {
     slash = part.path.find('/', slash + 1);
@@ -86,7 +87,7 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
                                 restart::write_stub(stub), part.mode,
                                 restart::Durability::durable));
   // Our link to the lost stub would say that the program had given the part up.
-  const std::string containers = set.prefix.substr(0, set.prefix.rfind('/'));
+  const std::string containers = restart::parent_of(set.prefix);
   const auto links = restart::StubLinks::list(containers);
   if (!links || links->fate(part.part) == restart::StubLinks::Fate::unknown) return {};
   const auto made = File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -14,6 +14,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/path_names.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -52,7 +53,7 @@ std::vector<std::string> restart_words(const RunWords& words) {
   const std::pair<std::string, std::string> holes[] = {
       {"{set}", newest->name.masked_name},
       {"{file}", first},
-      {"{directory}", first.substr(0, first.rfind('/'))},
+      {"{directory}", restart::parent_of(first)},
   };
   std::string line = words.restart;
   for (const auto& [hole, value] : holes) {

@@ -18,6 +18,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/native_members.hpp"
 #include "restart/unpack.hpp"
 
@@ -67,8 +68,7 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
   const auto copying =
       command.force ? fs::copy_options::overwrite_existing : fs::copy_options::none;
   for (const auto& container : containers) {
-    const std::size_t slash = container->name().rfind('/');
-    const std::string home = slash == std::string::npos ? "." : container->name().substr(0, slash);
+    const std::string home = restart::parent_of(container->name());
     for (const restart::NativeMember& native : container->set().natives) {
       const bool wanted =
           command.ranks.empty() ||

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/native_members.hpp"
 #include "restart/open_generation.hpp"
 #include "restart/open_part.hpp"
@@ -62,7 +62,7 @@ Result<std::unique_ptr<restart::PartSource>> open_flushed(const restart::Stub& s
 }
 
 Result<Process::SettingsPointer> settings_at(const std::string& path) {
-  const std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  const std::string directory = restart::parent_of(path);
   return Process::get().settings(environment_info().settings, directory);
 }
 

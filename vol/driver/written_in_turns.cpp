@@ -2,6 +2,7 @@
 #include "vol/driver/written_in_turns.hpp"
 
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/masked_name.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/process.hpp"
@@ -42,7 +43,7 @@ bool is_of_other_rank(const restart::Stub& stub, const restart::Launcher& launch
 
 bool goes_on_natively(const restart::Stub& stub, const std::string& path) {
   Process& process = Process::get();
-  const std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  const std::string directory = restart::parent_of(path);
   const auto settings = process.settings(environment_info().settings, directory);
   if (!settings) return false;
   const restart::Launcher launcher = process.launcher(**settings);

@@ -305,7 +305,7 @@ class Leader {
   Decisions decisions_;
   Summary summary_;
   Answers answers_;
-  SetPlaces places_;                                     ///< of the drain's thread
+  SetPlaces places_;  ///< of the drain's thread
   /// Of the drain's thread: by directory and shape the set that was committed last (gc=on).
   std::map<std::pair<std::string, std::string>, CommittedSet> to_collect_;
   struct Drain {

@@ -14,9 +14,7 @@ std::uint64_t number(const LaunchStatus& launch, const char* key) {
   return found == launch.summary.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
 }
 
-std::string name_of(const LaunchStatus& launch) {
-  return restart::name_of(launch.path);
-}
+std::string name_of(const LaunchStatus& launch) { return restart::name_of(launch.path); }
 
 }  // namespace
 

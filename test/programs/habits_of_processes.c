@@ -93,7 +93,7 @@ static void closing_descriptors(void) {
   for (int i = 3; i < 100; ++i) close(i);
   int own[8];
   for (int i = 0; i < 8; ++i) {
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "own%d.txt", i);
     own[i] = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
     say_number("written", write(own[i], "the program's own", 17));

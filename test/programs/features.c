@@ -75,7 +75,7 @@ static void composed_types(hid_t file) {
   for (int i = 0; i < 500; ++i) {
     particles[i].x[0] = numbers[i];
     particles[i].id = i * seed;
-    snprintf(particles[i].name, sizeof particles[i].name, "p%d", i);
+    snprintf(particles[i].name, sizeof particles[i].name, "p%hu", (unsigned short)i);
   }
   const hsize_t three = 3;
   const hid_t array = H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &three), text = H5Tcopy(H5T_C_S1),

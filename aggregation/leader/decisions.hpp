@@ -310,6 +310,7 @@ class Decisions {
   [[nodiscard]] bool others_may_join(const Set& set);
   bool may_be_lone(const Part& part) const;
   void drain(const SetName& name, Set& set, std::vector<Part*> parts);
+  [[nodiscard]] std::uint64_t order_of(const SetName& name) const;
   void keep_set(const SetName& name, Set& set);
   void put_back(Part& part, PutBackReason reason);
   void mark_native(const std::string& shape, const std::string& why);

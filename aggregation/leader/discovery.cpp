@@ -93,12 +93,23 @@ Result<void> Discovery::scan_processes(std::vector<Event>& events) {
   return {};
 }
 
+namespace {
+
+std::uint64_t begin_ns_of(const Event& event) {
+  if (const auto* begun = std::get_if<PartBegun>(&event)) return begun->facts.begin_ns;
+  if (const auto* published = std::get_if<PartPublished>(&event)) return published->facts.begin_ns;
+  return 0;  // of a part that is known
+}
+
+}  // namespace
+
 Result<void> Discovery::scan_parts(std::vector<Event>& events) {
   const auto open = MCR_TRY(directory_.list(LaunchDirectory::State::open));
   const auto published = MCR_TRY(directory_.list(LaunchDirectory::State::published));
   std::map<PartId, Place> there;
   for (const PartId& id : open) there[id] = Place::open;
   for (const PartId& id : published) there[id] = Place::published;
+  const auto first = static_cast<std::ptrdiff_t>(events.size());
   for (const auto& [id, place] : there) {
     const auto known = parts_.find(id);
     if (known == parts_.end()) {
@@ -113,6 +124,9 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
       }
     }
   }
+  // Part ids are random; sets count in the order in which they were begun.
+  std::stable_sort(events.begin() + first, events.end(),
+                   [](const Event& a, const Event& b) { return begin_ns_of(a) < begin_ns_of(b); });
   for (auto known = parts_.begin(); known != parts_.end();) {
     const PartId id = known->first;
     // A journal that moved while the two directories were read is in neither list.

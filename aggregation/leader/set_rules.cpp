@@ -153,9 +153,18 @@ void Decisions::look_for_siblings() {
   }
 }
 
+/// Sets whose kept parts are gone may be forgotten: they are the oldest.
+std::uint64_t Decisions::order_of(const SetName& name) const {
+  const auto found = sets_.find(name);
+  return found == sets_.end() ? 0 : found->second.order;
+}
+
 void Decisions::keep_set(const SetName& name, Set& set) {
   auto& kept = patterns_[set.pattern].kept;
   if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(name);
+  // A set may be committed after one that was begun later: storage refused it at first.
+  std::sort(kept.begin(), kept.end(),
+            [this](const SetName& a, const SetName& b) { return order_of(a) < order_of(b); });
   while (kept.size() > set.keep) {
     if (const auto oldest = sets_.find(kept.front()); oldest != sets_.end()) {
       for (const PartId& id : oldest->second.kept) out_.emplace_back(FreeKept{id});

@@ -508,6 +508,19 @@ TEST_CASE("keep holds the newest sets and gives back older ones, all of them at 
   CHECK(only<FreeKept>(decided)[0].part == second.parts[0]);
 }
 
+TEST_CASE("keep holds the newest sets, also where an older one is committed last") {
+  Node node(1);
+  node.keep = 1;
+  node.write(0, "/d/a.h5", 0);
+  node.write(0, "/d/a.h5", 1);
+  const auto drains = node.of<DrainGroup>();
+  REQUIRE(drains.size() == 2);
+  CHECK(only<FreeKept>(node.commit(drains[1])).empty());
+  const auto decided = node.commit(drains[0]);
+  REQUIRE(only<FreeKept>(decided).size() == 1);
+  CHECK(only<FreeKept>(decided)[0].part == drains[0].parts[0]);
+}
+
 TEST_CASE("kept sets give way when the stage is short") {
   Node node(1);
   node.keep = 1;

@@ -65,6 +65,20 @@ TEST_CASE("a part is seen to begin, to be published, to be taken back and to go"
   CHECK(only<PartDropped>(discovery.scan()).size() == 1);
 }
 
+TEST_CASE("parts that are found together are told in the order in which they were begun") {
+  StagedJob job(1);
+  job.join(0);
+  for (const char* const name : {"c.h5", "a.h5", "e.h5", "b.h5", "d.h5", "f.h5"}) {
+    ++job.begin_ns;
+    job.write(0, name, "bytes");
+  }
+  Discovery discovery(job.directory());
+  std::string order;
+  for (const auto& published : only<PartPublished>(discovery.scan()))
+    order += published.facts.path[published.facts.path.size() - 4];
+  CHECK(order == "caebdf");
+}
+
 TEST_CASE("a part that was forgotten is reported anew") {
   StagedJob job(1);
   Discovery discovery(job.directory());

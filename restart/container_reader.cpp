@@ -43,6 +43,7 @@ class FileContainerReader final : public ContainerReader {
   }
 
   const std::string& name() const override { return file_.name(); }
+  Result<struct stat> status() const override { return file_.status(); }
   const UserBlock& user_block() const override { return user_block_; }
   const SetIdentity& set() const override { return directory_.set; }
   const IndexDirectory& directory() const override { return directory_; }

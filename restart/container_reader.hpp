@@ -23,6 +23,8 @@ class ContainerReader {
   virtual ~ContainerReader() = default;
 
   [[nodiscard]] virtual const std::string& name() const = 0;
+  /// Of the file that is open.
+  [[nodiscard]] virtual Result<struct stat> status() const = 0;
   [[nodiscard]] virtual const UserBlock& user_block() const = 0;
   [[nodiscard]] virtual const SetIdentity& set() const = 0;
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;

@@ -273,13 +273,13 @@ class View {
     other.path = stub_.path;
     if (!given.masked_name.empty()) other.masked_names = {given.masked_name};
     if (member.native) return open_native(member, std::move(other));
-    auto source = MCR_TRY(open_part(other, from, opener_.allow));
+    auto source = MCR_TRY(open_part(other, from, opener_.allow, opener_.share));
     return OpenedPart{std::move(source), std::move(other)};
   }
 
   Result<OpenedPart> exactly() {
     if (opener_.is_native) return OpenedPart{nullptr, stub_};
-    auto source = MCR_TRY(open_part(stub_, path_, opener_.allow));
+    auto source = MCR_TRY(open_part(stub_, path_, opener_.allow, opener_.share));
     return OpenedPart{std::move(source), stub_};
   }
 

@@ -23,6 +23,7 @@
 
 #include "restart/format/stub.hpp"
 #include "restart/part_source.hpp"
+#include "restart/shared_frames.hpp"
 
 namespace mcr::restart {
 
@@ -36,6 +37,8 @@ struct Opener {
   Mix mix = Mix::previous;
   std::uint64_t wait_ms = 0;  ///< read_wait=; programs of one rank never wait
   std::string allow = "none";
+  /// Where this launch's ranks share what they decode; may be null.
+  std::shared_ptr<FrameShare> share = nullptr;
   bool is_native = false;  ///< a native file lies there, and the stub is the note about it
   /// Sees to it that somebody drains what that launch left in the stage; may be empty.
   std::function<void(const std::string& launch_directory)> adopt;

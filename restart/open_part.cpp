@@ -17,7 +17,7 @@ namespace {
 
 class Search {
  public:
-  explicit Search(const Stub& stub) : stub_(stub) {}
+  Search(const Stub& stub, const std::shared_ptr<FrameShare>& share) : stub_(stub), share_(share) {}
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place) {
     looked_for_.push_back(place.directory + "/" + place.prefix + "*.h5");
@@ -84,7 +84,7 @@ class Search {
     for (const PartRecord& record : *parts) {
       if (record.entry.part != stub_.part) continue;
       log_debug(stub_.path, " is read from ", place.directory, "/", name);
-      return open_part_image(container, record);
+      return open_part_image(container, record, share_);
     }
     return std::unique_ptr<PartSource>();
   }
@@ -97,6 +97,7 @@ class Search {
   }
 
   const Stub& stub_;
+  const std::shared_ptr<FrameShare>& share_;
   std::vector<std::string> looked_for_;
   std::string removed_;  ///< what is said of the removal of its set
   std::optional<Error> problem_;
@@ -105,7 +106,8 @@ class Search {
 }  // namespace
 
 Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
-                                              const std::string& allow) {
+                                              const std::string& allow,
+                                              const std::shared_ptr<FrameShare>& share) {
   if (!stub.launch_directory.empty()) {
     // Whatever is wrong with a stage that is not ours, or no longer there: then it is the
     // container's turn.
@@ -117,7 +119,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
       }
     }
   }
-  Search search(stub);
+  Search search(stub, share);
   for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;

@@ -7,6 +7,7 @@
 
 #include "restart/format/stub.hpp"
 #include "restart/part_source.hpp"
+#include "restart/shared_frames.hpp"
 
 namespace mcr::restart {
 
@@ -20,9 +21,12 @@ namespace mcr::restart {
 /// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a
 /// path.
 ///
+/// `share`: as for open_part_image().
+///
 /// An error names the part, what was looked for and where, and the remedy: Cause::damaged where a
 /// container of the set is there but cannot be read, else Cause::system with ENOENT.
 Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
-                                              const std::string& allow);
+                                              const std::string& allow,
+                                              const std::shared_ptr<FrameShare>& share = nullptr);
 
 }  // namespace mcr::restart

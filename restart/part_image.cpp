@@ -2,45 +2,28 @@
 #include "restart/part_image.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "restart/base/log.hpp"
+#include "restart/frame_bytes.hpp"
 
 namespace mcr::restart {
 namespace {
 
-/// Decoded frames that were used last. What bounds them is their bytes: adaptive meshes have a frame
-/// for each of dozens of variables, and their files go from grid to grid, through all of them.
-constexpr std::size_t cached_frames = 64;
-// Solid frames are large: of them it keeps one or two.
-constexpr std::size_t cached_bytes = 24U << 20;
-/// Entries of datasets: a skeleton's, its base's, a variable's.
+/// Entries of datasets that were used last: a skeleton's, its base's, a variable's.
 constexpr std::size_t known_datasets = 4;
-
-struct DecodedFrame {
-  std::uint32_t dataset = 0;
-  std::uint32_t frame = 0;
-  std::uint64_t used = 0;  ///< time of last use; 0: holds nothing
-  Bytes raw;
-};
-
+/// All parts of a container together: what is smaller is decoded by each rank sooner than a leader
+/// has started.
+constexpr std::uint64_t least_shared_set = 1U << 20;
 class PartImage final : public PartSource {
  public:
   PartImage(std::shared_ptr<ContainerReader> container, PartRecord part,
-            std::optional<SkeletonPlace> base, std::vector<MapPage> pages)
+            std::optional<SkeletonPlace> base, std::vector<MapPage> pages,
+            std::shared_ptr<FrameShare> share)
       : container_(std::move(container)),
         part_(std::move(part)),
         base_(base),
-        pages_(std::move(pages)) {}
-
-  ~PartImage() override {
-    log_debug(container_->name(), ", rank ", std::to_string(part_.entry.rank), ": ",
-              std::to_string(decoded_bytes_), " bytes of frames decoded from ",
-              std::to_string(stored_bytes_));
-  }
-  PartImage(const PartImage&) = delete;
-  PartImage& operator=(const PartImage&) = delete;
+        pages_(std::move(pages)),
+        frames_(container_, std::move(share), part_.entry.rank) {}
 
   std::uint64_t size() const override { return part_.entry.size; }
 
@@ -96,7 +79,8 @@ class PartImage final : public PartSource {
     if (entry.dataset == MapEntry::skeleton) {
       return read_skeleton(entry.skeleton_position + inside, out);
     }
-    return read_dataset(entry.dataset, entry.frame, entry.frame_offset + inside, out);
+    return read_dataset(entry.dataset, entry.frame, entry.frame_offset + inside, out, inside,
+                        entry.length - inside - out.size());
   }
 
   Result<void> read_skeleton(std::uint64_t position, MutableByteSpan out) {
@@ -118,33 +102,79 @@ class PartImage final : public PartSource {
     if (frame >= dataset->frame_count)
       return Error{Cause::damaged, describe("skeleton is not there")};
     return read_dataset(number, static_cast<std::uint32_t>(frame), position % dataset->chunk_bytes,
-                        out);
+                        out, 0, 0);
   }
 
-  /// From byte `inside` of frame `frame` on, which may lie in a later frame.
+  /// From byte `inside` of frame `frame` on, which may lie in a later frame. `before` bytes in
+  /// front of that and `after` behind what is read belong to the same entry of the map.
   Result<void> read_dataset(std::uint32_t number, std::uint32_t frame, std::uint64_t inside,
-                            MutableByteSpan out) {
-    const DatasetEntry dataset = *MCR_TRY(find_dataset(number));
+                            MutableByteSpan out, std::uint64_t before, std::uint64_t after) {
+    WantedFrame wanted{*MCR_TRY(find_dataset(number)), number, frame, {}};
     while (!out.empty()) {
-      const FramePlace place = MCR_TRY(explained(container_->frame_place(dataset, frame), number));
-      if (inside >= place.raw_bytes) {
-        inside -= place.raw_bytes;
-        ++frame;  // frame_place ends this where there are no more
+      wanted.place =
+          MCR_TRY(frames_.explained(container_->frame_place(wanted.dataset, wanted.frame), number));
+      const std::uint64_t raw_bytes = wanted.place.raw_bytes;
+      if (inside >= raw_bytes) {
+        inside -= raw_bytes;
+        ++wanted.frame;  // frame_place ends this where there are no more
         continue;
       }
       const auto begin = static_cast<std::size_t>(inside);
-      const std::size_t count = std::min(out.size(), place.raw_bytes - begin);
-      if (count == place.raw_bytes && find_cached(number, frame) == nullptr) {
-        MCR_TRY(decode(dataset, number, place, out.first(count)));
-      } else {
-        const Bytes* raw = MCR_TRY(decoded(dataset, number, frame, place));
-        std::copy_n(raw->begin() + static_cast<std::ptrdiff_t>(begin), count, out.begin());
-      }
+      const std::size_t count = std::min<std::size_t>(out.size(), raw_bytes - begin);
+      const bool is_whole = before >= inside && out.size() + after >= raw_bytes - inside;
+      const bool is_shared = !is_whole && frames_.may_share() && !is_ours_alone(wanted);
+      MCR_TRY(frames_.read(wanted, begin, out.first(count), is_shared,
+                           [this, &wanted](std::size_t most) { return behind(wanted, most); }));
       out = out.subspan(count);
+      before += count;
       inside = 0;
-      ++frame;
+      ++wanted.frame;
     }
     return {};
+  }
+
+  /// All of the frame is this part's, in several pieces. Where that cannot be seen at once, the
+  /// answer is no.
+  bool is_ours_alone(const WantedFrame& wanted) {
+    const std::uint64_t number = wanted.of_container().number;
+    if (number == asked_alone_) return is_alone_;
+    std::uint64_t ours = 0;
+    for (const MapEntry& entry : entries_) {
+      if (is_in(entry, wanted) && entry.frame_offset < wanted.place.raw_bytes)
+        ours += std::min<std::uint64_t>(entry.length, wanted.place.raw_bytes - entry.frame_offset);
+    }
+    asked_alone_ = number;
+    is_alone_ = ours >= wanted.place.raw_bytes;
+    return is_alone_;
+  }
+
+  static bool is_in(const MapEntry& entry, const WantedFrame& frame) {
+    return entry.dataset == frame.dataset_number && entry.frame == frame.frame;
+  }
+
+  /// The next frames of several parts that the map's page names behind `wanted`: from its beginning
+  /// on for a skeleton, which HDF5 asks for first.
+  std::vector<WantedFrame> behind(const WantedFrame& wanted, std::size_t most) {
+    std::vector<WantedFrame> frames;
+    bool is_behind = wanted.dataset_number == container_->directory().skeleton_dataset;
+    for (const MapEntry& entry : entries_) {
+      if (frames.size() == most) break;
+      if (is_in(entry, wanted)) is_behind = true;
+      if (!is_behind || is_in(entry, wanted) || entry.dataset == MapEntry::skeleton) continue;
+      if (std::any_of(frames.begin(), frames.end(),
+                      [&](const WantedFrame& known) { return is_in(entry, known); })) {
+        continue;
+      }
+      const auto dataset = find_dataset(entry.dataset);
+      if (!dataset) continue;
+      const auto place = container_->frame_place(**dataset, entry.frame);
+      const bool is_part = place && place->raw_bytes >= FrameBytes::least_shared_bytes &&
+                           (entry.frame_offset != 0 || entry.length < place->raw_bytes);
+      if (!is_part) continue;
+      frames.push_back({**dataset, entry.dataset, entry.frame, *place});
+      if (is_ours_alone(frames.back())) frames.pop_back();
+    }
+    return frames;
   }
 
   Result<const DatasetEntry*> find_dataset(std::uint32_t number) {
@@ -153,72 +183,12 @@ class PartImage final : public PartSource {
       if (known == number) return &entry;
     }
     if (datasets_.size() == known_datasets) datasets_.erase(datasets_.begin());
-    datasets_.emplace_back(number, MCR_TRY(explained(container_->dataset(number), number)));
+    datasets_.emplace_back(number, MCR_TRY(frames_.explained(container_->dataset(number), number)));
     return &datasets_.back().second;
-  }
-
-  DecodedFrame* find_cached(std::uint32_t dataset, std::uint32_t frame) {
-    for (DecodedFrame& cached : cache_) {
-      if (cached.used != 0 && cached.dataset == dataset && cached.frame == frame) return &cached;
-    }
-    return nullptr;
-  }
-
-  Result<void> decode(const DatasetEntry& dataset, std::uint32_t number, const FramePlace& place,
-                      MutableByteSpan raw) {
-    decoded_bytes_ += raw.size();
-    stored_bytes_ += place.stored_bytes;
-    return explained(container_->decode(dataset, place, scratch_, raw), number);
-  }
-
-  Result<const Bytes*> decoded(const DatasetEntry& dataset, std::uint32_t number,
-                               std::uint32_t frame, const FramePlace& place) {
-    DecodedFrame* cached = find_cached(number, frame);
-    if (cached == nullptr) {
-      cached = &*std::min_element(
-          cache_.begin(), cache_.end(),
-          [](const DecodedFrame& a, const DecodedFrame& b) { return a.used < b.used; });
-      cached->used = 0;
-      make_room(*cached, place.raw_bytes);
-      cached->raw.resize(place.raw_bytes);
-      MCR_TRY(decode(dataset, number, place, cached->raw));
-      cached->dataset = number;
-      cached->frame = frame;
-    }
-    cached->used = ++clock_;
-    return &cached->raw;
-  }
-
-  /// Gives up the frames used least lately, until `bytes` more fit; `next` is about to hold them.
-  void make_room(DecodedFrame& next, std::size_t bytes) {
-    if (next.raw.capacity() > 2 * bytes) Bytes().swap(next.raw);
-    std::size_t held = bytes;
-    for (const DecodedFrame& cached : cache_) held += &cached == &next ? 0 : cached.raw.capacity();
-    while (held > cached_bytes) {
-      DecodedFrame* oldest = nullptr;
-      for (DecodedFrame& cached : cache_) {
-        const bool holds = &cached != &next && cached.raw.capacity() != 0;
-        if (holds && (oldest == nullptr || cached.used < oldest->used)) oldest = &cached;
-      }
-      if (oldest == nullptr) return;
-      held -= oldest->raw.capacity();
-      oldest->used = 0;
-      Bytes().swap(oldest->raw);
-    }
   }
 
   [[nodiscard]] std::string describe(const std::string& what) const {
     return container_->name() + ", rank " + std::to_string(part_.entry.rank) + ": " + what;
-  }
-
-  /// An error with the variable's name and the rank.
-  template <typename T>
-  Result<T> explained(Result<T> result, std::uint32_t dataset) {
-    if (!result) {
-      result.error().message += " (variable " + container_->dataset_name(dataset) + ", rank " +
-                                std::to_string(part_.entry.rank) + ")";
-    }
-    return result;
   }
 
   std::shared_ptr<ContainerReader> container_;
@@ -229,26 +199,28 @@ class PartImage final : public PartSource {
   std::vector<MapEntry> entries_;      // of the page
   std::vector<std::uint64_t> begins_;  // and where each begins in the part
   std::vector<std::pair<std::uint32_t, DatasetEntry>> datasets_;
-  std::array<DecodedFrame, cached_frames> cache_;
-  std::uint64_t clock_ = 0;
-  Scratch scratch_;
-  // For log=debug.
-  std::uint64_t decoded_bytes_ = 0;
-  std::uint64_t stored_bytes_ = 0;
+  FrameBytes frames_;
+  std::uint64_t asked_alone_ = ~std::uint64_t{0};  // the frame of which is_alone_ speaks
+  bool is_alone_ = false;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<PartSource>> open_part_image(std::shared_ptr<ContainerReader> container,
-                                                    const PartRecord& part) {
+                                                    const PartRecord& part,
+                                                    std::shared_ptr<FrameShare> share) {
   std::optional<SkeletonPlace> base;
-  if (part.entry.skeleton.base != SkeletonPlace::no_base) {
+  if (share != nullptr || part.entry.skeleton.base != SkeletonPlace::no_base) {
     const std::vector<PartRecord>* parts = MCR_TRY(container->parts());
-    base = (*parts)[part.entry.skeleton.base].entry.skeleton;  // checked with the table
+    std::uint64_t bytes = 0;
+    for (const PartRecord& one : *parts) bytes += one.entry.size;
+    if (parts->size() == 1 || bytes < least_shared_set) share.reset();
+    if (part.entry.skeleton.base != SkeletonPlace::no_base)
+      base = (*parts)[part.entry.skeleton.base].entry.skeleton;  // checked with the table
   }
   std::vector<MapPage> pages = MCR_TRY(container->pages(part));
-  return std::unique_ptr<PartSource>(
-      std::make_unique<PartImage>(std::move(container), part, base, std::move(pages)));
+  return std::unique_ptr<PartSource>(std::make_unique<PartImage>(
+      std::move(container), part, base, std::move(pages), std::move(share)));
 }
 
 }  // namespace mcr::restart

@@ -103,8 +103,10 @@ bool LaunchDirectory::has_leader() const {
 
 Result<std::uint64_t> LaunchDirectory::used_bytes() const {
   std::uint64_t sum = 0;
-  for (const char* place : {parts_directory, pool_directory}) {
-    for (const std::string& name : MCR_TRY(list_directory(descriptor(), place))) {
+  for (const char* place : {parts_directory, pool_directory, frames_directory}) {
+    const auto names = list_directory(descriptor(), place);
+    if (!names && names.error().system_error == ENOENT) continue;  // of an earlier build
+    for (const std::string& name : MCR_TRY(names)) {
       struct stat status {};
       const std::string path = std::string(place) + "/" + name;
       if (system_calls().fstatat(descriptor(), path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {

@@ -16,13 +16,14 @@ inline constexpr const char* ranks_directory = "ranks";
 inline constexpr const char* parts_directory = "parts";
 inline constexpr const char* pool_directory = "pool";
 inline constexpr const char* native_directory = "native";
+inline constexpr const char* frames_directory = "frames";
 inline constexpr const char* lock_name = "lock";
 inline constexpr const char* notice_name = "notice";
 /// In the order in which they are made; ranks/ comes last, so that who can join finds all the
 /// others.
 inline constexpr const char* subdirectories[] = {"open",          "published",    "committed",
                                                  parts_directory, pool_directory, native_directory,
-                                                 ranks_directory};
+                                                 frames_directory, ranks_directory};
 
 /// Races with somebody who looks at a lock for a moment resolve in one more turn; more of them mean
 /// that something else is wrong.

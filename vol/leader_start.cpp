@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "restart/base/log.hpp"
+#include "restart/shared_frames.hpp"
 #include "vol/binding/host_hdf5.hpp"
 
 extern char** environ;
@@ -25,6 +26,7 @@ namespace mcr::vol {
 
 namespace {
 
+using restart::holds_frames;
 using State = restart::LaunchDirectory::State;
 
 constexpr std::uint64_t check_interval_ns = 1'000'000'000;
@@ -185,12 +187,12 @@ void adopt_orphans(const std::string& stage) {
     // Where somebody lives, he sees to it himself.
     const auto lives = directory->anybody_lives();
     if (!lives || *lives) continue;
-    for (const auto state : {State::published, State::open}) {
+    const auto has_parts = [&](State state) {
       const auto parts = directory->list(state);
-      if (!parts || parts->empty()) continue;
+      return parts && !parts->empty();
+    };
+    if (has_parts(State::published) || has_parts(State::open) || holds_frames(*directory))
       adopt_launch(path);
-      break;
-    }
   }
 }
 

@@ -20,7 +20,7 @@
 //  1. A part is in at most one outstanding action.
 //  2. Only a published part is drained or put back; only a dead writer's part is settled.
 //  3. A group holds each path at most once, all of one set and of one run of ranks.
-//  4. No exit while a process of the launch lives or a part waits, except after Terminate or, with
+//  4. No exit while a process of the launch lives, shares frames, or a part waits, except after Terminate or, with
 //     `complete` false, when storage refused to the end: the stage then still holds the parts.
 //  5. Once everybody is gone and storage works, every published part leaves the stage in bounded
 //     time.
@@ -99,6 +99,10 @@ struct AccountNoted {
   SetName set;
 };
 struct Tick {};
+/// Ranks that read leave decoded frames to one another in the stage, whether they write or not.
+struct FramesShared {
+  bool is_left = false;  ///< of it
+};
 /// The stage is nearly full: kept sets give way.
 struct StageShort {};
 /// SIGTERM: drain what is published, as fast as possible, and end.
@@ -106,7 +110,7 @@ struct Terminate {};
 
 using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
                            PartRequested, PartDropped, SiblingsLookedUp, DrainDone, PutBackDone,
-                           SettleDone, AccountNoted, Tick, StageShort, Terminate>;
+                           SettleDone, AccountNoted, FramesShared, Tick, StageShort, Terminate>;
 
 // --- decisions ----------------------------------------------------------------------------------
 
@@ -287,6 +291,10 @@ class Decisions {
   void apply(const PutBackDone&);
   void apply(const SettleDone&);
   void apply(const AccountNoted& event) { noting_.erase(event.set); }
+  void apply(const FramesShared& event) {
+    shares_frames_ = event.is_left;
+    has_shared_frames_ |= event.is_left;
+  }
   void apply(const Tick&) {}
   void apply(const StageShort&) { release_kept(); }
   void apply(const Terminate&);
@@ -341,6 +349,8 @@ class Decisions {
   bool exited_ = false;
   bool is_successor_ = false;
   bool has_drift_news_ = false;
+  bool shares_frames_ = false;
+  bool has_shared_frames_ = false;
   std::set<SetName> noting_;
 };
 

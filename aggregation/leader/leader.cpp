@@ -28,6 +28,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/masked_name.hpp"
+#include "restart/shared_frames.hpp"
 
 namespace mcr::aggregation {
 
@@ -46,6 +47,10 @@ constexpr std::uint64_t gather_ms = 2;
 constexpr std::uint64_t notice_ms = 200;
 /// How often other nodes' ranks are asked what they want, while there is anything to want.
 constexpr std::uint64_t request_ms = 250;
+/// Ranks that read touch what they share each second. Those of a busy machine come one after another.
+constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
+constexpr std::uint64_t frames_idle_ns = 10'000'000'000;
+constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
 
 class Leader {
  public:
@@ -75,6 +80,7 @@ class Leader {
         was_terminated_ = true;
       }
       if (std::exchange(stage_short_, false)) events.emplace_back(StageShort{});
+      events.emplace_back(FramesShared{shares_frames_});
       events.emplace_back(Tick{});
       for (const Decision& decision : decisions_.on(events, now_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
@@ -219,6 +225,7 @@ class Leader {
 
   void wait() {
     std::uint64_t pause = watch_.is_complete() ? safety_poll_ms : poll_ms;
+    if (shares_frames_) pause = std::min(pause, notice_ms);
     if (requests_.may_come()) pause = std::min(pause, request_ms);
     if (const auto tick = decisions_.next_tick_ms()) {
       const std::uint64_t now = now_ms();
@@ -262,6 +269,9 @@ class Leader {
       if (used) notice.stage_bytes += *used;
     }
     give_memory_back(notice.stage_bytes);
+    const auto shared = restart::drop_idle_frames(
+        directory_, frames_unheld_ns, stage_short_ ? frames_idle_short_ns : frames_idle_ns);
+    shares_frames_ = shared && *shared;
     if (notice.stage_bytes == last_notice_.stage_bytes &&
         notice.commit_failed == last_notice_.commit_failed) {
       return;
@@ -320,6 +330,7 @@ class Leader {
   std::uint64_t looked_ms_ = 0;
   bool commit_failed_ = false;
   bool stage_short_ = false;
+  bool shares_frames_ = false;
   bool exit_ = false;
   bool was_terminated_ = false;
   // Last, so that they end first: their jobs use all of the above.
@@ -367,12 +378,15 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
       const std::string& path = directory.path();
       (void)adopt_launches(restart::parent_of(path), path, true).has_value();
     }
-    report.removed = MCR_TRY(directory.remove_if_done());
+    // A rank may have begun to share since.
+    const auto shared = restart::drop_idle_frames(directory, 0, frames_idle_ns);
+    const bool is_shared = shared && *shared;
+    report.removed = !is_shared && MCR_TRY(directory.remove_if_done());
     report.left = report.removed ? 0 : parts_in(directory);
     if (report.removed || was_terminated) return report;
     // Who joined while we were leaving found our lock held, and counts on us.
     const auto lives = directory.anybody_lives();
-    if (!lives || !*lives) return report;
+    if (!is_shared && (!lives || !*lives)) return report;
   }
 }
 

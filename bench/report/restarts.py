@@ -10,7 +10,7 @@ from drawing import bars
 from measure import Failed, Figure, quantile
 
 MIB = 1 << 20
-COUNTS = re.compile(r"rank \d+: (\d+) bytes of frames decoded from (\d+)")
+COUNTS = re.compile(r"rank \d+: (\d+) bytes of frames decoded from (\d+), (\d+) read that other ranks decoded")
 
 
 class Captured:
@@ -56,13 +56,14 @@ class Captured:
         return {"PATH": "/usr/bin:/bin", "HDF5_PLUGIN_PATH": str(self.place.prefix / "lib/mcr/plugin"), "HDF5_VOL_CONNECTOR": "mcr",
                 **{f"MCR_{key.upper()}": str(value) for key, value in settings.items()}}
 
-    def restart(self, *words, ranks=None, **settings):
-        """A restart of all ranks, or of the first ones alone."""
+    def restart(self, *words, alone=False, ranks=None, **settings):
+        """A restart of all ranks, or of the first ones alone. Alone: there is no stage in which ranks could share."""
         stubs = self.stubs[:ranks]
         go = self.place.memory / "go"
         go.unlink(missing_ok=True)
         programs = [[self.place.build / "test/programs/restart_rank", "--until", go, *words, stub] for stub in stubs]
-        return Restart(self.together(programs, go, log="debug", files="none", **settings))
+        where = {"stage": "/proc/no-stage"} if alone else {}
+        return Restart(self.together(programs, go, log="debug", files="none", **where, **settings))
 
 
 class Restart:
@@ -71,7 +72,7 @@ class Restart:
     def __init__(self, done):
         self.ranks = [json.loads(printed) for printed, _ in done]
         counts = [tuple(map(int, found)) for _, said in done for found in COUNTS.findall(said)]
-        self.decoded, self.stored = (sum(column) for column in zip(*counts)) if counts else (0, 0)
+        self.decoded, self.stored, self.taken = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
         self.cpu = sum(rank["cpu_seconds"] for rank in self.ranks)
         self.sums = [rank["sum"] for rank in self.ranks]
 
@@ -93,23 +94,27 @@ def is_hdf5(path):
 
 
 def restart_decoding(place):
-    """How often a restart of all ranks decodes what it needs, and how much of the container it reads."""
+    """How often a restart of all ranks decodes what it needs, and how much of the container it reads: ranks that share, and each for itself."""
     group = "Restart of all ranks on a node: bytes decoded and read, summed over the ranks"
     figures, rows = [], {}
     for name, files in sets(place):
         captured = Captured(place, f"decoding-{name.replace(' ', '-')}", files)
-        restarts = [captured.restart() for _ in range(1 if place.quick else 3)]
-        natives = captured.together([[place.build / "test/programs/restart_rank", path] for path in files], files="none")
-        if any(restart.sums != Restart(natives).sums for restart in restarts):
+        shared, alone, natives = [], [], []
+        for _ in range(1 if place.quick else 3):
+            shared.append(captured.restart())
+            alone.append(captured.restart(alone=True))
+            natives.append(Restart(captured.together([[place.build / "test/programs/restart_rank", path] for path in files], files="none")))
+        if any(restart.sums != natives[0].sums for restart in shared + alone):
             raise Failed(f"{name}: ranks read other data")
-        decoded = [restart.decoded / captured.raw_bytes for restart in restarts]
-        figures += [Figure(group, f"{name}: decoded ÷ raw bytes of the set", decoded, ("<=", 1.1), "×"),
-                    Figure(group, f"{name}: frames read ÷ container's bytes", [r.stored / captured.stored_bytes for r in restarts],
-                           ("<=", 1.1), "×"),
-                    Figure(group, f"{name}: CPU time of all ranks ÷ from native files",
-                           [restart.cpu / Restart(natives).cpu for restart in restarts])]
-        rows[name[:22]] = [(quantile(decoded, 0.5), min(decoded), max(decoded))]
-    return figures, {group: [bars("decoded ÷ raw bytes of the set", "×", rows, ["all ranks"])]}
+        decoded, once_each = ([restart.decoded / captured.raw_bytes for restart in restarts] for restarts in (shared, alone))
+        figures += [Figure(group, f"{name}: decoded ÷ raw bytes of the set", decoded, ("<=", 1.1), "×",
+                           f"each rank for itself: {quantile(once_each, 0.5):.2f}"),
+                    Figure(group, f"{name}: frames read ÷ container's bytes", [r.stored / captured.stored_bytes for r in shared],
+                           ("<=", 1.1), "×", f"each rank for itself: {alone[0].stored / captured.stored_bytes:.2f}"),
+                    Figure(group, f"{name}: CPU time of all ranks, shared ÷ each for itself", [s.cpu / a.cpu for s, a in zip(shared, alone)]),
+                    Figure(group, f"{name}: CPU time of all ranks ÷ from native files", [s.cpu / n.cpu for s, n in zip(shared, natives)])]
+        rows[name[:22]] = [(quantile(of, 0.5), min(of), max(of)) for of in (decoded, once_each)]
+    return figures, {group: [bars("decoded ÷ raw bytes of the set", "×", rows, ["shared", "each for itself"])]}
 
 
 def restart_memory(place):
@@ -117,9 +122,11 @@ def restart_memory(place):
     group = "Restart: peak memory of a rank beyond its own file"
     figures = []
     for name, files in sets(place):
-        ranks = Captured(place, f"memory-{name.replace(' ', '-')}", files).restart().ranks
-        more = max(rank["peak_bytes"] - path.stat().st_size for rank, path in zip(ranks, files))
-        figures.append(Figure(group, name, more / MIB, ("<=", 64), "MiB"))
+        captured = Captured(place, f"memory-{name.replace(' ', '-')}", files)
+        for title, alone in (("shared", False), ("each for itself", True)):
+            ranks = captured.restart(alone=alone).ranks
+            more = max(rank["peak_bytes"] - path.stat().st_size for rank, path in zip(ranks, files))
+            figures.append(Figure(group, f"{name}, {title}", more / MIB, ("<=", 64), "MiB"))
     return figures, {}
 
 

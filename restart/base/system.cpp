@@ -32,6 +32,15 @@ int status_at(int directory, const char* name, struct stat* status, int flags) {
   return ::fstatat(directory, name, status, flags);
 }
 
+int lock_one_byte(int descriptor, short type, off_t place) {
+  struct flock lock {};  // its l_pid is to be 0
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = place;
+  lock.l_len = 1;
+  return ::fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
 constexpr SystemCalls real_calls = {
     .openat = open_with_mode,
     .close = ::close,
@@ -48,6 +57,7 @@ constexpr SystemCalls real_calls = {
     .fchmodat = ::fchmodat,
     .fchown = ::fchown,
     .flock = ::flock,
+    .lock_place = lock_one_byte,
     .renameat = ::renameat,
     .rename_new = rename_without_replacing,
     .linkat = ::linkat,

@@ -32,6 +32,8 @@ struct SystemCalls {
   int (*fchmodat)(int directory, const char* name, mode_t mode, int flags);
   int (*fchown)(int descriptor, uid_t user, gid_t group);
   int (*flock)(int descriptor, int operation);
+  /// F_OFD_SETLK of the one byte at `place`: `type` is F_WRLCK or F_UNLCK.
+  int (*lock_place)(int descriptor, short type, off_t place);
   int (*renameat)(int from_directory, const char* from, int to_directory, const char* to);
   /// renameat2 with RENAME_NOREPLACE.
   int (*rename_new)(int from_directory, const char* from, int to_directory, const char* to);

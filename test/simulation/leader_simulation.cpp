@@ -82,11 +82,12 @@ class Simulation {
       complete_actions();
       if (decisions_.next_tick_ms() && *decisions_.next_tick_ms() <= now_) tell(Tick{});
       if (world_is_quiet() && !exited_) {
+        if (shares_frames_ && chance(0.1)) share(false);
         // Nothing but the clock moves now: the leader must come to its end by its own ticks.
         const auto tick = decisions_.next_tick_ms();
         std::uint64_t next = tick ? *tick : now_;
         for (const Action& action : actions_) next = std::min(next, action.due);
-        if (!tick && actions_.empty()) {
+        if (!tick && actions_.empty() && !shares_frames_) {
           tell(Tick{});
           if (!exited_ && actions_.empty() && !decisions_.next_tick_ms())
             fail("the leader waits for nothing");
@@ -109,6 +110,7 @@ class Simulation {
     if (world_is_quiet()) return;
     if (chance(0.003)) return kill_leader();
     if (chance(0.002)) return tell(StageShort{});
+    if (chance(0.002)) return share(!shares_frames_);
     if (has_requests_ && chance(0.02)) return request();
     if (chance(0.001)) {
       tell(Terminate{});
@@ -255,7 +257,13 @@ class Simulation {
       if (part.fate == Fate::open) found.emplace_back(PartBegun{part.facts});
       if (part.fate == Fate::published) found.emplace_back(published_event(part));
     }
+    found.emplace_back(FramesShared{shares_frames_});
     tell(found);
+  }
+
+  void share(bool shares) {
+    shares_frames_ = shares;
+    tell(FramesShared{shares});
   }
 
   // --- the leader's moves -----------------------------------------------------------------------
@@ -419,6 +427,7 @@ class Simulation {
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
       if (mark->shape.empty()) fail("an empty shape");
     } else if (const auto* exit = std::get_if<Exit>(&decision)) {
+      if (shares_frames_ && !terminated_) fail("exit while ranks share what they read");
       for (const Action& action : actions_) {
         if (!std::holds_alternative<LookForSiblings>(action.decision))
           fail("exit with actions under way");
@@ -545,6 +554,7 @@ class Simulation {
   std::uint64_t storage_fails_until_ = 0;
   double put_back_works_ = 1;
   std::uint64_t first_join_ = 0;  ///< that the present leader has seen; 0: none
+  bool shares_frames_ = false;  ///< ranks that read, whether they have joined or not
   bool knows_local_count_ = true, lone_writer_ = false, lazy_ = false, has_requests_ = false;
   std::vector<WorldRank> ranks_;
   std::map<PartId, WorldPart> parts_;

@@ -20,6 +20,7 @@
 #include "vol/driver/native_backend.hpp"
 #include "vol/driver/replaced_member.hpp"
 #include "vol/driver/stage_backend.hpp"
+#include "vol/launch_share.hpp"
 #include "vol/leader_start.hpp"
 
 namespace mcr::vol {
@@ -68,9 +69,10 @@ Result<Process::SettingsPointer> settings_at(const std::string& path) {
 
 // The part that a restart sees there: the stub's own, or one of the whole set before it.
 Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path,
-                                         const restart::Settings& settings,
+                                         const Process::SettingsPointer& at_path,
                                          const restart::Launcher& launcher, bool may_wait,
                                          bool is_native = false) {
+  const restart::Settings& settings = *at_path;
   restart::Opener opener;
   opener.launch = launcher.launch.value_or("");
   opener.rank_count = launcher.rank_count;
@@ -82,6 +84,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   opener.allow = settings.text("allow");
   opener.is_native = is_native;
   opener.adopt = adopt_launch;
+  opener.share = launch_share(at_path, launcher);
   auto opened = restart::open_generation(stub, path, opener);
   if (opened || is_native) return opened;
   if (auto flushed = open_flushed(stub)) return restart::OpenedPart{std::move(*flushed), stub};
@@ -100,10 +103,10 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writable};
   restart::Stub there = stub;
   if (must_become_native(awaited)) there.launch_directory.clear();  // its container will do
-  auto opened = open_as_seen(there, place.path, *settings, launcher, true);
+  auto opened = open_as_seen(there, place.path, settings, launcher, true);
   if (!opened && is_elsewhere(awaited)) {
     const auto arrival = MCR_TRY(await_part(awaited, [&] {
-      opened = open_as_seen(there, place.path, *settings, launcher, false);
+      opened = open_as_seen(there, place.path, settings, launcher, false);
       return opened.has_value();
     }));
     if (arrival == Arrival::replaced) return open_native(request);
@@ -130,7 +133,7 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   if (!note) return std::unique_ptr<Backend>();
   const restart::Launcher launcher = Process::get().launcher(**settings);
   adopt_orphans(std::string((*settings)->text("stage")));
-  auto opened = MCR_TRY(open_as_seen(note->stub, place->path, **settings, launcher, true, true));
+  auto opened = MCR_TRY(open_as_seen(note->stub, place->path, *settings, launcher, true, true));
   if (opened.source == nullptr) return std::unique_ptr<Backend>();
   return std::unique_ptr<Backend>(std::make_unique<ContainerBackend>(
       std::move(opened.source), std::move(opened.stub), place->path, std::move(file), identity,

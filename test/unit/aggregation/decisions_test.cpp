@@ -366,6 +366,13 @@ TEST_CASE("a leader that nobody joins ends after its patience") {
   CHECK(only<Exit>(decisions.on({Tick{}}, 10'000)).size() == 1);
 }
 
+TEST_CASE("a leader whose ranks only share what they read ends when nothing of it is left") {
+  Decisions decisions;
+  CHECK(decisions.on({FramesShared{true}}, 0).empty());
+  CHECK(decisions.on({FramesShared{true}, Tick{}}, 3'600'000).empty());
+  CHECK(only<Exit>(decisions.on({FramesShared{false}}, 3'600'100)).size() == 1);
+}
+
 TEST_CASE("SIGTERM drains what is published, fast, and leaves living ranks behind") {
   Node node(3);
   node.write(0, "/d/a.{rank}.h5");

@@ -74,6 +74,9 @@ const SystemCalls& table() {
       return plain<&SystemCalls::fchmodat>("fchmodat", d, n, m, f);
     };
     t.flock = [](int d, int o) { return plain<&SystemCalls::flock>("flock", d, o); };
+    t.lock_place = [](int d, short k, off_t p) {
+      return plain<&SystemCalls::lock_place>("lock_place", d, k, p);
+    };
     t.renameat = [](int a, const char* b, int c, const char* d) {
       return plain<&SystemCalls::renameat>("renameat", a, b, c, d);
     };

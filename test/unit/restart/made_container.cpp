@@ -13,15 +13,14 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::uint64_t head_bytes = 100, tail_bytes = 50;
-constexpr std::uint64_t a_bytes = 5000 * 8, b_bytes = 300 * 8;
-constexpr std::uint32_t frame_bytes = 8000;
+constexpr std::uint64_t a_count = 5000, b_count = 300;
 
-Bytes make_part(unsigned rank) {
+Bytes make_part(unsigned rank, unsigned scale) {
   Bytes part;
   Writer out(part);
   for (unsigned i = 0; i < head_bytes; ++i) out.u8(static_cast<std::uint8_t>(i * (rank + 3)));
-  for (unsigned i = 0; i < 5000; ++i) out.u64(i * 1000 + rank);
-  for (unsigned i = 0; i < 300; ++i) out.u64(i * i + rank);
+  for (unsigned i = 0; i < a_count * scale; ++i) out.u64(i * 1000 + rank);
+  for (unsigned i = 0; i < b_count * scale; ++i) out.u64(i * i + rank);
   for (unsigned i = 0; i < tail_bytes; ++i) out.u8(static_cast<std::uint8_t>(200 - i));
   return part;
 }
@@ -32,10 +31,12 @@ ByteSpan piece(const Bytes& bytes, std::uint64_t begin, std::uint64_t count) {
 
 }  // namespace
 
-MadeContainer::MadeContainer(std::string file) : path(std::move(file)) {
+MadeContainer::MadeContainer(std::string file, unsigned scale) : path(std::move(file)) {
+  const std::uint64_t a_bytes = a_count * scale * 8, b_bytes = b_count * scale * 8;
+  const std::uint32_t frame_bytes = 8000 * scale;
   Bytes a, b, skeletons;
   for (unsigned rank = 0; rank < 2; ++rank) {
-    parts.push_back(make_part(rank));
+    parts.push_back(make_part(rank, scale));
     const Bytes& part = parts.back();
     Writer(a).bytes(piece(part, head_bytes, a_bytes));
     Writer(b).bytes(piece(part, head_bytes + a_bytes, b_bytes));

@@ -18,7 +18,8 @@ struct MadeContainer {
   std::vector<Bytes> parts;
   std::vector<FramePlace> frames;  ///< of "a", then that of "b", then that of the skeletons
 
-  explicit MadeContainer(std::string file);
+  /// `scale`: so many times as many numbers, in frames as much larger.
+  explicit MadeContainer(std::string file, unsigned scale = 1);
   [[nodiscard]] std::shared_ptr<ContainerReader> open() const;
   void flip(std::uint64_t place) const;
 };

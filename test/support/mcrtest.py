@@ -222,7 +222,7 @@ class Test:
 
     def mcr(self, *words, check=True, seconds=120, env=None, cwd=None, **settings):
         """The command mcr, with the settings of this test (its stage) but no connector."""
-        starts_others = str(words[0]) in ("doctor", "run")  # which keep what they like to the end
+        starts_others = not {"doctor", "run"}.isdisjoint(map(str, words))  # which keep what they like to the end
         leaks = {"ASAN_OPTIONS": sanitizers.with_leaks(os.environ["ASAN_OPTIONS"])} if SANITIZED and not starts_others else {}
         return self.run([COMMAND, *words], check=check, seconds=seconds, cwd=cwd,
                         env={"HDF5_PLUGIN_PATH": str(PLUGINS), **leaks, **(env or {})}, **{"stage": self.stage, **settings})

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
+#include "restart/drain_progress.hpp"
 #include "restart/format/decision.hpp"
 #include "restart/known_generations.hpp"
 #include "restart/names_here.hpp"
@@ -62,6 +64,8 @@ class View {
       return exactly();
     }
     const Choice choice = choose();
+    // What lies here may make another set whole: one that is chosen without it would be a mix.
+    if (is_launch() && !obeyed_ && choice.may_change && drains_) return still_draining(choice);
     return act_on(choice);
   }
 
@@ -91,7 +95,7 @@ class View {
   }
 
   Choice choose() {
-    const std::uint64_t begin = now_ms();
+    DrainProgress progress(opener_.wait_ms);
     std::uint64_t looks = 0;
     bool was_settled = false;
     for (;;) {
@@ -99,13 +103,14 @@ class View {
       // What drained while we looked may be in a container that was not there when they were listed.
       const bool is_settled = !choice.may_change;
       if (is_settled && (was_settled || choice.kind == Choice::Kind::as_it_is)) return choice;
-      if (!is_settled && (!is_launch() || now_ms() - begin >= opener_.wait_ms)) return choice;
+      if (!is_settled && !is_launch()) return choice;
       was_settled = is_settled;
       if (is_settled) continue;
+      directories_.insert(stub_.launch_directory);
+      for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
+      if (progress.has_stopped(directories_, here_.place.directory)) return choice;
       // Again and again: the leader that was seen may be dying.
       if (opener_.adopt && looks++ % looks_per_adoption == 0) {
-        directories_.insert(stub_.launch_directory);
-        for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
         for (const std::string& directory : directories_) opener_.adopt(directory);
       }
       pause();
@@ -127,6 +132,7 @@ class View {
     question.stages = look_into_stages(present_, generations_, here_.components);
     question.stages.drains |= drains(stub_.launch_directory);
     living_ = question.stages.living;
+    drains_ = question.stages.drains;
     std::erase_if(generations_,
                   [&](const Generation& it) { return it.name.launch == opener_.launch; });
     for (auto& [rank, there] : present_.at) {
@@ -157,6 +163,17 @@ class View {
         break;
       }
     }
+  }
+
+  [[nodiscard]] Error still_draining(const Choice& choice) const {
+    return Error{Cause::system,
+                 path_ + " cannot be opened yet: files of the launch that wrote it (" +
+                     text_of(choice.newest) + ") are still in this node's stage, " +
+                     stub_.launch_directory +
+                     ", and for read_wait= its leader has brought none of them to storage. "
+                     "`mcr status` shows what it does, `mcr drain` waits for it, `mcr recover` "
+                     "starts another where it is dead",
+                 ETIMEDOUT};
   }
 
   Result<OpenedPart> act_on(const Choice& choice) {
@@ -288,6 +305,7 @@ class View {
   std::string path_;  ///< links resolved
   NamesHere here_;
   bool is_unsettled_ = false;
+  bool drains_ = false;  ///< this node's stage has parts of launches that nobody goes on with
   std::string decision_directory_;
   std::string decision_name_;
   std::vector<Generation> generations_;

@@ -49,7 +49,7 @@ constexpr std::array table = std::to_array<SettingRow>({
      "set of the same names is whole; a copy of a stub keeps nothing alive."},
     {"read_wait", "60 s", duration, "DURATION",
      "How long an open waits for a file that another node's leader, or an earlier job's, still has "
-     "to bring to storage."},
+     "to bring to storage; where that leader is seen to get on, counted from its last progress."},
     {"rank", "", count, "COUNT", "This process's rank, where the launcher does not say it."},
     {"ranks", "", count, "COUNT", "Number of ranks, where the launcher does not say it."},
     {"launch", "", text, "TEXT",

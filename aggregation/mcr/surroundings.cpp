@@ -53,6 +53,15 @@ std::string settings_text(const std::string& connector) {
   return text;
 }
 
+/// A place in the installation, seen from this program's directory; "" where that is not known.
+std::string beside_command(const char* relative) {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
+  if (length <= 0) return {};
+  const std::string self(buffer.data(), static_cast<std::size_t>(length));
+  return self.substr(0, self.rfind('/') + 1) + relative;
+}
+
 }  // namespace
 
 std::vector<std::string> original_environment() {
@@ -76,11 +85,7 @@ std::string original_variable(const std::string& name) {
 }
 
 std::string plugin_directory() {
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
-  if (length <= 0) return {};
-  const std::string self(buffer.data(), static_cast<std::size_t>(length));
-  const std::string relative = self.substr(0, self.rfind('/') + 1) + MCR_PLUGIN_FROM_COMMAND;
+  const std::string relative = beside_command(MCR_PLUGIN_FROM_COMMAND);
   char* const resolved = ::realpath(relative.c_str(), nullptr);
   std::string found = resolved != nullptr ? resolved : relative;
   ::free(resolved);
@@ -112,7 +117,7 @@ std::vector<std::string> captured_environment() {
 Result<restart::Settings> effective_settings(const std::string& directory,
                                              std::vector<std::string>& warnings) {
   return restart::load_settings(settings_text(original_variable("HDF5_VOL_CONNECTOR")), directory,
-                                warnings, plugin_directory() + "/mcr.conf");
+                                warnings, beside_command(MCR_SETTINGS_FROM_COMMAND));
 }
 
 Result<std::string> stage_path(const std::string& given) {

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <system_error>
+#include <thread>
 
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/interception.hpp"
@@ -33,6 +36,18 @@ struct Finding {
 
 const char* verdict_name(Verdict verdict) {
   return verdict == Verdict::good ? "ok" : verdict == Verdict::note ? "note" : "FIX";
+}
+
+/// The leader ends, and takes its directory with it, a moment after all is committed.
+void remove_when_empty(const std::string& stage) {
+  constexpr int looks = 100;
+  constexpr auto pause = std::chrono::milliseconds(50);
+  std::error_code problem;
+  for (int look = 0; look < looks; ++look) {
+    if (std::filesystem::remove(stage, problem)) return;
+    if (problem != std::errc::directory_not_empty) return;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 class Doctor {
@@ -107,9 +122,9 @@ class Doctor {
 
   /// Runs the program under the loader's eyes.
   Result<void> look_at_program(const std::vector<std::string>& words, bool quiet) {
+    const std::string stage = MCR_TRY(stage_path({})) + "-doctor-" + std::to_string(::getpid());
     std::string scratch = (std::filesystem::temp_directory_path() / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
-    const std::string stage = MCR_TRY(stage_path({})) + "-doctor-" + std::to_string(::getpid());
     std::vector<std::string> environment = captured_environment();
     std::erase_if(environment, [](const std::string& entry) {
       return entry.starts_with("MCR_STAGE=") || entry.starts_with("LD_DEBUG") ||
@@ -125,7 +140,7 @@ class Doctor {
     // A stage of its own: it is there if, and only if, something was captured.
     const bool captured = std::filesystem::exists(stage, ignored);
     if (captured) (void)drain_stage(stage, 600'000).has_value();
-    std::filesystem::remove(stage, ignored);  // only when it is empty
+    remove_when_empty(stage);
     if (!status) {
       judge_failed_start(words.front(), status.error());
       return {};

@@ -10,6 +10,7 @@
 #include "aggregation/commit/trace_file.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -87,7 +88,7 @@ Result<CommitReport> pack(const PackOptions& options) {
   set.directory = output.directory;
   set.name = output.name;
   set.set.masked_name = common + "*";
-  set.set.launch = "packed";
+  set.set.launch = packed_launch;
   set.set.rank_count = static_cast<std::uint32_t>(options.files.size());
   std::vector<std::unique_ptr<restart::File>> files;
   for (const std::string& name : options.files) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/leader/lifetime.hpp"
@@ -35,11 +36,47 @@ struct UnpackCommand {
 
 using Containers = std::vector<std::shared_ptr<restart::ContainerReader>>;
 
+/// What tells sets apart. `mcr pack` gives all its containers the same launch: each is a set alone.
+using SetKey = std::tuple<std::string, std::string, std::uint64_t, std::string>;
+SetKey key_of(const restart::ContainerReader& container) {
+  const restart::SetIdentity& set = container.set();
+  return {set.masked_name, set.launch, set.sequence,
+          set.launch == packed_launch ? container.name() : std::string()};
+}
+
+bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
+  return command.ranks.empty() ||
+         std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
+}
+
+/// Sets whose files have the same names would replace one another in the order of their containers'
+/// names: files of several sets, or of an older one, that look like one. Nothing is written then.
+Result<void> check_names(const Containers& containers, const UnpackCommand& command) {
+  std::map<std::string, const restart::ContainerReader*> first;
+  const auto add = [&](const restart::ContainerReader& container, const std::string& path,
+                       std::uint32_t rank) -> Result<void> {
+    if (!is_wanted(command, rank)) return {};
+    const std::string below = restart::path_below(path, rank);
+    const auto [there, is_first] = first.try_emplace(below, &container);
+    if (is_first || key_of(*there->second) == key_of(container)) return {};
+    return Error{Cause::usage, "a file " + below + " is in two sets, that of " +
+                                   there->second->name() + " and that of " + container.name() +
+                                   ": unpack one set at a time (`mcr latest` names the newest)"};
+  };
+  for (const auto& container : containers) {
+    for (const restart::PartRecord& record : *MCR_TRY(container->parts()))
+      MCR_TRY(add(*container, record.entry.path, record.entry.rank));
+    for (const restart::NativeMember& native : container->set().natives)
+      MCR_TRY(add(*container, native.path, native.rank));
+  }
+  return {};
+}
+
 /// A file that was opened again and amended after its set was committed lies in a container of its
 /// own beside the set's: of each file the part that was committed last is the file, whatever the
 /// order of the containers' names.
 Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
-  using Path = std::tuple<std::string, std::string, std::uint64_t, std::string>;
+  using Path = std::pair<SetKey, std::string>;
   struct Newest {
     std::uint64_t created_ns;
     restart::PartId part;
@@ -50,8 +87,8 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
     const restart::SetIdentity& set = container->set();
     for (const restart::PartRecord& record : *MCR_TRY(container->parts())) {
       const Newest here{set.created_ns, record.entry.part};
-      const auto [there, is_first] = newest.try_emplace(
-          Path{set.masked_name, set.launch, set.sequence, record.entry.path}, here);
+      const auto [there, is_first] =
+          newest.try_emplace(Path{key_of(*container), record.entry.path}, here);
       if (is_first || there->second.part == here.part) continue;
       const bool is_newer = here.created_ns >= there->second.created_ns;
       replaced.insert(is_newer ? there->second.part : here.part);
@@ -70,10 +107,7 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
   for (const auto& container : containers) {
     const std::string home = restart::parent_of(container->name());
     for (const restart::NativeMember& native : container->set().natives) {
-      const bool wanted =
-          command.ranks.empty() ||
-          std::find(command.ranks.begin(), command.ranks.end(), native.rank) != command.ranks.end();
-      if (!wanted) continue;
+      if (!is_wanted(command, native.rank)) continue;
       const std::string path =
           native.path.starts_with('/')
               ? native.path
@@ -120,6 +154,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
       if (!again) containers.push_back(MCR_TRY(open_container(name)));
     }
   }
+  MCR_TRY(check_names(containers, command));
   options.without = MCR_TRY(replaced_parts(containers));
   restart::UnpackReport all;
   for (const auto& container : containers) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr pack [-o OUT] FILE…: existing rank files into one container, the way the leader does it.
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
@@ -79,6 +80,23 @@ Output output_of(const PackOptions& pack) {
   return {restart::parent_of(path), restart::name_of(path)};
 }
 
+/// With --force a file of that name is replaced: none of those that are packed, and nothing that is
+/// no file, such as /dev/null.
+Result<void> check_output(const SetToCommit& set, bool force) {
+  const std::string path = set.directory + "/" + set.name;
+  struct stat there {};
+  if (::lstat(path.c_str(), &there) != 0) return {};
+  if (!S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode))
+    return Error{Cause::usage, path + ": is not a regular file; -o names another one"};
+  if (!force) return Error{Cause::usage, path + " is there already (--force replaces it)"};
+  for (const PartToCommit& part : set.parts) {
+    const struct stat source = MCR_TRY(part.bytes->status());
+    if (source.st_dev == there.st_dev && source.st_ino == there.st_ino)
+      return Error{Cause::usage, path + ": is one of the files to be packed; -o names another one"};
+  }
+  return {};
+}
+
 Result<CommitReport> pack(const PackOptions& options) {
   lift_limits();
   const Output output = output_of(options);
@@ -110,6 +128,7 @@ Result<CommitReport> pack(const PackOptions& options) {
     part.mode = status.st_mode & 0777;
     set.parts.push_back(std::move(part));
   }
+  MCR_TRY(check_output(set, options.force));
   return write_container(set, merge);
 }
 

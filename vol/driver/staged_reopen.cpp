@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A published part that is written again.
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/stub_file.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
@@ -12,6 +15,31 @@
 #include "vol/publish.hpp"
 
 namespace mcr::vol {
+
+namespace {
+
+// A copied stub names the original's part: what is written into the copy must reach neither the
+// original nor the directory of its containers, which may go while the copy stays.
+bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::string& own_launch) {
+  if (place.path == stub.path) return false;
+  // Carried elsewhere, by `cp -r` or `mv`, and perhaps its containers with it: new ones would go to
+  // where the writer left it.
+  struct stat home {};
+  const bool is_home = ::stat(restart::parent_of(stub.path).c_str(), &home) == 0 &&
+                       home.st_dev == place.directory_status.st_dev &&
+                       home.st_ino == place.directory_status.st_ino;
+  if (!is_home && stub.launch != own_launch) return true;
+  const auto original =
+      restart::File::open(AT_FDCWD, stub.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!original || !restart::is_stub_file(*original)) return false;
+  const auto status = original->status();
+  const bool is_same_file = status && place.status && status->st_dev == place.status->st_dev &&
+                            status->st_ino == place.status->st_ino;
+  const auto there = restart::read_stub_file(*original);
+  return !is_same_file && there && there->part == stub.part;
+}
+
+}  // namespace
 
 // This launch's own part, and still published: taken back, no byte is copied.
 Result<bool> StagedFile::withdraw(const restart::Stub& stub, StagedPart& part) {
@@ -76,6 +104,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   const restart::Launcher launcher = process.launcher(*part.settings);
   if (!launcher.launch || !Process::is_owner())
     return Error{Cause::system, "it belongs to no launch", EPERM};
+  if (is_copy(stub, place, *launcher.launch))
+    return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
   ensure_leader(*part.stage, false);
   const struct stat status = MCR_TRY(at_path.status());

@@ -73,6 +73,7 @@ struct Generation {
   Account account;
   std::uint64_t order_ns = 0;  ///< when it was begun; between launches this is what orders them
   std::map<std::string, Member> members;  ///< by path
+  std::set<PartId> parts;  ///< of its containers, those too that were amended: a copy may name one
   std::size_t containers = 0;
   bool damaged = false;  ///< a container of it cannot be read
 };

@@ -31,6 +31,7 @@ void add_container(Generation& generation, const SetIdentity& set,
   for (const PartRecord& record : parts) {
     const PartEntry& entry = record.entry;
     account.wrote.insert(entry.rank);
+    generation.parts.insert(entry.part);
     const std::string path = path_tail(entry.path, components);
     Member& member = generation.members[path];
     if (set.created_ns < member.written_ns) continue;
@@ -73,11 +74,6 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
   there.kind = AtName::Kind::stub;
   there.generation = {stub->launch, stub->sequence};
   return std::move(*stub);
-}
-
-bool has_part(const Generation& generation, const PartId& part) {
-  return std::any_of(generation.members.begin(), generation.members.end(),
-                     [&](const auto& member) { return member.second.part == part; });
 }
 
 /// Where that cannot be told, nobody does: then what is there drains.
@@ -200,7 +196,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       look.drains |= stage->second && !is_living && has_parts(*stage->second);
     }
     const bool is_native = present.natives.contains(rank);
-    if (known != generations.end() && !is_native && has_part(*known, stub.part)) {
+    if (known != generations.end() && !is_native && known->parts.contains(stub.part)) {
       there.available = true;
       continue;
     }

@@ -59,10 +59,11 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   /// leave nothing behind at the path but, where nothing lay there, an empty file (as native HDF5
   /// would have made).
   static Result<std::shared_ptr<StagedFile>> create(const CapturePlan& plan);
-  /// A published part that is written again: taken back from the leader, or copied into a new part
-  /// of the same generation that replaces it at publish. An error where the stub is a copy of
-  /// another: that file is to be written natively. `at_path` leads to the stub. Who calls holds no
-  /// PartSource of the part: its lock would stand in the way.
+  /// A published part that is written again: copied into a new part of the same generation that
+  /// replaces it at publish, or, in a file that several ranks or names share, taken back from the
+  /// leader. An error where the stub is a copy of another: that file is to be written natively.
+  /// `at_path` leads to the stub. Who calls holds no PartSource of the part: its lock would stand
+  /// in the way.
   static Result<std::shared_ptr<StagedFile>> reopen(const restart::Stub& stub,
                                                     const std::string& path, restart::File at_path);
   /// The part whose path leads to this file, null where this process writes none there.

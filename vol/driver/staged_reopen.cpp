@@ -6,6 +6,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stub_file.hpp"
+#include "restart/stub_links.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
@@ -39,9 +40,19 @@ bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::st
   return !is_same_file && there && there->part == stub.part;
 }
 
+// Whether the part itself is to be written, and no copy of it. A rank that opens its own file again
+// gets a new part: a copy of its stub, which nobody can see from here, names the old one and must go
+// on giving what was copied. In a file that ranks write in turn that would be a copy of it each
+// turn; and where the file has other names than this one, all of them show what is written.
+bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
+                  const std::string& path, const struct stat& status) {
+  return stub.rank != launcher.rank ||
+         (status.st_nlink > 1 && !restart::our_link_to(stub, path, status));
+}
+
 }  // namespace
 
-// This launch's own part, and still published: taken back, no byte is copied.
+// This launch's part, and still published: taken back, no byte is copied.
 Result<bool> StagedFile::withdraw(const restart::Stub& stub, StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   if (stub.launch_directory != directory.path()) return false;
@@ -112,7 +123,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.identity = {status.st_dev, status.st_ino};
   part.group = status.st_gid;
   part.durable = part.settings->text("close") == "durable";
-  if (!MCR_TRY(withdraw(stub, part))) MCR_TRY(amend(stub, place, part));
+  if (!is_handed_on(stub, launcher, place.path, status) || !MCR_TRY(withdraw(stub, part)))
+    MCR_TRY(amend(stub, place, part));
   part.at_path = std::move(at_path);
   auto file = in_table(std::move(part));
   file->wrote_ = true;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "restart/base/lock.hpp"
 #include "restart/base/system.hpp"
@@ -134,6 +135,9 @@ LaunchDirectory::Notice LaunchDirectory::notice() const {
 }
 
 Result<bool> LaunchDirectory::remove_if_done() const {
+  // Held open while their names go: their memory, gigabytes in the pool, is given back when the stage
+  // is free again. Who enters waits for the lock, and would not wait for that.
+  std::vector<File> nameless;
   // 1. The stage for this leader alone: nobody is between create() and join() now, and whoever
   //    wants to enter waits until this is over. So may another leader that ends.
   const std::size_t slash = path_.rfind('/');
@@ -163,7 +167,10 @@ Result<bool> LaunchDirectory::remove_if_done() const {
     const auto names = list_directory(descriptor(), place);
     if (!names) continue;
     for (const std::string& left : *names) {
-      MCR_TRY(unlink_if_there(descriptor(), std::string(place) + "/" + left));
+      const std::string path = std::string(place) + "/" + left;
+      if (auto file = File::open(descriptor(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
+        nameless.push_back(*std::move(file));
+      MCR_TRY(unlink_if_there(descriptor(), path));
     }
     (void)system_calls().unlinkat(descriptor(), place, AT_REMOVEDIR);
   }

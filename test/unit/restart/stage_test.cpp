@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "restart/base/lock.hpp"
+#include "restart/base/system.hpp"
 #include "test/unit/restart/staged_parts.hpp"
 
 using namespace mcr;
@@ -193,6 +194,41 @@ TEST_CASE("a launch directory goes only when nothing is left to do and nobody li
   CHECK(stage.directory.remove_if_done().value_or(false));
   CHECK_FALSE(fs::exists(stage.directory.path()));
   CHECK(fs::is_empty(stage.path));
+}
+
+namespace {
+
+/// Files of a pool that this process has open although they have no name any more.
+int nameless_in_pool() {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string file = fs::read_symlink(entry, gone).string();
+    count += file.find("/pool/") != std::string::npos && file.ends_with(" (deleted)") ? 1 : 0;
+  }
+  return count;
+}
+int nameless_at_the_end = 0;
+
+}  // namespace
+
+TEST_CASE("the pool's memory is given back when others may enter the stage again") {
+  const TestStage stage;
+  const auto lead = stage.directory.try_lead();
+  const PartId part = published_part(stage.directory, std::string(100'000, 'x'));
+  CHECK(stage.directory.committed(part, false, 0));
+  REQUIRE_FALSE(fs::is_empty(stage.directory.path() + "/pool"));
+  SystemCalls calls = system_calls();
+  calls.unlinkat = [](int directory, const char* name, int flags) {
+    nameless_at_the_end = nameless_in_pool();
+    return ::unlinkat(directory, name, flags);
+  };
+  {
+    const ReplacedSystemCalls replaced(calls);
+    CHECK(stage.directory.remove_if_done().value_or(false));
+  }
+  CHECK(nameless_at_the_end == 1);
+  CHECK(nameless_in_pool() == 0);
 }
 
 TEST_CASE("who enters while a leader removes the directory is never lost") {

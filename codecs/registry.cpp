@@ -12,6 +12,7 @@
 #include "codecs/fpzip/fpzip_codec.hpp"
 #include "codecs/lorenzo/lorenzo_codec.hpp"
 #include "codecs/lz4/lz4_codec.hpp"
+#include "codecs/multiples/multiples_codec.hpp"
 #include "codecs/ordered_int/ordered_int_codec.hpp"
 #include "codecs/planes/planes_codec.hpp"
 #include "codecs/records/records_codec.hpp"
@@ -49,6 +50,7 @@ constexpr std::array table{
     CodecEntry{codec_id::entropy, "entropy", entropy_codec, 1, newest},
     CodecEntry{codec_id::records, "records", records_codec, 1, newest},
     CodecEntry{codec_id::dictionary, "dictionary", dictionary_codec, 1, newest},
+    CodecEntry{codec_id::multiples, "multiples", multiples_codec, 1, newest},
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ inline constexpr CodecId fpc = 16;
 inline constexpr CodecId entropy = 17;
 inline constexpr CodecId records = 18;
 inline constexpr CodecId dictionary = 19;
+inline constexpr CodecId multiples = 20;
 }  // namespace codec_id
 
 /// One row: a codec may be used in frames of format versions first_version to last_version.

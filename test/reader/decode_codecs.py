@@ -5,6 +5,7 @@ from reader_basics import (BYTES, Bytes, Damaged, Layout, SIGNED, UNSIGNED, Unsu
                            read_type, reversed_elements)
 from library_codecs import fpzip, lz4, zlib, zstd
 from transforms import delta, lorenzo, ordered_int, split_members, stencil, structure_split, transpose, zigzag
+from multiples import multiples
 from coders import class_coder, constant, dictionary, entropy, fpc, planes, top_bits
 
 
@@ -45,6 +46,7 @@ CODECS = {
     11: ("constant", constant, True), 12: ("planes", planes, True), 13: ("top_bits", top_bits, True),
     14: ("class_coder", class_coder, True), 15: ("stencil", stencil, False), 16: ("fpc", fpc, True),
     17: ("entropy", entropy, True), 18: ("records", records, True), 19: ("dictionary", dictionary, True),
+    20: ("multiples", multiples, False),
 }
 
 
@@ -52,7 +54,7 @@ def after_transform(name, layout, parameters):
     """What a transform leaves for the next step."""
     if name == "transpose":
         return flat(BYTES, 1, layout.bytes())
-    if name == "delta":
+    if name in ("delta", "multiples"):
         return layout.with_type(SIGNED, layout.size)
     if name == "structure_split":
         bricks = []

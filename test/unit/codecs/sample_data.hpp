@@ -43,6 +43,7 @@ enum class Pattern {
   smooth,    // a wave, in the type's own numbers
   specials,  // NaN payloads, infinities, -0, denormals, extremes, in the type's own numbers
   few,       // five values
+  stepped,   // multiples of a step, in the type's own numbers
   last
 };
 
@@ -74,6 +75,17 @@ inline Bytes make(const ElementType& type, std::size_t count, Pattern pattern, u
           word = std::bit_cast<std::uint32_t>(static_cast<float>(wave));
         } else {
           word = static_cast<std::uint64_t>(static_cast<std::int64_t>(wave));
+        }
+        break;
+      }
+      case Pattern::stepped: {
+        const auto k = static_cast<std::int64_t>(std::sin(static_cast<double>(i) * 0.05) * 1000);
+        if (type.kind == ElementKind::floating && type.size == 8) {
+          word = std::bit_cast<std::uint64_t>(273.16 + static_cast<double>(k) * 0.0123);
+        } else if (type.kind == ElementKind::floating && type.size == 4) {
+          word = std::bit_cast<std::uint32_t>(static_cast<float>(k) / 100);
+        } else {
+          word = static_cast<std::uint64_t>(25 * k + 3);
         }
         break;
       }

@@ -11,10 +11,13 @@
 #include <cstdio>
 #include <optional>
 
+#include "codecs/base/byte_order.hpp"
+#include "codecs/base/float_environment.hpp"
 #include "codecs/estimate.hpp"
 #include "codecs/estimates/code_sizes.hpp"
 #include "codecs/frame.hpp"
 #include "codecs/frame_plan.hpp"
+#include "codecs/multiples/multiples.hpp"
 #include "codecs/records/records_codec.hpp"
 #include "codecs/registry.hpp"
 #include "codecs/sample.hpp"
@@ -202,6 +205,11 @@ void try_all(std::vector<Contender>& contenders, const ProfileOptions& options, 
   rank(contenders, options, piece.layout.type);
 }
 
+/// How many points of so much data are looked at.
+std::size_t points_of(const Layout& layout) {
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(layout.count() / 128, 96, 4096));
+}
+
 /// A contiguous piece of about so many bytes from the middle.
 Piece middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes) {
   std::vector<FramePiece> pieces = plan_frames(layout, bytes);
@@ -259,7 +267,8 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
 std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector<Contender>& all,
                            const ProfileOptions& options, const Layout& layout, ByteSpan raw,
                            Scratch& scratch) {
-  constexpr double clearly = 0.9;
+  // Of numbers with a common step points tell well how many different ones there are.
+  const double clearly = contenders.front().text.empty() ? 1.0 : 0.9;
   const auto found = std::find_if(all.begin(), all.end(), [](const Contender& contender) {
     return contender.model == Model::dictionary;
   });
@@ -369,6 +378,74 @@ std::optional<Contender> choose_columns(const ProfileOptions& options, const Lay
   return contender;
 }
 
+/// How much less than others multiples cost that need no trial against them.
+constexpr double clearly_less = 0.8;
+
+/// Numbers of a common step as multiples of it, with what is best for these on a piece of them; no
+/// value where there is no step, or nothing that comes close to `other` by estimates. Adds the size
+/// of the piece to `tried`.
+std::optional<Contender> best_of_multiples(const Contender& other, const ProfileOptions& options,
+                                           const Layout& layout, ByteSpan raw, Scratch& scratch,
+                                           std::size_t& tried) {
+  constexpr double transform_mb_s = 1500;
+  constexpr std::size_t most = 3;
+  constexpr double close = 1.2;
+  const ElementType& type = layout.type;
+  const bool reverse = type.big_endian != (std::endian::native == std::endian::big);
+  const auto found = find_multiples(type, raw, reverse);
+  if (!found) return std::nullopt;
+  const Piece piece = middle_piece(layout, raw, largest_piece);
+  Bytes numbers(piece.raw.begin(), piece.raw.end());
+  if (reverse) reverse_elements(numbers, type.size, numbers);
+  {
+    const DefaultFloatEnvironment mode;
+    multiples_encode(*found, type, numbers.data(), numbers.size() / type.size, numbers.data());
+  }
+  Piece steps{piece.layout, numbers};
+  steps.layout.type = {ElementKind::signed_integer, type.size,
+                       std::endian::native == std::endian::big};
+  const Estimates estimates = estimate(steps.layout, steps.raw, points_of(steps.layout));
+  std::vector<Contender> few = estimated(options, steps.layout, estimates);
+  std::erase_if(few,
+                [](const Contender& contender) { return contender.model == Model::dictionary; });
+  const double limit =
+      close * std::min(price(few.front(), options, steps.layout.type), price(other, options, type));
+  std::erase_if(few, [&](const Contender& contender) {
+    return price(contender, options, steps.layout.type) > limit;
+  });
+  if (few.size() > most) few.resize(most);
+  const auto transform = Pipeline::parse("multiples(auto)");
+  if (few.empty() || !transform) return std::nullopt;
+  try_all(few, options, steps, raw.size(), scratch);
+  Contender multiples = std::move(few.front());
+  multiples.made = multiples.pipeline();
+  multiples.text = {};
+  multiples.made.steps.insert(multiples.made.steps.begin(), transform->steps.front());
+  multiples.encode_mb_s = 1 / (1 / transform_mb_s + 1 / multiples.encode_mb_s);
+  tried += piece.raw.size();
+  return multiples;
+}
+
+/// Tries the best of `contenders` on a piece like that of `multiples`, where it may win, and ranks
+/// the two. Answers what was tried.
+std::size_t try_against(Contender multiples, std::vector<Contender>& contenders,
+                        const ProfileOptions& options, const Layout& layout, ByteSpan raw,
+                        Scratch& scratch) {
+  Contender other = contenders.front();
+  const double share = price(multiples, options, layout.type) / price(other, options, layout.type);
+  std::size_t tried = 0;
+  if (share > clearly_less && share < 1 / clearly_less) {
+    // A table of numbers is dear in less than a frame.
+    const bool table = other.model == Model::dictionary;
+    const Piece piece = middle_piece(layout, raw, table ? usual_frame_bytes : largest_piece);
+    try_on(other, piece, raw.size(), scratch);
+    tried = piece.raw.size();
+  }
+  contenders = {std::move(other), std::move(multiples)};
+  rank(contenders, options, layout.type);
+  return tried;
+}
+
 std::string times(double ratio) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2fx", ratio);
@@ -386,8 +463,7 @@ bool chooses(Profile profile) {
 Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
                   Scratch& scratch, std::span<const Column> columns) {
   const Layout shaped = mesh_layout(layout);
-  const std::uint64_t elements = layout.count();
-  const auto points = static_cast<std::size_t>(std::clamp<std::uint64_t>(elements / 128, 96, 4096));
+  const std::size_t points = points_of(layout);
   const Estimates estimates = estimate(shaped, raw, points);
   const std::vector<Contender> all = estimated(options, layout, estimates);
   if (all.empty()) return {{}, "nothing takes such elements", 1, 0, {}};
@@ -400,12 +476,22 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
     if (const Contender* other = best_coder(all)) few.push_back(*other);
     tried = try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
   } else {
-    tried = try_out(contenders, options, shaped, raw, scratch);
-    if (element_class(layout.type) == ElementClass::floating && raw.size() >= least_piece &&
-        repeats_may_pay(estimates, all, layout.type.size)) {
-      std::vector<Contender> few;
-      if (const Contender* other = best_coder(contenders)) few.push_back(*other);
-      tried += try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
+    auto multiples = best_of_multiples(all.front(), options, shaped, raw, scratch, tried);
+    if (multiples && options.profile != Profile::max &&
+        price(*multiples, options, layout.type) <
+            clearly_less * price(all.front(), options, layout.type)) {
+      contenders = {*std::move(multiples), all.front()};
+    } else {
+      tried += try_out(contenders, options, shaped, raw, scratch);
+      if (element_class(layout.type) == ElementClass::floating && raw.size() >= least_piece &&
+          repeats_may_pay(estimates, all, layout.type.size)) {
+        std::vector<Contender> few;
+        if (const Contender* other = best_coder(contenders)) few.push_back(*other);
+        tried += try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
+      }
+      if (multiples) {
+        tried += try_against(*std::move(multiples), contenders, options, shaped, raw, scratch);
+      }
     }
     tried += try_dictionary(contenders, all, options, shaped, raw, scratch);
   }

@@ -343,6 +343,71 @@ void time_series(Part& part) {
                   }));
 }
 
+/// Weather and instruments: what was rounded to decimals, unpacked from small integers or cut to some
+/// bits of mantissa, stamps of a coarse clock in a fine unit.
+void climate(Part& part) {
+  const std::size_t levels = part.count(10);
+  const std::size_t ny = 72;
+  const std::size_t nx = 144;
+  const Extents extents{levels, ny, nx};
+  const auto weather = [&](unsigned number, double scale, double noise) {
+    auto values = box_field<double>(part, levels, ny, nx, number, 0.02);
+    for (double& value : values) value = scale * value + noise * part.random.normal();
+    return values;
+  };
+  const auto counts = [](const std::vector<double>& values, double step) {
+    return made<double>(values.size(),
+                        [&](std::size_t i) { return std::nearbyint(values[i] / step); });
+  };
+  const auto temperature = counts(weather(1, 15, 0.1), 0.01);
+  const auto hundredths = [&](std::size_t i) { return (27500 + temperature[i]) / 100; };
+  part.file.write("temperature", extents, made<float>(temperature.size(), hundredths));
+  part.file.write("sea surface", extents, made<float>(temperature.size(), [&](std::size_t i) {
+                    return field(static_cast<double>(i % nx) * 0.02,
+                                 static_cast<double>(i / nx % ny) * 0.02, 0, 9) > 0.6
+                               ? 1e20
+                               : hundredths(i);
+                  }));
+  const auto wind = counts(weather(2, 8, 0.05), 0.001);
+  part.file.write("wind", extents,
+                  made<double>(wind.size(), [&](std::size_t i) { return wind[i] / 1000; }));
+  const auto rain = counts(weather(3, 5, 0.3), 0.1);
+  part.file.write("rain", extents, made<float>(rain.size(), [&](std::size_t i) {
+                    return rain[i] > 30 ? (rain[i] - 30) / 10 : 0;
+                  }));
+  const auto humidity = weather(4, 1, 0.01);
+  part.file.write("humidity", extents, made<float>(humidity.size(), [&](std::size_t i) {
+                    const auto number = static_cast<float>(decay(4 + humidity[i]));
+                    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(number) & 0xffffc000U);
+                  }));
+  const auto pressure = counts(weather(5, 900, 4), 0.13);
+  part.file.write("unpacked", extents, made<double>(pressure.size(), [&](std::size_t i) {
+                    return pressure[i] * 0.1312345678901 + 101325.4321;
+                  }));
+  const auto radiation = counts(weather(6, 80, 0.5), 0.0625);
+  part.file.write("from a reference", extents, made<double>(radiation.size(), [&](std::size_t i) {
+                    return static_cast<double>(241.38F) + radiation[i] * 0.0625;
+                  }));
+  const std::size_t n = part.count(60000);
+  std::int64_t now = 638000000000000000 + 7;
+  part.file.write("time", {n}, made<std::int64_t>(n, [&](std::size_t) {
+                    return now += 100 * static_cast<std::int64_t>(960 + part.random.below(80));
+                  }));
+  part.file.write("voltage", {n}, made<double>(n, [&](std::size_t i) {
+                    return std::nearbyint(2048 + 900 * wave(static_cast<double>(i) * 0.0007) +
+                                          4 * part.random.normal()) *
+                           (5.0 / 4096);
+                  }));
+  std::uint32_t at = 0;
+  part.file.write("offsets", {n}, made<std::int32_t>(n, [&](std::size_t) {
+                    return at += 24 * (1 + static_cast<std::uint32_t>(part.random.below(40)));
+                  }));
+  part.file.write("longitude", extents, made<double>(levels * ny * nx, [&](std::size_t i) {
+                    return -180 + 0.0625 * static_cast<double>(part.rank) +
+                           2.5 * static_cast<double>(i % nx);
+                  }));
+}
+
 /// binary16 numbers of `values`, rounded down.
 std::vector<std::uint16_t> halves(const std::vector<float>& values) {
   std::vector<std::uint16_t> out;
@@ -550,6 +615,7 @@ constexpr Set sets[] = {
     {"time_series", time_series},
     {"tiny", tiny},
     {"weights", weights},
+    {"climate", climate},  // last: the seeds of the others stay what they are
 };
 
 int main(int argc, char** argv) {

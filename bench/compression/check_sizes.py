@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Sizes of frames are the same on every machine: compares them with bench/sizes.csv, so that any change
-of ratio is a diff that somebody has looked at.
+of ratio is a diff that somebody has looked at: of plain frames under each profile, and of one solid frame with all
+numbers of the set (`balanced` takes solid frames where they are smaller).
 
     check_sizes.py COMPRESSION_BENCH SIZES.CSV [--update] NAME=DIRECTORY...
 
@@ -22,7 +23,7 @@ def parse(lines):
 
 
 def measure(program, sets):
-    command = [program, "--csv", "--profile", PROFILES, *sets]
+    command = [program, "--csv", "--profile", PROFILES, "--solid", *sets]
     return parse(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
 
 

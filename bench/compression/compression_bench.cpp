@@ -4,6 +4,7 @@
 //   compression_bench [options] NAME=DIRECTORY…
 //     --profile P[,P…]   profiles (default fast,balanced,max)
 //     --pipeline TEXT    this pipeline for everything instead (may be repeated)
+//     --solid            also all numbers of a set in one solid frame of `balanced`, up to its size
 //     --oracle           also what a full trial of all the profile's candidates would have reached
 //     --repeats N        minimum time of N runs (default 3)
 //     --frame BYTES      raw bytes of a frame (default 1048576)
@@ -24,6 +25,7 @@
 #include "codecs/chosen_frame.hpp"
 #include "codecs/frame.hpp"
 #include "codecs/frame_plan.hpp"
+#include "codecs/solid/solid_frame.hpp"
 
 namespace mcr::bench {
 namespace {
@@ -39,6 +41,7 @@ double cpu_seconds() {
 struct Options {
   std::vector<Profile> profiles;
   std::vector<std::string> pipelines;
+  bool solid = false;
   bool oracle = false;
   int repeats = 3;
   std::size_t frame_bytes = std::size_t{1} << 20;
@@ -197,6 +200,39 @@ void run(const std::string& name, const Set& set, const std::string& label,
   print_line(name, label, total, options);
 }
 
+/// All numbers of `set` in one solid frame, the choice included in its time. Nothing where they are
+/// more than such a frame takes.
+void run_solid(const std::string& name, const Set& set, const Options& options) {
+  Bytes raw;
+  std::vector<Section> sections;
+  for (const Variable& variable : set.variables) {
+    if (variable.layout.type.kind == ElementKind::bytes) continue;
+    sections.push_back({variable.name, variable.layout});
+    raw.insert(raw.end(), variable.raw.begin(), variable.raw.end());
+  }
+  if (raw.empty() || raw.size() > solid_frame_bytes) return;
+  Scratch scratch;
+  Measure result;
+  result.raw_bytes = raw.size();
+  result.encode_seconds = result.decode_seconds = 1e30;
+  Bytes frame;
+  Bytes back(raw.size());
+  for (int repeat = 0; repeat < options.repeats; ++repeat) {
+    frame.clear();
+    const double begin = cpu_seconds();
+    const auto encoded = encode_solid_frame(raw, sections, solid_options({}), scratch, frame);
+    if (!encoded) fail(name + ": " + encoded.error().message);
+    const double between = cpu_seconds();
+    const auto decoded = decode_solid_frame(frame, scratch, back);
+    if (!decoded) fail(name + ": " + decoded.error().message);
+    result.encode_seconds = std::min(result.encode_seconds, between - begin);
+    result.decode_seconds = std::min(result.decode_seconds, cpu_seconds() - between);
+  }
+  if (back != raw) fail(name + ": came back different from a solid frame");
+  result.frame_bytes = frame.size();
+  print_line(name, "solid", result, options);
+}
+
 int main(int argc, char** argv) {
   Options options;
   std::vector<std::pair<std::string, std::string>> sets;
@@ -206,7 +242,9 @@ int main(int argc, char** argv) {
       if (i + 1 == argc) fail(std::string(word) + " needs a value");
       return argv[++i];
     };
-    if (word == "--oracle") {
+    if (word == "--solid") {
+      options.solid = true;
+    } else if (word == "--oracle") {
       options.oracle = true;
     } else if (word == "--variables") {
       options.variables = true;
@@ -254,6 +292,7 @@ int main(int argc, char** argv) {
       if (!pipeline) fail(pipeline.error().message);
       run(name, *set, text, nullptr, &*pipeline, options);
     }
+    if (options.solid) run_solid(name, *set, options);
   }
   return 0;
 }

@@ -406,8 +406,11 @@ std::optional<Contender> best_of_multiples(const Contender& other, const Profile
                        std::endian::native == std::endian::big};
   const Estimates estimates = estimate(steps.layout, steps.raw, points_of(steps.layout));
   std::vector<Contender> few = estimated(options, steps.layout, estimates);
-  std::erase_if(few,
-                [](const Contender& contender) { return contender.model == Model::dictionary; });
+  // As a table the numbers themselves are as small, and what is constant here need not be elsewhere.
+  std::erase_if(few, [](const Contender& contender) {
+    return contender.model == Model::dictionary || contender.model == Model::constant;
+  });
+  if (few.empty()) return std::nullopt;
   const double limit =
       close * std::min(price(few.front(), options, steps.layout.type), price(other, options, type));
   std::erase_if(few, [&](const Contender& contender) {

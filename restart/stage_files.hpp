@@ -21,8 +21,8 @@ inline constexpr const char* lock_name = "lock";
 inline constexpr const char* notice_name = "notice";
 /// In the order in which they are made; ranks/ comes last, so that who can join finds all the
 /// others.
-inline constexpr const char* subdirectories[] = {"open",          "published",    "committed",
-                                                 parts_directory, pool_directory, native_directory,
+inline constexpr const char* subdirectories[] = {"open",           "published",    "committed",
+                                                 parts_directory,  pool_directory, native_directory,
                                                  frames_directory, ranks_directory};
 
 /// Races with somebody who looks at a lock for a moment resolve in one more turn; more of them mean

@@ -221,8 +221,8 @@ class Committer {
       raw.resize(begin + static_cast<std::size_t>(frame.bytes));
       MCR_TRY(fetch_frame(plan_, reads, dataset, frame, MutableByteSpan(raw).subspan(begin)));
     }
-    encoding.choice = codecs::choose(options_.profile, layout, raw, scratch, dataset.name,
-                                     encoding.columns);
+    encoding.choice =
+        codecs::choose(options_.profile, layout, raw, scratch, dataset.name, encoding.columns);
     reasons_[number] = encoding.choice.why;
     return {};
   }

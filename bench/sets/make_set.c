@@ -60,7 +60,8 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void write_part(const char* path, unsigned rank, const struct shape* shape, const double* values) {
+static void write_part(const char* path, unsigned rank, const struct shape* shape,
+                       const double* values) {
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   check(file >= 0, path);
   const hid_t space = H5Screate_simple(1, &shape->elements, NULL), scalar = H5Screate(H5S_SCALAR);
@@ -73,7 +74,8 @@ static void write_part(const char* path, unsigned rank, const struct shape* shap
   }
   for (unsigned v = 0; v < shape->variables; ++v) {
     char name[80];
-    snprintf(name, sizeof name, "ML_BSSN::gt%u it=512 tl=0 rl=%u c=%u", v % 25, v / 25 % 8, v / 200);
+    snprintf(name, sizeof name, "ML_BSSN::gt%u it=512 tl=0 rl=%u c=%u", v % 25, v / 25 % 8,
+             v / 200);
     const hid_t dataset =
         H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     check(dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
@@ -82,7 +84,8 @@ static void write_part(const char* path, unsigned rank, const struct shape* shap
     for (unsigned a = 0; a < shape->attributes; ++a) {
       snprintf(name, sizeof name, "attribute%u", a);
       const double value = a == 0 ? rank : v;
-      const hid_t attribute = H5Acreate2(dataset, name, H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT);
+      const hid_t attribute =
+          H5Acreate2(dataset, name, H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT);
       check(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) >= 0, name);
       H5Aclose(attribute);
     }
@@ -105,15 +108,24 @@ int main(int count, char** words) {
   if (count < 2 || count % 2 != 0) return fprintf(stderr, "make_set: see its first lines\n"), 2;
   for (int i = 2; i + 1 < count; i += 2) {
     const unsigned long number = strtoul(words[i + 1], NULL, 10);
-    if (!strcmp(words[i], "--ranks")) ranks = number;
-    else if (!strcmp(words[i], "--rank")) first = number, ranks = number + 1;
-    else if (!strcmp(words[i], "--variables")) shape.variables = (unsigned)number;
-    else if (!strcmp(words[i], "--elements")) shape.elements = number;
-    else if (!strcmp(words[i], "--attributes")) shape.attributes = (unsigned)number;
-    else if (!strcmp(words[i], "--gzip")) shape.gzip = (unsigned)number;
-    else if (!strcmp(words[i], "--fsync")) shape.syncs = number != 0;
-    else if (!strcmp(words[i], "--values")) is_noise = !strcmp(words[i + 1], "noise");
-    else return fprintf(stderr, "make_set: no option %s\n", words[i]), 2;
+    if (!strcmp(words[i], "--ranks"))
+      ranks = number;
+    else if (!strcmp(words[i], "--rank"))
+      first = number, ranks = number + 1;
+    else if (!strcmp(words[i], "--variables"))
+      shape.variables = (unsigned)number;
+    else if (!strcmp(words[i], "--elements"))
+      shape.elements = number;
+    else if (!strcmp(words[i], "--attributes"))
+      shape.attributes = (unsigned)number;
+    else if (!strcmp(words[i], "--gzip"))
+      shape.gzip = (unsigned)number;
+    else if (!strcmp(words[i], "--fsync"))
+      shape.syncs = number != 0;
+    else if (!strcmp(words[i], "--values"))
+      is_noise = !strcmp(words[i + 1], "noise");
+    else
+      return fprintf(stderr, "make_set: no option %s\n", words[i]), 2;
   }
   double* values = malloc((size_t)shape.variables * shape.elements * sizeof *values + 1);
   check(values != NULL, "memory");

@@ -20,7 +20,7 @@
 
 static const char* directory;
 static double process_rate, total_rate; /* bytes a second; 0: no limit */
-static _Atomic int64_t own_free_at;     /* ns of CLOCK_MONOTONIC at which the bucket is free again */
+static _Atomic int64_t own_free_at; /* ns of CLOCK_MONOTONIC at which the bucket is free again */
 static _Atomic int64_t* shared_free_at;
 
 static int64_t now_ns(void) {

@@ -71,7 +71,8 @@ Result<Parameters> read_parameters(ByteSpan bytes) {
 
 /// The parameters, if they are those of records as large as `in`'s.
 Result<Parameters> parameters_for(const Layout& in, ByteSpan bytes) {
-  if (bytes.empty()) return Parameters{{Column{{ElementKind::bytes, in.type.size, false}, 1}}, {{}}};
+  if (bytes.empty())
+    return Parameters{{Column{{ElementKind::bytes, in.type.size, false}, 1}}, {{}}};
   Parameters parameters = MCR_TRY(read_parameters(bytes));
   std::uint64_t size = 0;
   for (const Column& column : parameters.columns) size += column.bytes();

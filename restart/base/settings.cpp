@@ -45,8 +45,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "What an open gives where only some ranks have written a set before a crash: in all ranks the "
      "whole set before it, an error, or what native HDF5 would give."},
     {"gc", "off", flag, "on|off",
-     "Whether containers whose stubs the program has deleted or overwritten are removed once a newer "
-     "set of the same names is whole; a copy of a stub keeps nothing alive."},
+     "Whether containers whose stubs the program has deleted or overwritten are removed once a "
+     "newer set of the same names is whole; a copy of a stub keeps nothing alive."},
     {"read_wait", "60 s", duration, "DURATION",
      "How long an open waits for a file that another node's leader, or an earlier job's, still has "
      "to bring to storage; where that leader is seen to get on, counted from its last progress."},

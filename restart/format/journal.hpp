@@ -35,7 +35,7 @@ struct PartBegin {
   std::optional<PartId> replaced_part;  ///< the part that the stub at the path named
   std::uint32_t mode = 0;               ///< permission bits that native would give the file
   std::uint64_t begin_ns = 0;           ///< CLOCK_REALTIME
-  std::string settings;  ///< effective settings that are not default: "key=value;…"
+  std::string settings;          ///< effective settings that are not default: "key=value;…"
   std::uint64_t file_inode = 0;  ///< of the file that was made at the path; 0 where one lay there
 };
 

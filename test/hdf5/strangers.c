@@ -23,10 +23,11 @@
 
 enum { most_libraries = 8, most_words = 4, count = 20000 };
 
-#define FUNCTIONS(X)                                                                            \
-  X(H5open)                                                                                     \
-  X(H5Fcreate) X(H5Fopen) X(H5Fclose) X(H5Screate_simple) X(H5Sclose) X(H5Dcreate2) X(H5Dopen2) \
-      X(H5Dwrite) X(H5Dread) X(H5Dclose) X(H5PLappend) X(H5VLregister_connector_by_name)        \
+#define FUNCTIONS(X)                                                                           \
+  X(H5open)                                                                                    \
+  X(H5Fcreate)                                                                                 \
+  X(H5Fopen) X(H5Fclose) X(H5Screate_simple) X(H5Sclose) X(H5Dcreate2) X(H5Dopen2) X(H5Dwrite) \
+      X(H5Dread) X(H5Dclose) X(H5PLappend) X(H5VLregister_connector_by_name)                   \
           X(H5VLintrospect_get_conn_cls) X(H5VLclose) X(H5free_memory)
 
 struct library {

@@ -229,8 +229,7 @@ static int act(int count, char** w) {
   if (!strcmp(verb, "sleep")) return nap(number), 0;
   if (!strcmp(verb, "hold")) return hold((size_t)number << 20);
   if (!strcmp(verb, "fork")) return child();
-  if (!strcmp(verb, "childless"))
-    return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : -1;
+  if (!strcmp(verb, "childless")) return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : -1;
   if (!strcmp(verb, "exit")) exit((int)number);
   if (!strcmp(verb, "_exit")) _exit((int)number);
   if (!strcmp(verb, "abort")) abort();

@@ -554,7 +554,7 @@ class Simulation {
   std::uint64_t storage_fails_until_ = 0;
   double put_back_works_ = 1;
   std::uint64_t first_join_ = 0;  ///< that the present leader has seen; 0: none
-  bool shares_frames_ = false;  ///< ranks that read, whether they have joined or not
+  bool shares_frames_ = false;    ///< ranks that read, whether they have joined or not
   bool knows_local_count_ = true, lone_writer_ = false, lazy_ = false, has_requests_ = false;
   std::vector<WorldRank> ranks_;
   std::map<PartId, WorldPart> parts_;

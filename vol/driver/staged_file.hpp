@@ -116,7 +116,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   std::string native_temporary_;         ///< its name until it replaces what lies at the path
   std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond it is spilled
   std::uint64_t native_from_ns_ = 0;     ///< once it is flushed; 0: it stays
-  bool is_noted_ = false;  ///< a note says whose native file it is
+  bool is_noted_ = false;                ///< a note says whose native file it is
   bool wrote_ = false;
   bool failed_ = false;  ///< a write did not succeed, for want of memory
 };

@@ -49,7 +49,8 @@ void write_dataset(hid_t file, const DatasetSpec& spec, unsigned seed) {
   std::mt19937 random(seed);
   if (H5Tget_class(spec.type) == H5T_FLOAT && size == 8) {
     for (std::size_t i = 0; i + 8 <= raw.size(); i += 8) {
-      const double value = std::sin(static_cast<double>(i) * 1e-4 + seed) + static_cast<double>(random() % 100) * 1e-9;
+      const double value = std::sin(static_cast<double>(i) * 1e-4 + seed) +
+                           static_cast<double>(random() % 100) * 1e-9;
       std::memcpy(&raw[i], &value, 8);
     }
   } else {

@@ -108,8 +108,7 @@ TEST_CASE("constant takes what is constant and nothing else") {
 
 TEST_CASE("a pipeline of transforms comes back for every type of number") {
   Scratch scratch;
-  auto pipeline =
-      Pipeline::parse("structure_split|ordered_int|delta|zigzag|transpose|entropy");
+  auto pipeline = Pipeline::parse("structure_split|ordered_int|delta|zigzag|transpose|entropy");
   REQUIRE(pipeline);
   for (const ElementType& type : sample::number_types()) {
     for (const auto& bricks : sample::odd_shapes()) {

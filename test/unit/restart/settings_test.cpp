@@ -175,13 +175,26 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
 
 TEST_CASE("what is allowed is taken") {
   const Environment environment;
-  for (const char* good :
-       {"stage_limit=auto", "stage_limit=2 GiB", "leader_cpus=0-3,8", "leader_cpus=auto",
-        "allow=/a:/b/c", "allow=none", "container_dir=../mcr", "group_size=node", "group_size=4",
-        "leader_threads=auto", "leader_threads=2", "codec.double=zstd",
-        "codec.Grid{n}/Density=none", "verify=off", "verify=no", " keep = 2 ; ; profile = max ",
-        "match=^a.*b$",
-        "match=^(left|right)_", "match=Grid[0-9]{1,8}/", ""}) {
+  for (const char* good : {"stage_limit=auto",
+                           "stage_limit=2 GiB",
+                           "leader_cpus=0-3,8",
+                           "leader_cpus=auto",
+                           "allow=/a:/b/c",
+                           "allow=none",
+                           "container_dir=../mcr",
+                           "group_size=node",
+                           "group_size=4",
+                           "leader_threads=auto",
+                           "leader_threads=2",
+                           "codec.double=zstd",
+                           "codec.Grid{n}/Density=none",
+                           "verify=off",
+                           "verify=no",
+                           " keep = 2 ; ; profile = max ",
+                           "match=^a.*b$",
+                           "match=^(left|right)_",
+                           "match=Grid[0-9]{1,8}/",
+                           ""}) {
     INFO(good);
     CHECK(load(good));
   }

@@ -188,6 +188,8 @@ class Test:
                 result.pop(key, None)
             else:
                 result[key] = str(value)
+        if SANITIZED and (env or {}).get("LD_PRELOAD"):
+            result["LD_PRELOAD"] = f"{sanitizers.preloaded()} {result['LD_PRELOAD']}"
         return result
 
     def start(self, words, ranks=None, mcr=False, cwd=None, env=None, fixed_time=False, nodes=None, **settings):

@@ -111,8 +111,8 @@ class Place:
         self.sets = sets
         self.build, self.quick = pathlib.Path(build).resolve(), quick
         self.source = pathlib.Path(__file__).resolve().parents[2]
-        self.memory = pathlib.Path(memory) / f"mcr-bench-{os.getpid()}"
-        self.disk = pathlib.Path(disk) / f"mcr-bench-{os.getpid()}"
+        self.memory = pathlib.Path(memory).resolve() / f"mcr-bench-{os.getpid()}"
+        self.disk = pathlib.Path(disk).resolve() / f"mcr-bench-{os.getpid()}"
         for directory in (self.memory, self.disk):
             directory.mkdir(parents=True)
         if not prefix:

@@ -49,16 +49,21 @@ bool is_lowest_rank(const JobStage& stage) {
 }
 
 // key=value lines, left by the leader after each commit.
-std::uint64_t total(std::string_view summary, std::string_view key) {
+std::string_view value_of(std::string_view summary, std::string_view key) {
   while (!summary.empty()) {
     const std::string_view line = summary.substr(0, summary.find('\n'));
     summary.remove_prefix(std::min(summary.size(), line.size() + 1));
     if (!line.starts_with(key) || line.size() == key.size() || line[key.size()] != '=') continue;
-    std::uint64_t value = 0;
-    std::from_chars(line.data() + key.size() + 1, line.data() + line.size(), value);
-    return value;
+    return line.substr(key.size() + 1);
   }
-  return 0;
+  return {};
+}
+
+std::uint64_t total(std::string_view summary, std::string_view key) {
+  const std::string_view text = value_of(summary, key);
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 std::string decimal(double value, const char* unit) {
@@ -102,12 +107,16 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t l
   restart::log_summary(line);
 }
 
-/// Else a job would stand still without a word, because its storage is full.
+/// Else a job would stand still without a word, because its storage is full. The reason itself: the
+/// leader's log goes with the launch, as soon as there is room.
 void tell_of_wait(const JobStage& stage) {
+  const auto summary = restart::read_file(stage.directory.descriptor(), "summary", 1 << 16);
+  const std::string_view why =
+      summary ? value_of(as_text(*summary), "last_failure") : std::string_view();
   restart::log_warning(
       "the storage refuses checkpoint files: the job's end waits for it, for at most " +
-      std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=); " + stage.directory.path() +
-      "/leader.log says why");
+      std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=)" + (why.empty() ? "" : ": ") +
+      std::string(why));
 }
 
 }  // namespace

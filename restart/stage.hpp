@@ -39,6 +39,9 @@ namespace mcr::restart {
 /// meets the storage's own error. Whoever asks for a shape asks for this one too.
 inline constexpr std::string_view every_shape = "*";
 
+/// What enter() makes of a stage that is locked: it waits for about a second, or not at all.
+enum class Entering : std::uint8_t { waits, at_once };
+
 /// One node's directory of one launch in the stage.
 class LaunchDirectory {
  public:
@@ -74,10 +77,11 @@ class LaunchDirectory {
 
   /// create() and join() in one, which is how a rank must do it: a leader may be removing the
   /// directory of a launch in which nobody lives between the two.
+  /// EWOULDBLOCK: the stage, or the launch, is locked.
   struct Entered;
   static Result<Entered> enter(const std::string& stage, const std::string& node,
                                const std::string& launch, std::uint32_t rank,
-                               std::uint32_t rank_count);
+                               std::uint32_t rank_count, Entering how = Entering::waits);
 
   /// New bytes file, locked LOCK_EX; `reused_bytes` says how many old bytes it holds (a pool file,
   /// which the caller must overwrite or zero before publish), 0 for a fresh one.

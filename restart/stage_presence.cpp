@@ -77,10 +77,11 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
                                                         const std::string& node,
                                                         const std::string& launch,
                                                         std::uint32_t rank,
-                                                        std::uint32_t rank_count) {
+                                                        std::uint32_t rank_count, Entering how) {
   // A leader that removes a directory has the whole stage for itself, see remove_if_done().
   const File parent = MCR_TRY(open_stage(stage));
-  const bool shared = MCR_TRY(lock_in_turns(parent, LockKind::shared, entering_turns));
+  const int most_turns = how == Entering::waits ? entering_turns : 1;
+  const bool shared = MCR_TRY(lock_in_turns(parent, LockKind::shared, most_turns));
   if (!shared) return Error{Cause::system, "the stage " + stage + " stays locked", EWOULDBLOCK};
   LaunchDirectory directory = MCR_TRY(create(stage, node, launch));
   Presence presence = MCR_TRY(directory.join(rank, rank_count));

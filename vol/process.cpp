@@ -189,13 +189,23 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
     MCR_TRY(stay_entered(*known->second));
     return known->second.get();
   }
-  if (const auto failed = unusable_.find(key); failed != unusable_.end()) return failed->second;
+  using restart::Entering;
+  Entering how = Entering::waits;
+  if (const auto failed = unusable_.find(key); failed != unusable_.end()) {
+    const auto& [error, since_ns] = failed->second;
+    // Not among several ranks: what this one wrote natively meanwhile the others' leaders would never
+    // hear of, and they would take it for a rank that had nothing to write.
+    const bool may_be_free = error.system_error == EWOULDBLOCK && launcher.rank_count == 1;
+    if (!may_be_free || monotonic_ns() - since_ns < 1'000'000'000) return error;
+    how = Entering::at_once;
+  }
   auto entered = restart::LaunchDirectory::enter(path, launcher.node, launcher.launch.value_or(""),
-                                                 launcher.rank, launcher.rank_count);
+                                                 launcher.rank, launcher.rank_count, how);
   if (!entered) {
-    unusable_.emplace(key, entered.error());
+    unusable_.insert_or_assign(key, Unusable{entered.error(), monotonic_ns()});
     return entered.error();
   }
+  unusable_.erase(key);
   auto stage = std::make_unique<JobStage>(std::move(*entered), launcher, path);
   stage->settings = settings.changed();
   stage->exit_wait_ms = settings.milliseconds("exit_wait");

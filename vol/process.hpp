@@ -74,7 +74,7 @@ class Process {
   restart::Launcher launcher(const restart::Settings& settings);
 
   /// Enters the stage at the first call. Errors: the stage cannot be used; the same answer from
-  /// then on.
+  /// then on, but of one that was locked in a launch of one rank, which is tried again.
   Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
 
   /// One more than the last time that this process began to write `path`, else what `first` says.
@@ -99,7 +99,11 @@ class Process {
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, SettingsPointer> settings_;
   std::map<std::string, std::unique_ptr<JobStage>> stages_;
-  std::map<std::string, Error> unusable_;
+  struct Unusable {
+    Error error;
+    std::uint64_t since_ns;  ///< CLOCK_MONOTONIC
+  };
+  std::map<std::string, Unusable> unusable_;
   std::map<std::string, std::uint64_t> sequences_;  ///< the last one of each path
   std::set<std::string> reopened_;
   std::map<std::string, restart::Launcher> launchers_;

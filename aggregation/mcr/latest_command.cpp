@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr latest DIR: the newest set of which every rank is accounted for.
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
@@ -39,10 +40,15 @@ RunCommand declare_latest(CLI::App& app) {
   app.footer(
       "Prints the beginning of the paths of the set's containers, as `mcr unpack` and `mcr ls` "
       "take it.\n"
-      "Exit codes: 0 found, 1 there is no whole set; 2 as everywhere.");
+      "Exit codes: 0 found, 1 there is no whole set; 2 and 3 as everywhere.");
   return [directory, all, quick](const CommonOptions& common) {
     const auto found = sets_in(*directory, "latest");
-    if (!found) return print_error(common, "latest", found.error());
+    if (!found) {
+      Error error = found.error();
+      // A restart script asks before its first job has written anything: an answer, not wrong usage.
+      if (error.system_error == ENOENT) error.cause = Cause::system;
+      return print_error(common, "latest", error);
+    }
     const std::vector<StoredSet>& sets = found->sets;
     if (*all) {
       nlohmann::json list = nlohmann::json::array();

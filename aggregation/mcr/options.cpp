@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -37,6 +38,23 @@ std::vector<std::string> containers_in(const std::string& directory, const std::
     }
   }
   return found;
+}
+
+/// A container in `directory` that has no name as the leader gives them; empty: none.
+std::string packed_container_in(const std::string& directory) {
+  const auto names = restart::list_directory(AT_FDCWD, directory);
+  if (!names) return {};
+  for (const std::string& name : *names) {
+    if (name.starts_with('.')) continue;  // one that is not finished
+    const std::string path = join(directory, name);
+    struct stat status {};
+    // Devices and the like are not even opened.
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    Bytes head(restart::UserBlock::bytes);
+    if (file && file->read_at(0, head) && restart::read_user_block(head)) return path;
+  }
+  return {};
 }
 
 /// Seen from where the stub lies now, and where it was written.
@@ -89,7 +107,16 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
     found = containers_in(argument, "");
     for (std::string& below : containers_in(join(argument, "mcr"), ""))
       found.push_back(std::move(below));
-    if (found.empty()) return Error{Cause::usage, argument + ": no container in it or in its mcr/"};
+    if (found.empty()) {
+      const std::string packed = packed_container_in(argument);
+      return Error{
+          Cause::usage,
+          argument + (packed.empty() ? ": no container in it or in its mcr/"
+                                     : ": no container of a job in it or in its mcr/; " + packed +
+                                           " is one as `mcr pack` makes them: name it "
+                                           "itself"),
+          ENOENT};
+    }
     return found;
   }
   if (!S_ISREG(status.st_mode)) {

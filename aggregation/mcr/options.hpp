@@ -24,8 +24,8 @@ inline constexpr int pending = 4;  ///< not finished within the time given
 int exit_code_of(const Error& error);
 
 /// Containers that `argument` names: a container; a stub (all containers of its set); a directory
-/// (all that lie in it or in its mcr/); or the beginning of containers' paths. Sorted; none is
-/// Cause::usage.
+/// (all of jobs that lie in it or in its mcr/); or the beginning of containers' paths. Sorted; none
+/// is Cause::usage, and ENOENT where a directory has none.
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 
 /// Runs on so many threads (oneTBB).

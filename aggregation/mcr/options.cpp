@@ -97,6 +97,11 @@ int exit_code_of(const Error& error) {
 Result<std::vector<std::string>> find_containers(const std::string& argument) {
   struct stat status {};
   std::vector<std::string> found;
+  if (argument.empty()) {
+    return Error{Cause::usage,
+                 "an empty name: name a container, a stub or a directory of checkpoints (did `mcr "
+                 "latest`, or what else was to give the name, find none?)"};
+  }
   if (::stat(argument.c_str(), &status) != 0) {
     const Error missing = restart::system_error("cannot find", argument);
     found = containers_in(restart::parent_of(argument), restart::name_of(argument));

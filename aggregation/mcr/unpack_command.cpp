@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr unpack CONTAINER|STUB|SET -d DIR: the rank files again, byte for byte.
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -136,8 +135,14 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
 
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   lift_limits();
-  if (::mkdir(command.directory.c_str(), 0777) != 0 && errno != EEXIST) {
-    return restart::system_error("mkdir", command.directory);
+  if (command.directory.empty())
+    return Error{Cause::usage, "-d: an empty name: name the directory that the files go to"};
+  std::error_code problem;
+  std::filesystem::create_directories(command.directory, problem);
+  if (problem) {
+    return Error{Cause::system,
+                 "cannot make the directory " + command.directory + ": " + problem.message(),
+                 problem.value()};
   }
   ProgressBar bar("unpacking");
   restart::UnpackOptions options;

@@ -178,9 +178,6 @@ void print_report(const CommitReport& report, bool verbose) {
     }
     table.print();
   }
-  for (const std::string& reason : report.unreadable) {
-    std::fprintf(stderr, "mcr pack: taken as plain bytes: %s\n", reason.c_str());
-  }
   std::printf("%s: %s -> %s (%sx)\n", report.path.c_str(), size_text(report.raw_bytes).c_str(),
               size_text(report.container_bytes).c_str(),
               ratio_text(report.raw_bytes, report.container_bytes).c_str());
@@ -215,9 +212,19 @@ RunCommand declare_pack(CLI::App& app) {
   return [options](const CommonOptions& common) {
     const auto report = pack(*options);
     if (!report) return print_error(common, "pack", report.error());
+    for (const std::string& reason : report->unreadable) {
+      std::fprintf(stderr, "mcr pack: stored as plain bytes, not by variables: %s\n",
+                   reason.c_str());
+    }
     if (!options->trace.empty()) {
       const auto traced = write_trace(AT_FDCWD, options->trace, *report);
-      if (!traced) return print_error(common, "pack", traced.error());
+      if (!traced) {
+        return print_error(
+            common, "pack",
+            Error{traced.error().cause,
+                  report->path + " is complete, but not its trace: " + traced.error().message,
+                  traced.error().system_error});
+      }
     }
     if (common.json) {
       print_json(to_json(*report));

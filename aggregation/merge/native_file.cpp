@@ -36,7 +36,7 @@ Result<OwnedId> open_natively(const std::string& path) {
     return Error{Cause::damaged, "HDF5: no file access property list"};
   }
   OwnedId file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
-  if (!file.is_valid()) return Error{Cause::damaged, "HDF5: " + path + " does not open"};
+  if (!file.is_valid()) return Error{Cause::damaged, "HDF5 does not open it"};
   return file;
 }
 

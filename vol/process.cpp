@@ -223,6 +223,15 @@ std::uint64_t Process::next_sequence(const std::string& path,
   return sequences_[path] = next;
 }
 
+void Process::count_native(const std::string& path) {
+  (void)next_sequence(path, [] { return std::uint64_t{0}; });
+}
+
+bool Process::has_stage() {
+  const std::lock_guard lock(mutex_);
+  return !stages_.empty();
+}
+
 bool Process::has_reopened(const std::string& path) {
   const std::lock_guard lock(mutex_);
   return !reopened_.insert(path).second;

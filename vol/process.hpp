@@ -79,6 +79,10 @@ class Process {
 
   /// One more than the last time that this process began to write `path`, else what `first` says.
   std::uint64_t next_sequence(const std::string& path, const std::function<std::uint64_t()>& first);
+  /// `path` was written natively, because the stage was full, say: the next writing of it that is
+  /// captured must not count as that of an earlier step.
+  void count_native(const std::string& path);
+  [[nodiscard]] bool has_stage();
   /// False the first time that it is asked of `path`: asked when a published file is written again.
   bool has_reopened(const std::string& path);
 

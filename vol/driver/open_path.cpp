@@ -176,6 +176,8 @@ Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request) {
     if (is_stub(*opened, status)) return open_stub(request, std::move(*opened), identity);
     auto member = MCR_TRY(open_member(request, *opened, status, identity));
     if (member != nullptr) return member;
+  } else if (request.plan == nullptr && Process::get().has_stage()) {
+    if (const auto place = resolve_path(request.name)) Process::get().count_native(place->path);
   }
   return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
       std::move(*opened), identity, static_cast<std::uint64_t>(status.st_size),

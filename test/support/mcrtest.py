@@ -250,12 +250,16 @@ class Test:
         found = self.leaders()
         for process in found:
             process.signal(number)
+        killed = {process.pid: process for process in found}
         limit = time.monotonic() + 10
         while number == signal.SIGKILL and (leaders := self.leaders()):
             for process in leaders:
                 process.signal(number)
+                killed[process.pid] = process
             expect(time.monotonic() < limit, f"leaders do not die: {[p.pid for p in leaders]}")
             time.sleep(0.01)
+        if number == signal.SIGKILL:  # a dying process has no command line any more, but its locks still
+            wait_until(lambda: not any(process.alive() for process in killed.values()), 10, "the leaders are dead")
         return found
 
     def wait_no_leader(self, seconds=60):

@@ -3,21 +3,19 @@
 // microseconds for all of them together. Then those that are close to the best are tried on a
 // sample of boxes, as far as that costs an eighth of encoding the data. Where much was there
 // before, whatever its distance, string matchers are tried against the best on one contiguous
-// piece; a table of numbers that points promise, on a frame.
+// piece; a table of numbers that points promise, on a frame. Numbers with a common step are looked
+// at as multiples of it first (codecs/multiples_choice): those that are clearly less need no more.
 #include "codecs/chooser.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 
-#include "codecs/base/byte_order.hpp"
-#include "codecs/base/float_environment.hpp"
+#include "codecs/contenders.hpp"
 #include "codecs/estimate.hpp"
 #include "codecs/estimates/code_sizes.hpp"
-#include "codecs/frame.hpp"
 #include "codecs/frame_plan.hpp"
-#include "codecs/multiples/multiples.hpp"
+#include "codecs/multiples_choice.hpp"
 #include "codecs/records/records_codec.hpp"
 #include "codecs/registry.hpp"
 #include "codecs/sample.hpp"
@@ -44,178 +42,6 @@ constexpr std::size_t largest_trial = 256 << 10;
 constexpr std::size_t box_bytes = 32 << 10;
 constexpr std::size_t small_data = 16 << 10;  ///< points say little of it, and all of it is a trial
 constexpr std::size_t least_piece = 48 << 10;
-constexpr std::size_t largest_piece = 512 << 10;
-
-/// A candidate with what is known of it.
-struct Contender {
-  Model model;
-  double encode_mb_s;
-  double bits;            ///< of an element, estimated or tried
-  std::string_view text;  ///< of the pipeline, which is parsed when it is tried or taken
-  Pipeline made;          ///< where no text says it
-
-  [[nodiscard]] Pipeline pipeline() const {
-    if (text.empty()) return made;
-    auto parsed = Pipeline::parse(text);
-    return parsed ? *std::move(parsed) : Pipeline{};  // a test sees to it that all texts are right
-  }
-};
-
-bool matches_strings(Model model) { return model == Model::words || model == Model::words_delta; }
-
-/// What a frame holds but for its numbers: tables of codes, about. They weigh more in a sample.
-double table_bytes(Model model, const ElementType& type) {
-  switch (model) {
-    case Model::planes:
-    case Model::planes_predicted:
-    case Model::split_planes:
-    case Model::split_planes_predicted:
-      return 50.0 * std::min(type.size, 64U);
-    case Model::contexts:
-    case Model::split_contexts:
-      return 400;
-    default:
-      return 80;
-  }
-}
-
-bool takes(const Candidate& candidate, const ElementType& type) {
-  switch (element_class(type)) {
-    case ElementClass::bytes:
-      return candidate.bytes;
-    case ElementClass::integer:
-      return candidate.integer;
-    case ElementClass::floating:
-      return candidate.floating;
-  }
-  return false;
-}
-
-bool belongs(const Candidate& candidate, const ProfileOptions& options, const ElementType& type) {
-  if (!takes(candidate, type)) return false;
-  if (options.bandwidth > 0) return true;
-  switch (options.profile) {
-    case Profile::fast:
-      return candidate.fast;
-    case Profile::balanced:
-      return candidate.balanced;
-    case Profile::max:
-      return candidate.max;
-    default:
-      return false;
-  }
-}
-
-/// What a profile pays for speed: so much more size for half the time.
-double halving_worth(Profile profile) {
-  switch (profile) {
-    case Profile::fast:
-      return 0.008;
-    case Profile::balanced:
-      return 0.004;
-    default:
-      return 0;
-  }
-}
-
-/// Less is better: bits of an element, or nanoseconds to encode and write it.
-double price(const Contender& contender, const ProfileOptions& options, const ElementType& type) {
-  const double speed = contender.encode_mb_s;
-  if (options.bandwidth <= 0) {
-    return contender.bits * (1 + halving_worth(options.profile) * std::log2(2000 / speed));
-  }
-  return type.size * 1e3 / speed + contender.bits / 8 * 1e9 / options.bandwidth;
-}
-
-/// What pipelines are tried on.
-struct Piece {
-  Layout layout;
-  ByteSpan raw;
-};
-
-/// Bytes that `pipeline` makes of `piece`; no value where it does not take it.
-std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& piece,
-                                      Scratch& scratch) {
-  const auto out = scratch.take_vector();
-  if (!encode_frame(piece.raw, piece.layout, pipeline, scratch, *out)) return std::nullopt;
-  return out->size();
-}
-
-/// Sorts by price; equal ones stay in the order of the table.
-void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
-          const ElementType& type) {
-  std::stable_sort(contenders.begin(), contenders.end(),
-                   [&](const Contender& a, const Contender& b) {
-                     return price(a, options, type) < price(b, options, type);
-                   });
-}
-
-/// Replaces the estimate of a contender by what `piece`, taken from `total` bytes, says.
-void try_on(Contender& contender, const Piece& piece, std::size_t total, Scratch& scratch) {
-  const auto size = coded_size(contender.pipeline(), piece, scratch);
-  if (!size || *size >= piece.raw.size()) {
-    contender.bits = size ? 8.0 * piece.layout.type.size : impossible_bits;
-    return;
-  }
-  const double tables = table_bytes(contender.model, piece.layout.type);
-  const double whole = static_cast<double>(std::min(total, usual_frame_bytes));
-  const double extra = tables * (1 - static_cast<double>(piece.raw.size()) / whole);
-  const auto stored = static_cast<double>(*size);
-  const double bytes = std::max(stored / 2, stored - std::max(0.0, extra));
-  contender.bits = 8 * bytes / static_cast<double>(piece.layout.count());
-}
-
-/// True where string matching is not worth a trial, which takes ten times as long as the others
-/// where nothing repeats: the quickest matcher does worse than `best`, the bits of another pipeline.
-/// Of what nearly vanishes it says nothing: there a better search finds many times more.
-bool matches_badly(const Contender& contender, double best, const Piece& piece, Scratch& scratch) {
-  constexpr std::byte quickest{1};
-  constexpr std::byte slow{9};
-  constexpr double nearly_vanishes = 1.0 / 8;
-  constexpr double margin = 1.05;
-  Pipeline pipeline = contender.pipeline();
-  Step& last = pipeline.steps.back();
-  if (last.codec != codec_id::zstd || last.parameters != Bytes{slow}) return false;
-  last.parameters = {quickest};
-  const auto size = coded_size(pipeline, piece, scratch);
-  if (!size) return true;
-  const auto raw = static_cast<double>(piece.raw.size());
-  const auto stored = static_cast<double>(*size);
-  return stored > nearly_vanishes * raw &&
-         8 * stored > margin * best * static_cast<double>(piece.layout.count());
-}
-
-/// Tries all on `piece`, string matchers last and only as far as they promise something; the best
-/// comes first.
-void try_all(std::vector<Contender>& contenders, const ProfileOptions& options, const Piece& piece,
-             std::size_t total, Scratch& scratch) {
-  const auto matchers = std::stable_partition(
-      contenders.begin(), contenders.end(),
-      [](const Contender& contender) { return !matches_strings(contender.model); });
-  double best = impossible_bits;
-  for (auto contender = contenders.begin(); contender != contenders.end(); ++contender) {
-    if (contender >= matchers && options.profile != Profile::max &&
-        matches_badly(*contender, best, piece, scratch)) {
-      contender->bits = impossible_bits;
-      continue;
-    }
-    try_on(*contender, piece, total, scratch);
-    best = std::min(best, contender->bits);
-  }
-  rank(contenders, options, piece.layout.type);
-}
-
-/// How many points of so much data are looked at.
-std::size_t points_of(const Layout& layout) {
-  return static_cast<std::size_t>(std::clamp<std::uint64_t>(layout.count() / 128, 96, 4096));
-}
-
-/// A contiguous piece of about so many bytes from the middle.
-Piece middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes) {
-  std::vector<FramePiece> pieces = plan_frames(layout, bytes);
-  FramePiece& piece = pieces[pieces.size() / 2];
-  return {std::move(piece.layout), raw.subspan(piece.begin, piece.bytes)};
-}
 
 /// Tries the first few contenders on a sample of boxes, and keeps only these. Answers how many
 /// bytes were tried; 0 where that would have cost too much.
@@ -268,7 +94,7 @@ std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector
                            const ProfileOptions& options, const Layout& layout, ByteSpan raw,
                            Scratch& scratch) {
   // Of numbers with a common step points tell well how many different ones there are.
-  const double clearly = contenders.front().text.empty() ? 1.0 : 0.9;
+  const double clearly = contenders.front().is_of_multiples ? 1.0 : 0.9;
   const auto found = std::find_if(all.begin(), all.end(), [](const Contender& contender) {
     return contender.model == Model::dictionary;
   });
@@ -328,22 +154,6 @@ std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& cont
   return piece.raw.size();
 }
 
-/// Every pipeline that the profile allows for such elements, with its estimate; the best first.
-std::vector<Contender> estimated(const ProfileOptions& options, const Layout& layout,
-                                 const Estimates& estimates) {
-  std::vector<Contender> contenders;
-  for (const Candidate& candidate : candidates()) {
-    if (!belongs(candidate, options, layout.type)) continue;
-    contenders.push_back({candidate.model,
-                          candidate.encode_mb_s,
-                          estimates.of(candidate.model),
-                          candidate.pipeline,
-                          {}});
-  }
-  rank(contenders, options, layout.type);
-  return contenders;
-}
-
 /// Records as columns, each chosen for itself; no value where the codec does not take them.
 std::optional<Contender> choose_columns(const ProfileOptions& options, const Layout& layout,
                                         ByteSpan raw, std::span<const Column> columns,
@@ -378,89 +188,11 @@ std::optional<Contender> choose_columns(const ProfileOptions& options, const Lay
   return contender;
 }
 
-/// How much less than others multiples cost that need no trial against them.
-constexpr double clearly_less = 0.8;
-
-/// Numbers of a common step as multiples of it, with what is best for these on a piece of them; no
-/// value where there is no step, or nothing that comes close to `other` by estimates. Adds the size
-/// of the piece to `tried`.
-std::optional<Contender> best_of_multiples(const Contender& other, const ProfileOptions& options,
-                                           const Layout& layout, ByteSpan raw, Scratch& scratch,
-                                           std::size_t& tried) {
-  constexpr double transform_mb_s = 1500;
-  constexpr std::size_t most = 3;
-  constexpr double close = 1.2;
-  const ElementType& type = layout.type;
-  const bool reverse = type.big_endian != (std::endian::native == std::endian::big);
-  const auto found = find_multiples(type, raw, reverse);
-  if (!found) return std::nullopt;
-  const Piece piece = middle_piece(layout, raw, largest_piece);
-  Bytes numbers(piece.raw.begin(), piece.raw.end());
-  if (reverse) reverse_elements(numbers, type.size, numbers);
-  {
-    const DefaultFloatEnvironment mode;
-    multiples_encode(*found, type, numbers.data(), numbers.size() / type.size, numbers.data());
-  }
-  Piece steps{piece.layout, numbers};
-  steps.layout.type = {ElementKind::signed_integer, type.size,
-                       std::endian::native == std::endian::big};
-  const Estimates estimates = estimate(steps.layout, steps.raw, points_of(steps.layout));
-  std::vector<Contender> few = estimated(options, steps.layout, estimates);
-  // As a table the numbers themselves are as small, and what is constant here need not be elsewhere.
-  // Of fields, string matchers see no more in multiples than in the numbers, and take longest.
-  const bool field = element_class(type) == ElementClass::floating;
-  std::erase_if(few, [field](const Contender& contender) {
-    return contender.model == Model::dictionary || contender.model == Model::constant ||
-           (field && matches_strings(contender.model));
-  });
-  if (few.empty()) return std::nullopt;
-  const double limit =
-      close * std::min(price(few.front(), options, steps.layout.type), price(other, options, type));
-  std::erase_if(few, [&](const Contender& contender) {
-    return price(contender, options, steps.layout.type) > limit;
-  });
-  if (few.size() > most) few.resize(most);
-  const auto transform = Pipeline::parse("multiples(auto)");
-  if (few.empty() || !transform) return std::nullopt;
-  try_all(few, options, steps, raw.size(), scratch);
-  Contender multiples = std::move(few.front());
-  multiples.made = multiples.pipeline();
-  multiples.text = {};
-  multiples.made.steps.insert(multiples.made.steps.begin(), transform->steps.front());
-  multiples.encode_mb_s = 1 / (1 / transform_mb_s + 1 / multiples.encode_mb_s);
-  tried += piece.raw.size();
-  return multiples;
-}
-
-/// Tries the best of `contenders` on a piece like that of `multiples`, where it may win, and ranks
-/// the two. Answers what was tried.
-std::size_t try_against(Contender multiples, std::vector<Contender>& contenders,
-                        const ProfileOptions& options, const Layout& layout, ByteSpan raw,
-                        Scratch& scratch) {
-  Contender other = contenders.front();
-  const double share = price(multiples, options, layout.type) / price(other, options, layout.type);
-  std::size_t tried = 0;
-  if (share > clearly_less && share < 1 / clearly_less) {
-    // A table of numbers is dear in less than a frame.
-    const bool table = other.model == Model::dictionary;
-    const Piece piece = middle_piece(layout, raw, table ? usual_frame_bytes : largest_piece);
-    try_on(other, piece, raw.size(), scratch);
-    tried = piece.raw.size();
-  }
-  contenders = {std::move(other), std::move(multiples)};
-  rank(contenders, options, layout.type);
-  return tried;
-}
-
 std::string times(double ratio) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2fx", ratio);
   return text;
 }
-
-}  // namespace
-
-namespace {
 
 bool chooses(Profile profile) {
   return profile == Profile::fast || profile == Profile::balanced || profile == Profile::max;

@@ -13,16 +13,14 @@ namespace {
 constexpr std::uint64_t look_again_ms = 500;
 constexpr std::uint64_t longest = 10;  ///< of still_ms
 
-std::uint64_t now_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
-
 }  // namespace
 
 DrainProgress::DrainProgress(std::uint64_t still_ms)
-    : still_ms_(still_ms), begin_ms_(now_ms()), moved_ms_(begin_ms_) {}
+    : still_ms_(still_ms), begin_ms_(monotonic_ms()), moved_ms_(begin_ms_) {}
 
 bool DrainProgress::has_stopped(const std::set<std::string>& launches,
                                 const std::string& containers) {
-  const std::uint64_t now = now_ms();
+  const std::uint64_t now = monotonic_ms();
   if (now - begin_ms_ >= longest * still_ms_) return true;
   if (looked_ms_ == 0 || now - looked_ms_ >= look_again_ms) {
     const State state = look(launches, containers);

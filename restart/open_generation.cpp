@@ -27,8 +27,6 @@ constexpr std::uint64_t looks_per_adoption = 20;
 /// whole, so that the others need not read them all.
 constexpr std::size_t cheap_containers = 8;
 
-std::uint64_t now_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
-
 void pause() {
   const timespec time{0, static_cast<long>(look_again_ms) * 1'000'000};
   ::nanosleep(&time, nullptr);
@@ -233,7 +231,7 @@ class View {
     const GenerationName own{stub_.launch, stub_.sequence};
     if (decision.as_it_is || decision.given == own) return exactly();
     // What was looked at before the decision was made may lack a container that it was made with.
-    const std::uint64_t begin = now_ms();
+    const std::uint64_t begin = monotonic_ms();
     for (;;) {
       (void)look();
       const auto given = std::find_if(generations_.begin(), generations_.end(),
@@ -245,7 +243,7 @@ class View {
       const bool is_left_out = is_there && (given->account.passed.contains(stub_.rank) ||
                                             stub_.rank >= given->account.rank_count);
       if (is_left_out) return exactly();
-      if (now_ms() - begin >= opener_.wait_ms) break;
+      if (monotonic_ms() - begin >= opener_.wait_ms) break;
       pause();
     }
     return Error{Cause::system, path_ +

@@ -37,8 +37,6 @@ using State = restart::LaunchDirectory::State;
 
 namespace {
 
-std::uint64_t now_ms() { return restart::clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
-
 /// Without watches the directories are looked at so often; with them, so often to be safe.
 constexpr std::uint64_t poll_ms = 20;
 constexpr std::uint64_t safety_poll_ms = 1000;
@@ -47,7 +45,8 @@ constexpr std::uint64_t gather_ms = 2;
 constexpr std::uint64_t notice_ms = 200;
 /// How often other nodes' ranks are asked what they want, while there is anything to want.
 constexpr std::uint64_t request_ms = 250;
-/// Ranks that read touch what they share each second. Those of a busy machine come one after another.
+/// Ranks that read touch what they share each second; those of a busy machine come one after
+/// another.
 constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
 constexpr std::uint64_t frames_idle_ns = 10'000'000'000;
 constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
@@ -82,7 +81,7 @@ class Leader {
       if (std::exchange(stage_short_, false)) events.emplace_back(StageShort{});
       events.emplace_back(FramesShared{shares_frames_});
       events.emplace_back(Tick{});
-      for (const Decision& decision : decisions_.on(events, now_ms())) {
+      for (const Decision& decision : decisions_.on(events, restart::monotonic_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
       }
       summary_.write(decisions_.pending(), busy());
@@ -109,7 +108,7 @@ class Leader {
   }
 
   void act(const DrainGroup& group) {
-    if (drains_.empty()) drain_begin_ms_ = now_ms();
+    if (drains_.empty()) drain_begin_ms_ = restart::monotonic_ms();
     drains_[group.drain] = {group.set.masked_name, group.parts};
     drain_.submit([this, group]() -> std::vector<Event> {
       DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_);
@@ -199,7 +198,8 @@ class Leader {
   /// Drains come one after another: the first is the one at work.
   [[nodiscard]] Summary::Busy busy() const {
     if (drains_.empty()) return {};
-    return {drains_.begin()->second.masked_name, (now_ms() - drain_begin_ms_) / 1000};
+    return {drains_.begin()->second.masked_name,
+            (restart::monotonic_ms() - drain_begin_ms_) / 1000};
   }
 
   // --- between decisions ------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class Leader {
       if (const auto* done = std::get_if<DrainDone>(&event)) {
         std::vector<PartId> parts = std::move(drains_[done->drain].parts);
         drains_.erase(done->drain);
-        drain_begin_ms_ = now_ms();
+        drain_begin_ms_ = restart::monotonic_ms();
         std::erase_if(parts, [&](const PartId& part) {
           return std::find(done->failed.begin(), done->failed.end(), part) != done->failed.end();
         });
@@ -228,7 +228,7 @@ class Leader {
     if (shares_frames_) pause = std::min(pause, notice_ms);
     if (requests_.may_come()) pause = std::min(pause, request_ms);
     if (const auto tick = decisions_.next_tick_ms()) {
-      const std::uint64_t now = now_ms();
+      const std::uint64_t now = restart::monotonic_ms();
       pause = std::min(pause, *tick > now ? *tick - now : 0);
     }
     std::array<pollfd, 3> sources{{{watch_.descriptor(), POLLIN, 0},
@@ -242,7 +242,7 @@ class Leader {
 
   /// One look at a time: storage that answers slowly is not asked more often.
   void look_for_requests() {
-    const std::uint64_t now = now_ms();
+    const std::uint64_t now = restart::monotonic_ms();
     if (looking_ || now < looked_ms_ + request_ms || !requests_.may_come()) return;
     looking_ = true;
     looked_ms_ = now;
@@ -255,7 +255,7 @@ class Leader {
 
   /// Ranks read at each create what the stage holds, and whether storage has failed.
   void leave_notice() {
-    const std::uint64_t now = now_ms();
+    const std::uint64_t now = restart::monotonic_ms();
     if (noticed_ms_ != 0 && now < noticed_ms_ + notice_ms) return;
     noticed_ms_ = now;
     const std::string& path = directory_.path();

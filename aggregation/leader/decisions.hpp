@@ -20,8 +20,9 @@
 //  1. A part is in at most one outstanding action.
 //  2. Only a published part is drained or put back; only a dead writer's part is settled.
 //  3. A group holds each path at most once, all of one set and of one run of ranks.
-//  4. No exit while a process of the launch lives, shares frames, or a part waits, except after Terminate or, with
-//     `complete` false, when storage refused to the end: the stage then still holds the parts.
+//  4. No exit while a process of the launch lives or shares frames, or a part waits, except after
+//     Terminate or, with `complete` false, when storage refused to the end: the stage then still
+//     holds the parts.
 //  5. Once everybody is gone and storage works, every published part leaves the stage in bounded
 //     time.
 #pragma once

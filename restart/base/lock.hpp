@@ -19,8 +19,8 @@ Result<bool> try_lock(const File& file, LockKind kind);
 /// Gives the lock back while the file stays open.
 void unlock(const File& file);
 
-/// One byte of a file, which need not be there, as a lock of its own: exclusive, at once or not at all, of
-/// the open file description like the lock above. The file is open for writing.
+/// One byte of a file, which need not be there, as a lock of its own: exclusive, at once or not at
+/// all, of the open file description like the lock above. The file is open for writing.
 Result<bool> try_lock_place(const File& file, std::uint64_t place);
 void unlock_place(const File& file, std::uint64_t place);
 

@@ -31,7 +31,7 @@ std::vector<Bytes> of_texts(std::initializer_list<std::string_view> texts) {
 /// Two parts over one dataset of three frames, a skeleton each, and a native member.
 Index small_index() {
   Index index;
-  index.set.masked_name = "/work/run/ckpt.{rank}.h5";
+  index.set.masked_name = "/data/run/ckpt.{rank}.h5";
   index.set.launch = "job-17";
   index.set.rank_count = 4;
   index.set.passed_ranks = {3};
@@ -78,13 +78,13 @@ PartBegin begin_seed() {
   PartBegin begin;
   begin.part.bytes.fill(7);
   begin.path_as_passed = "ckpt.3.h5";
-  begin.path = "/work/run/ckpt.3.h5";
+  begin.path = "/data/run/ckpt.3.h5";
   begin.rank = 3;
   begin.rank_count = 8;
   begin.node = "n1";
   begin.launch = "job-17";
   begin.sequence = 2;
-  begin.masked_names = {"/work/run/ckpt.{rank}.h5", "/work/run/ckpt.3.h5"};
+  begin.masked_names = {"/data/run/ckpt.{rank}.h5", "/data/run/ckpt.3.h5"};
   begin.replaced = Replaced::stub;
   begin.replaced_part = begin.part;
   begin.mode = 0644;
@@ -123,7 +123,7 @@ std::vector<Bytes> stub_seeds() {
   stub.masked_names = begin_seed().masked_names;
   stub.container_directory = "mcr";
   stub.launch_directory = "/dev/shm/me/n1.job-17";
-  stub.path = "/work/run/ckpt.3.h5";
+  stub.path = "/data/run/ckpt.3.h5";
   const Bytes whole = write_stub(stub);
   const auto record = static_cast<std::ptrdiff_t>(Stub::head_bytes + sizeof(std::uint32_t));
   return {whole, Bytes(whole.begin() + record, whole.end())};
@@ -175,8 +175,8 @@ std::vector<Bytes> seeds_of(std::string_view target) {
   if (target == "journal") return journal_seeds();
   if (target == "stub") return stub_seeds();
   if (target == "masked_name") {
-    return of_texts({"\x08\x03/work/run/rank3/dump.3.h5", "\xff\x0c/a/Grid00000012/ckpt_000012.h5",
-                     "\x04\x01/work/run 1/st\xc3\xa4p1.1.h5"});
+    return of_texts({"\x08\x03/data/run/rank3/dump.3.h5", "\xff\x0c/a/Grid00000012/ckpt_000012.h5",
+                     "\x04\x01/data/run 1/st\xc3\xa4p1.1.h5"});
   }
   if (target == "pipeline_text") {
     return of_texts({"transpose|zstd(19,long)", "structure_split|ordered_int|delta|zigzag|entropy",

@@ -17,11 +17,10 @@
 namespace mcr::codecs {
 namespace {
 
+using sample::f4;
+using sample::f8;
+using sample::i4;
 using sample::Pattern;
-
-constexpr ElementType f4{ElementKind::floating, 4, false};
-constexpr ElementType f8{ElementKind::floating, 8, false};
-constexpr ElementType i4{ElementKind::signed_integer, 4, false};
 
 struct Golden {
   const char* name;

@@ -15,16 +15,16 @@
 namespace mcr::codecs {
 namespace {
 
+using sample::f4;
+using sample::f8;
+using sample::i4;
 using sample::Pattern;
 
 constexpr ElementType i1{ElementKind::signed_integer, 1, false};
 constexpr ElementType u2{ElementKind::unsigned_integer, 2, false};
 constexpr ElementType i2{ElementKind::signed_integer, 2, false};
-constexpr ElementType i4{ElementKind::signed_integer, 4, false};
 constexpr ElementType i8{ElementKind::signed_integer, 8, false};
 constexpr ElementType f2{ElementKind::floating, 2, false};
-constexpr ElementType f4{ElementKind::floating, 4, false};
-constexpr ElementType f8{ElementKind::floating, 8, false};
 
 Multiples step(std::uint64_t step, std::uint64_t base = 0) {
   Multiples multiples;

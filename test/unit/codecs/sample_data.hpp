@@ -15,6 +15,10 @@
 
 namespace mcr::codecs::sample {
 
+inline constexpr ElementType i4{ElementKind::signed_integer, 4, false};
+inline constexpr ElementType f4{ElementKind::floating, 4, false};
+inline constexpr ElementType f8{ElementKind::floating, 8, false};
+
 inline std::vector<ElementType> number_types() {
   std::vector<ElementType> types;
   for (const auto kind : {ElementKind::unsigned_integer, ElementKind::signed_integer}) {

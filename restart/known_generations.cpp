@@ -26,8 +26,8 @@ void add_container(Generation& generation, const SetIdentity& set,
   account.passed.insert(set.passed_ranks.begin(), set.passed_ranks.end());
   account.failed.insert(set.failed_ranks.begin(), set.failed_ranks.end());
   account.drifted |= set.drifted;
-  const std::uint64_t order = set.begun_ns != 0 ? set.begun_ns : set.created_ns;
-  generation.order_ns = generation.order_ns == 0 ? order : std::min(generation.order_ns, order);
+  generation.order_ns =
+      generation.order_ns == 0 ? set.order() : std::min(generation.order_ns, set.order());
   for (const PartRecord& record : parts) {
     const PartEntry& entry = record.entry;
     account.wrote.insert(entry.rank);

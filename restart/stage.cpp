@@ -134,6 +134,19 @@ LaunchDirectory::Notice LaunchDirectory::notice() const {
           load<std::uint64_t>(content->data() + 8) != 0};
 }
 
+Result<void> LaunchDirectory::write_clock_behind(std::uint64_t ns) const {
+  const File file = MCR_TRY(File::open(descriptor(), clock_name, O_WRONLY | O_CREAT | O_NOFOLLOW));
+  Bytes content;
+  Writer(content).u64(ns);
+  return file.write_at(0, content);
+}
+
+std::uint64_t LaunchDirectory::clock_behind_ns() const {
+  const auto content = read_file(descriptor(), clock_name, 64);
+  if (!content || content->size() < 8) return 0;
+  return little_endian(load<std::uint64_t>(content->data()));
+}
+
 Result<bool> LaunchDirectory::remove_if_done() const {
   // Held open while their names go: their memory, gigabytes in the pool, is given back when the stage
   // is free again. Who enters waits for the lock, and would not wait for that.

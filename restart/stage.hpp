@@ -164,6 +164,11 @@ class LaunchDirectory {
   Result<void> write_notice(const Notice& notice) const;
   [[nodiscard]] Notice notice() const;  ///< all zero where there is none
 
+  /// What is added to the times of this launch's parts to order its sets behind those that lay there
+  /// when it began (aggregation/leader/launch_clock); 0 where its clock is right.
+  Result<void> write_clock_behind(std::uint64_t ns) const;
+  [[nodiscard]] std::uint64_t clock_behind_ns() const;
+
   /// Removes files of the pool, until `bytes` are given back. Returns how many were.
   Result<std::uint64_t> shrink_pool(std::uint64_t bytes) const;
 

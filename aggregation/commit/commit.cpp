@@ -65,7 +65,7 @@ std::string index_path(const Journal& journal, const std::string& base) {
   return path.starts_with(base + "/") ? path.substr(base.size() + 1) : path;
 }
 
-restart::SetIdentity identity_of(const DrainGroup& group) {
+restart::SetIdentity identity_of(const DrainGroup& group, std::uint64_t clock_behind_ns) {
   restart::SetIdentity identity;
   identity.masked_name = group.set.masked_name;
   identity.launch = group.set.launch;
@@ -75,6 +75,7 @@ restart::SetIdentity identity_of(const DrainGroup& group) {
   identity.failed_ranks = group.failed_ranks;
   identity.drifted = group.drifted;
   identity.begun_ns = group.begun_ns;
+  identity.order_ns = group.begun_ns + clock_behind_ns;
   return identity;
 }
 
@@ -117,7 +118,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
                            const restart::Settings& settings) {
   MCR_TRY(make_directory(where));
   SetToCommit set;
-  set.set = identity_of(group);
+  set.set = identity_of(group, directory.clock_behind_ns());
   set.set.natives = std::move(natives);
   set.directory = where.directory;
   for (const LockedPart* part : parts) {
@@ -297,14 +298,15 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   return done;
 }
 
-Result<void> note_account(const DrainGroup& account, const SetPlaces& places) {
+Result<void> note_account(const LaunchDirectory& directory, const DrainGroup& account,
+                          const SetPlaces& places) {
   const auto place = places.find(account.set);
   if (place == places.end()) return {};
   const ContainerName& where = place->second.where;
   const Present present = find_present(where);
   if (present.names.empty()) return {};
   SetToCommit set;
-  set.set = identity_of(account);
+  set.set = identity_of(account, directory.clock_behind_ns());
   set.directory = where.directory;
   set.name = free_name(where, present, place->second.first_rank, place->second.last_rank, 1);
   const auto written =

@@ -33,6 +33,7 @@ DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGro
 
 /// Writes what is known of a set by now into a supplement without parts, beside its containers;
 /// nothing where these are gone.
-Result<void> note_account(const DrainGroup& account, const SetPlaces& places);
+Result<void> note_account(const restart::LaunchDirectory& directory, const DrainGroup& account,
+                          const SetPlaces& places);
 
 }  // namespace mcr::aggregation

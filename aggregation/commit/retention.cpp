@@ -43,7 +43,7 @@ std::string prefix_of(const std::string& container) {
 /// A dead launch's leftovers may have been committed after the sets of the next one: what counts
 /// is when a set was begun.
 bool is_older(const StoredSet& a, const StoredSet& b) {
-  return std::pair(a.begun_ns, a.name.sequence) < std::pair(b.begun_ns, b.name.sequence);
+  return std::pair(a.order_ns, a.name.sequence) < std::pair(b.order_ns, b.name.sequence);
 }
 
 /// Of one name within a launch the sequence decides, whatever the clock said.
@@ -147,6 +147,7 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
     set.account.drifted |= identity.drifted;
     const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
     set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
+    set.order_ns = set.order_ns == 0 ? identity.order() : std::min(set.order_ns, identity.order());
     const std::string base = base_of(path, identity);
     const auto below = [&](const std::string& path) {
       return path.starts_with('/') ? path : base + "/" + path;

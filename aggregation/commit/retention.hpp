@@ -30,7 +30,8 @@ struct StoredSet {
   Account account;
   Wholeness wholeness = Wholeness::unknown;
   std::uint64_t created_ns = 0;           ///< of its newest container
-  std::uint64_t begun_ns = 0;             ///< when its first part was begun: what orders sets
+  std::uint64_t begun_ns = 0;             ///< when its first part was begun, by its node's clock
+  std::uint64_t order_ns = 0;             ///< what orders sets (SetIdentity::order)
   std::vector<std::string> natives;       ///< members that are native files, still there
   std::vector<std::string> kept_aside;    ///< those that newer files replaced, where they are now
   std::vector<std::string> lost_natives;  ///< and those that are not

@@ -61,6 +61,7 @@ void Discovery::forget(const std::vector<PartId>& parts) {
 void Discovery::remember(const restart::PartBegin& begin) {
   if (stubs_ != nullptr) stubs_->remember(begin);
   if (requests_ != nullptr) requests_->remember(begin);
+  if (clock_ != nullptr) clock_->remember(begin);
 }
 
 void Discovery::forget_elsewhere(const PartId& part) {

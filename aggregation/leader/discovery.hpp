@@ -11,6 +11,7 @@
 
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/leader/decisions.hpp"
+#include "aggregation/leader/launch_clock.hpp"
 #include "aggregation/leader/requests.hpp"
 #include "restart/stage.hpp"
 
@@ -21,10 +22,10 @@ PartFacts facts_of(const restart::Journal& journal);
 
 class Discovery {
  public:
-  /// `stubs` and `requests`, where given, get all parts that are reported.
+  /// `stubs`, `requests` and `clock`, where given, get all parts that are reported.
   explicit Discovery(const restart::LaunchDirectory& directory, StubHandles* stubs = nullptr,
-                     Requests* requests = nullptr)
-      : directory_(directory), stubs_(stubs), requests_(requests) {}
+                     Requests* requests = nullptr, LaunchClock* clock = nullptr)
+      : directory_(directory), stubs_(stubs), requests_(requests), clock_(clock) {}
 
   /// What has changed since the last call. Locks and journals are looked at; nothing is changed but
   /// that journals without a word in them, whose writers are dead, are dropped.
@@ -57,6 +58,7 @@ class Discovery {
   const restart::LaunchDirectory& directory_;
   StubHandles* stubs_;
   Requests* requests_;
+  LaunchClock* clock_;
   std::map<PartId, Known> parts_;
   std::map<std::string, Process> processes_;
   std::set<PartId> unreadable_;  ///< said once

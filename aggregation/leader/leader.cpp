@@ -53,13 +53,15 @@ constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
 
 class Leader {
  public:
+  /// `is_over`: of a launch that was adopted.
   Leader(const LaunchDirectory& directory, const restart::Settings& settings, Patience patience,
-         Signals* signals)
+         Signals* signals, bool is_over)
       : directory_(directory),
         settings_(settings),
         signals_(signals),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
-        discovery_(directory, &stubs_, &requests_),
+        clock_(directory),
+        discovery_(directory, &stubs_, &requests_, is_over ? nullptr : &clock_),
         decisions_(patience),
         summary_(directory),
         quick_("mcr put back", answers_),
@@ -73,6 +75,7 @@ class Leader {
       std::vector<Event> events = take_answers();
       std::vector<Event> found = MCR_TRY(discovery_.scan());
       std::move(found.begin(), found.end(), std::back_inserter(events));
+      look_at_clock();
       if (signals_ != nullptr && signals_->take()) {
         restart::log_summary("asked to end: draining what is published");
         events.emplace_back(Terminate{});
@@ -119,7 +122,7 @@ class Leader {
 
   void act(const NoteAccount& note) {
     drain_.submit([this, note]() -> std::vector<Event> {
-      const auto noted = note_account(note.account, places_);
+      const auto noted = note_account(directory_, note.account, places_);
       if (!noted) restart::log_warning(noted.error().message);
       if (noted) collect(note.account);
       return {AccountNoted{note.account.set}};
@@ -203,6 +206,15 @@ class Leader {
   }
 
   // --- between decisions ------------------------------------------------------------------------
+
+  /// In the drain's thread, so that no drain of what was just found comes before it.
+  void look_at_clock() {
+    if (!clock_.has_news()) return;
+    drain_.submit([this]() -> std::vector<Event> {
+      clock_.look();
+      return {};
+    });
+  }
 
   /// What a drain left in the stage, taken back by its writer or new again, is reported anew.
   std::vector<Event> take_answers() {
@@ -311,6 +323,7 @@ class Leader {
   Watch watch_;
   StubHandles stubs_;
   Requests requests_;
+  LaunchClock clock_;
   Discovery discovery_;
   Decisions decisions_;
   Summary summary_;
@@ -369,7 +382,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
       Patience patience;
       // An adopted launch has had its processes: nobody is about to join.
       if (!options.adopts_others) patience.first_rank_ms = 0;
-      Leader leader(directory, options.settings, patience, signals.get());
+      Leader leader(directory, options.settings, patience, signals.get(), !options.adopts_others);
       MCR_TRY(leader.run());
       was_terminated = leader.was_terminated();
     }

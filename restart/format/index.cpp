@@ -74,6 +74,7 @@ void write_set(const SetIdentity& set, Writer& out) {
     out.varint(native.inode);
     out.varint(native.size);
   }
+  out.u64(set.order_ns);
 }
 
 /// The fields that were added behind those of the first builds.
@@ -97,6 +98,7 @@ Result<void> read_later_fields(Reader& in, SetIdentity& set) {
     native.size = MCR_TRY(in.varint());
     set.natives.push_back(std::move(native));
   }
+  if (in.remaining() > 0) set.order_ns = MCR_TRY(in.u64());
   return {};
 }
 

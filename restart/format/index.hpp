@@ -102,10 +102,18 @@ struct SetIdentity {
   std::string writer;  ///< "mcr 0.1.0"
   std::uint64_t created_ns = 0;
   /// What follows is missing in containers of the first builds: zero, empty.
-  std::uint64_t begun_ns = 0;  ///< the first of its parts was begun: orders generations
+  std::uint64_t begun_ns = 0;  ///< the first of its parts was begun, by the clock of its node
   std::vector<std::uint32_t> failed_ranks;  ///< wrote earlier sets, ended or died without this one
   bool drifted = false;  ///< a rank began its next writing before all had finished this one
   std::vector<NativeMember> natives;
+  /// What orders generations between launches. `begun_ns`, but where the clock was behind the sets
+  /// that lay there when the launch began; missing in containers of earlier builds.
+  std::uint64_t order_ns = 0;
+
+  [[nodiscard]] std::uint64_t order() const {
+    if (order_ns != 0) return order_ns;
+    return begun_ns != 0 ? begun_ns : created_ns;
+  }
 };
 
 /// What a container's writer puts into the index.

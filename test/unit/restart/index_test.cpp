@@ -20,6 +20,8 @@ Index sample_index(std::size_t datasets, std::size_t fragments) {
   index.set.profile = "balanced";
   index.set.writer = "mcr test";
   index.set.created_ns = 1'700'000'000'000'000'000;
+  index.set.begun_ns = index.set.created_ns - 5;
+  index.set.order_ns = index.set.created_ns + 5;
   for (std::uint32_t i = 0; i < datasets; ++i) {
     DatasetEntry entry;
     entry.name = "group/variable" + std::to_string(i);
@@ -70,6 +72,8 @@ TEST_CASE("an index is read back as it was written, piece by piece") {
   CHECK(directory->set.masked_name == index.set.masked_name);
   CHECK(directory->set.passed_ranks == index.set.passed_ranks);
   CHECK(directory->set.created_ns == index.set.created_ns);
+  CHECK(directory->set.begun_ns == index.set.begun_ns);
+  CHECK(directory->set.order() == index.set.order_ns);
   CHECK(directory->skeleton_dataset == 150);
 
   const ByteSpan datasets = at(bytes, directory->datasets);

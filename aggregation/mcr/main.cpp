@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr COMMAND: finds the subcommand in the table, reads its options, runs it.
+#include <hdf5.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
@@ -14,7 +16,10 @@ namespace mcr::aggregation {
 namespace {
 
 // This process uses HDF5 by itself: neither our own connector nor somebody else's may come between.
-void keep_plugins_out() {
+// What is open is closed where it was opened; of an object whose close failed, because storage
+// refused the write, HDF5 would call a connector at exit that it has freed before.
+void prepare_hdf5() {
+  ::H5dont_atexit();
   for (const char* name : {"HDF5_VOL_CONNECTOR", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
     ::unsetenv(name);
   ::setenv("HDF5_PLUGIN_PRELOAD", "::", 1);  // no plugin is looked for
@@ -56,7 +61,7 @@ int run(int count, char** words) {
 }  // namespace mcr::aggregation
 
 int main(int count, char** words) {
-  mcr::aggregation::keep_plugins_out();
+  mcr::aggregation::prepare_hdf5();
   try {
     return mcr::aggregation::run(count, words);
   } catch (const std::exception& error) {  // no memory, and what libraries throw

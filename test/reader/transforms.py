@@ -3,7 +3,7 @@
 import math
 import struct
 
-from reader_basics import (FLOATING, SIGNED, bytes_of, ordered, rounded, to_float, to_word, unordered, unzigzag,
+from reader_basics import (Damaged, FLOATING, SIGNED, bytes_of, ordered, rounded, to_float, to_word, unordered, unzigzag,
                            words_of)
 from coders import TAPS, planes
 
@@ -39,57 +39,118 @@ def ordered_int(data, layout, _):
     return bytes_of(words, size)
 
 
+def lorenzo_predictors(layout, parameters):
+    """Of each brick."""
+    binary32_or_64 = layout.kind == FLOATING and layout.size >= 4
+    if not parameters:
+        return [3 + 4 * binary32_or_64] * len(layout.bricks)
+    if len(parameters) not in (1, len(layout.bricks)):
+        raise Damaged("number of predictors")
+    for predictor in parameters:
+        dimensions, order = predictor & 3, (predictor >> 4 & 3) + 1
+        if predictor >> 6 or order > (1, 4, 2, 2)[dimensions] or predictor & 8 and dimensions < 2:
+            raise Damaged(f"predictor {predictor}")
+        if predictor & 4 and not binary32_or_64:
+            raise Damaged("predictor in floating point")
+    return parameters if len(parameters) > 1 else [parameters[0]] * len(layout.bricks)
+
+
+def lorenzo_axes(brick, predictor):
+    """Dimensions after the cut to the rank, and the extents of what is predicted together, slowest first."""
+    count, box = math.prod(brick), tuple(brick)
+    if len(box) == 1 and predictor & 8:
+        for power in (3, 2):
+            k = next((k for k in (round(count ** (1 / power)) + d for d in (-1, 0, 1)) if k >= 2 and k**power == count), 0)
+            if k:
+                box = (k,) * power
+                break
+    dimensions = min(predictor & 3, len(box))
+    return dimensions, box[-3:] if dimensions == 3 else (1, *box[-2:]) if dimensions == 2 else (1, 1, count)
+
+
+def lorenzo_of_order_1(residuals, size, dimensions, axes, floating):
+    mask, done = (1 << 8 * size) - 1, []
+    planes, rows, columns = axes
+    for i, residual in enumerate(residuals):
+        x, y, z = i % columns, i // columns % rows, i // columns // rows % planes
+
+        def near(dz, dy, dx):
+            if dz > z or dy > y or dx > x:
+                return 0
+            return done[i - (dz * rows + dy) * columns - dx]
+
+        if floating:
+            left, up, up_left = (to_float(near(*d), size) for d in ((0, 0, 1), (0, 1, 0), (0, 1, 1)))
+            step = rounded(up - up_left, size)
+            if dimensions == 3:
+                back = rounded(to_float(near(1, 0, 0), size) - to_float(near(1, 0, 1), size), size)
+                back_up = rounded(to_float(near(1, 1, 0), size) - to_float(near(1, 1, 1), size), size)
+                step = rounded(step + rounded(back - back_up, size), size)
+            predicted = ordered(to_word(left + step, size), size)
+            done.append(unordered(unzigzag(residual) + predicted & mask, size))
+            continue
+        predicted = 0
+        if dimensions >= 1:
+            predicted += near(0, 0, 1)
+        if dimensions >= 2:
+            predicted += near(0, 1, 0) - near(0, 1, 1)
+        if dimensions == 3:
+            predicted += near(1, 0, 0) - near(1, 0, 1) - near(1, 1, 0) + near(1, 1, 1)
+        done.append(unzigzag(residual) + predicted & mask)
+    return done
+
+
+def extrapolated(near, fit):
+    """E of numbers, the nearest first: of more than one, the nearest plus E of the steps between them."""
+    if len(near) == 1:
+        return near[0]
+    return fit(near[0] + extrapolated([fit(a - b) for a, b in zip(near, near[1:])], fit))
+
+
+def lorenzo_of_higher_order(residuals, size, order, axes, floating):
+    mask, done, numbers, past_planes, past_rows = (1 << 8 * size) - 1, [], [], [], []
+    planes, rows, columns = axes
+
+    def fit(number):
+        return rounded(number, size) if floating else number & mask
+
+    def rest(number, predicted):
+        difference = fit(number - predicted)
+        return 0.0 if floating and not math.isfinite(difference) else difference
+
+    def refined(base, values, i, place, stride):
+        near = [values[i - k * stride] for k in range(1, min(order, place) + 1)]
+        return fit(base + extrapolated(near, fit)) if near else base
+
+    for i, residual in enumerate(residuals):
+        x, y, z = i % columns, i // columns % rows, i // columns // rows % planes
+        behind = [numbers[i - k * rows * columns] for k in range(1, min(order, z) + 1)]
+        by_planes = extrapolated(behind, fit) if behind else 0.0 if floating else 0
+        by_rows = refined(by_planes, past_planes, i, y, columns)
+        predicted = refined(by_rows, past_rows, i, x, 1)
+        if floating:
+            done.append(unordered(unzigzag(residual) + ordered(to_word(predicted, size), size) & mask, size))
+            numbers.append(to_float(done[-1], size))
+        else:
+            done.append(unzigzag(residual) + predicted & mask)
+            numbers.append(done[-1])
+        past_planes.append(rest(numbers[-1], by_planes))
+        past_rows.append(rest(numbers[-1], by_rows))
+    return done
+
+
 def lorenzo(data, layout, parameters):
     size, residuals, out, at = layout.size, words_of(data, layout.size), [], 0
-    mask, is_float = (1 << 8 * size) - 1, layout.kind == FLOATING
-    for number, brick in enumerate(layout.bricks):
-        count = math.prod(brick)
-        if parameters:
-            predictor = parameters[number if len(parameters) > 1 else 0]
+    for brick, predictor in zip(layout.bricks, lorenzo_predictors(layout, parameters)):
+        of_brick, order = residuals[at : at + math.prod(brick)], (predictor >> 4 & 3) + 1
+        dimensions, axes = lorenzo_axes(brick, predictor)
+        floating = bool(predictor & 4) and (dimensions >= 2 or order > 1)
+        if order == 1:
+            done = lorenzo_of_order_1(of_brick, size, dimensions, axes, floating)
         else:
-            predictor = 3 + (4 if is_float and size >= 4 else 0)
-        box = tuple(brick)
-        if len(box) == 1 and predictor & 8 and predictor & 3 >= 2:
-            for power in (3, 2):
-                k = next((k for k in (round(count ** (1 / power)) + d for d in (-1, 0, 1)) if k >= 2 and k**power == count), 0)
-                if k:
-                    box = (k,) * power
-                    break
-        dimensions = min(predictor & 3, len(box))
-        floating = bool(predictor & 4) and dimensions >= 2
-        # Extents of what is predicted together, slowest first; what lies before stands alone.
-        axes = (1, 1, 1, *box)[-3:] if dimensions == 3 else (1, *box[-2:]) if dimensions == 2 else (1, 1, count)
-        planes, rows, columns = axes
-        done = []
-        for i in range(count):
-            start = i - i % (planes * rows * columns)
-            x, y, z = i % columns, i // columns % rows, (i - start) // columns // rows
-
-            def near(dz, dy, dx):
-                if dz > z or dy > y or dx > x:
-                    return 0
-                return done[i - (dz * rows + dy) * columns - dx]
-
-            if floating:
-                left, up, up_left = (to_float(near(*d), size) for d in ((0, 0, 1), (0, 1, 0), (0, 1, 1)))
-                step = rounded(up - up_left, size)
-                if dimensions == 3:
-                    back = rounded(to_float(near(1, 0, 0), size) - to_float(near(1, 0, 1), size), size)
-                    back_up = rounded(to_float(near(1, 1, 0), size) - to_float(near(1, 1, 1), size), size)
-                    step = rounded(step + rounded(back - back_up, size), size)
-                predicted = ordered(to_word(left + step, size), size)
-                done.append(unordered(unzigzag(residuals[at + i]) + predicted & mask, size))
-                continue
-            predicted = 0
-            if dimensions >= 1:
-                predicted += near(0, 0, 1)
-            if dimensions >= 2:
-                predicted += near(0, 1, 0) - near(0, 1, 1)
-            if dimensions == 3:
-                predicted += near(1, 0, 0) - near(1, 0, 1) - near(1, 1, 0) + near(1, 1, 1)
-            done.append(unzigzag(residuals[at + i]) + predicted & mask)
-        out += [unordered(word, size) for word in done] if is_float and not floating else done
-        at += count
+            done = lorenzo_of_higher_order(of_brick, size, order, axes, floating)
+        out += [unordered(word, size) for word in done] if layout.kind == FLOATING and not floating else done
+        at += len(of_brick)
     return bytes_of(out, size)
 
 

@@ -6,6 +6,7 @@
 
 #include "codecs/base/float_environment.hpp"
 #include "codecs/estimates/code_sizes.hpp"
+#include "codecs/estimates/orders.hpp"
 #include "codecs/estimates/points.hpp"
 #include "codecs/estimates/repeats.hpp"
 
@@ -22,19 +23,8 @@ constexpr double near_bits = 8;         // what nearly equal numbers cost above 
 constexpr double literal_share = 0.97;  // what zstd makes of words that do not repeat
 
 template <typename Word>
-struct FloatOf;
-template <>
-struct FloatOf<std::uint64_t> {
-  using Type = double;
-};
-template <>
-struct FloatOf<std::uint32_t> {
-  using Type = float;
-};
-
-template <typename Word>
 Word float_prediction(const Corner<Word>& c) {
-  using Float = typename FloatOf<Word>::Type;
+  using Float = FloatOf<Word>;
   const auto f = [&c](std::size_t k) { return std::bit_cast<Float>(c[k]); };
   const Float p = f(1) + f(2) + f(4) - f(3) - f(5) - f(6) + f(7);
   return std::isnan(p) ? Word{0} : std::bit_cast<Word>(p);
@@ -47,6 +37,7 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   const auto ordered = [floating](Word word) { return floating ? ordered_from_float(word) : word; };
   const DefaultFloatEnvironment environment;
   std::vector<Corner<Word>> corners;
+  std::vector<PointRun> runs;
   std::vector<Word> words;
   std::vector<Word> delta;
   std::vector<Word> best_delta;
@@ -57,7 +48,7 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   };
   for (const bool split : {false, true}) {
     if (split && !can_split(layout)) break;
-    gather_points(layout, raw, points, split, reverse, corners);
+    gather_points(layout, raw, points, split, reverse, corners, runs);
     delta.resize(corners.size());
     for (std::size_t i = 0; i < corners.size(); ++i) {
       delta[i] = static_cast<Word>(ordered(corners[i][0]) - ordered(corners[i][1]));
@@ -101,6 +92,25 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
         });
       }
     }
+    const auto also_order = [&]<typename A>(const auto& number) {
+      const auto read = [&](std::uint64_t index) {
+        return number(word_at<Word>(raw, index, reverse));
+      };
+      if (!best_order<A>(runs, most_axes(layout, split), best_delta, read, delta)) return;
+      const double bits = class_bits(delta);
+      if (bits >= best) return;
+      best = bits;
+      best_delta.swap(delta);
+    };
+    bool floats = false;
+    if constexpr (sizeof(Word) >= 4) {
+      floats = floating;
+      if (floating) {
+        also_order.template operator()<FloatingArithmetic<Word>>(
+            [](Word word) { return std::bit_cast<FloatOf<Word>>(word); });
+      }
+    }
+    if (!floats) also_order.template operator()<IntegerArithmetic<Word>>(ordered);
     set(Model::predicted, split, best);
     const double gain = context_gain(best_delta);
     set(Model::contexts, split, best - gain);

@@ -22,6 +22,20 @@ inline constexpr std::uint32_t widest_structure = 16;
 template <typename Word>
 using Corner = std::array<Word, 8>;
 
+/// A run of points: the element of its first one, and how many planes, rows and columns are before
+/// that.
+struct PointRun {
+  std::size_t begin = 0;  ///< its first point's number among all
+  std::size_t count = 0;
+  std::uint64_t index = 0;
+  std::uint64_t column_step = 1;  ///< elements to the one before, along each axis
+  std::uint64_t row_step = 0;
+  std::uint64_t plane_step = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t planes = 0;
+};
+
 /// Where rows of a brick run.
 struct Axes {
   std::uint64_t length = 0;                   // of a row
@@ -69,7 +83,7 @@ Word word_at(ByteSpan raw, std::uint64_t index, bool reverse) {
 /// Runs of points, spread evenly with a jitter that no stride of the data can follow.
 template <typename Word>
 void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool split, bool reverse,
-                   std::vector<Corner<Word>>& corners) {
+                   std::vector<Corner<Word>>& corners, std::vector<PointRun>& point_runs) {
   const std::uint64_t total = layout.count();
   const std::uint64_t runs =
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(points, total) / run_length);
@@ -77,6 +91,7 @@ void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool 
   auto brick = layout.bricks.begin();
   std::uint64_t brick_begin = 0;
   corners.clear();
+  point_runs.clear();
   for (std::uint64_t run = 0; run < runs; ++run) {
     random = random * 6364136223846793005U + 1442695040888963407U;
     const std::uint64_t window = std::max<std::uint64_t>(1, total / runs);
@@ -95,9 +110,14 @@ void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool 
     const std::uint64_t count = std::min<std::uint64_t>(run_length, axes.length);
     const std::uint64_t first = std::min(element % axes.length, axes.length - count);
     const std::uint64_t row_begin = brick_begin + row * axes.length * axes.stride + member;
-    const bool has_second = row % axes.extent[0] != 0;
-    const bool has_third = (row / axes.extent[0]) % axes.extent[1] != 0;
+    const std::uint64_t rows = row % axes.extent[0];
+    const std::uint64_t planes = (row / axes.extent[0]) % axes.extent[1];
+    const bool has_second = rows != 0;
+    const bool has_third = planes != 0;
     const std::size_t at_corner = corners.size();
+    point_runs.push_back({at_corner, static_cast<std::size_t>(count),
+                          row_begin + first * axes.stride, axes.stride, axes.step[0], axes.step[1],
+                          first, rows, planes});
     corners.resize(at_corner + static_cast<std::size_t>(count));
     for (std::size_t k = 0; k < 8; ++k) {
       if (((k & 2) != 0 && !has_second) || ((k & 4) != 0 && !has_third)) continue;

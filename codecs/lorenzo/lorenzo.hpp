@@ -28,6 +28,18 @@ void lorenzo_integer_encode(std::size_t size, int dimensions, const LorenzoBox& 
 void lorenzo_integer_decode(std::size_t size, int dimensions, const LorenzoBox& box,
                             const std::byte* residuals, const std::byte* zeros, std::byte* words);
 
+/// How a prediction of an order above 1 is made: one dimension to order 4, two and three of order 2.
+struct LorenzoOrder {
+  int dimensions = 1;
+  int order = 2;
+  bool floating = false;  ///< of words of 4 or 8 bytes; the caller then holds an IeeeMode
+};
+/// `memory` has the bytes of four rows where there are two dimensions or three.
+void lorenzo_order_encode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
+                          const std::byte* words, std::byte* memory, std::byte* residuals);
+void lorenzo_order_decode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
+                          const std::byte* residuals, std::byte* memory, std::byte* words);
+
 /// Prediction in binary32 or binary64 (`size` 4 or 8) arithmetic; the residual is the difference of
 /// ordered integers. The caller holds an IeeeMode.
 void lorenzo_floating_encode(std::size_t size, int dimensions, const LorenzoBox& box,

@@ -6,15 +6,18 @@
 #include "codecs/base/float_environment.hpp"
 #include "codecs/base/parameter_text.hpp"
 #include "codecs/lorenzo/lorenzo.hpp"
+#include "codecs/lorenzo/orders.hpp"
 #include "codecs/lorenzo/predictor.hpp"
 #include "codecs/ordered_int/ordered_int.hpp"
 
 namespace mcr::codecs {
 namespace {
 
-constexpr std::string_view hex_digits = "0123456789abcdef";
+/// Of predictors in text, one for each brick.
+constexpr std::string_view digits =
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
 
-constexpr std::byte automatic{0x10};  // chosen for each frame by its data; never stored
+constexpr std::byte automatic{0x80};  // chosen for each frame by its data; never stored
 
 /// Parameters: none, one predictor for all bricks, or one for each.
 Result<void> check(const Layout& in, ByteSpan parameters) {
@@ -23,19 +26,20 @@ Result<void> check(const Layout& in, ByteSpan parameters) {
     return Error{Cause::usage, "lorenzo: another number of predictors than of bricks"};
   }
   for (const std::byte byte : parameters) {
-    if (byte > std::byte{15}) return Error{Cause::usage, "lorenzo: parameters out of range"};
     const auto predictor = Predictor::from_byte(std::to_integer<std::uint8_t>(byte));
-    if (predictor.floating && (in.type.kind != ElementKind::floating || in.type.size < 4)) {
+    if (!predictor) return Error{Cause::usage, "lorenzo: parameters out of range"};
+    if (predictor->floating && (in.type.kind != ElementKind::floating || in.type.size < 4)) {
       return Error{Cause::usage, "lorenzo: predicts only float and double in floating point"};
     }
   }
   return {};
 }
 
+/// `parameters` were checked.
 Predictor predictor_for(const Layout& layout, ByteSpan parameters, std::size_t brick) {
   if (parameters.empty()) return default_predictor(layout.type);
   const std::size_t index = parameters.size() == 1 ? 0 : brick;
-  return Predictor::from_byte(std::to_integer<std::uint8_t>(parameters[index]));
+  return *Predictor::from_byte(std::to_integer<std::uint8_t>(parameters[index]));
 }
 
 /// Calls `call(view, offset, bytes)` for each brick that holds something.
@@ -51,13 +55,33 @@ void for_each_brick(const Layout& layout, ByteSpan parameters, const Call& call)
   }
 }
 
+LorenzoOrder order_of(const BrickView& view) {
+  return {view.dimensions, view.order, view.floating};
+}
+
 std::size_t longest_row(const Layout& layout, ByteSpan parameters) {
   std::size_t columns = 0;
   for_each_brick(layout, parameters, [&](const BrickView& view, std::size_t, std::size_t) {
     if (view.dimensions >= 2) columns = std::max(columns, view.box.columns);
   });
-  return columns;
+  return columns * layout.type.size;
 }
+
+/// What the kernels need beside the data: a row of zeros, and four rows for orders above 1.
+class RowMemory {
+ public:
+  RowMemory(const Layout& layout, ByteSpan parameters, Scratch& scratch)
+      : row_bytes_(longest_row(layout, parameters)),
+        bytes_(scratch.take<std::byte>(row_bytes_ * 5)) {
+    std::fill_n(bytes_.data(), row_bytes_, std::byte{0});
+  }
+  [[nodiscard]] const std::byte* zeros() const { return bytes_.data(); }
+  [[nodiscard]] std::byte* rows() const { return bytes_.data() + row_bytes_; }
+
+ private:
+  std::size_t row_bytes_;
+  Scratch::Lease<std::byte> bytes_;
+};
 
 class LorenzoCodec final : public Codec {
  public:
@@ -75,8 +99,7 @@ class LorenzoCodec final : public Codec {
     MCR_TRY(check(layout, parameters));
     const std::size_t size = layout.type.size;
     const bool ordered = layout.type.kind == ElementKind::floating;
-    const auto zeros = scratch.take<std::byte>(longest_row(layout, parameters) * size);
-    std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
+    const RowMemory memory(layout, parameters, scratch);
     const std::size_t begin = out.size();
     out.resize(begin + raw.size());
     const auto integers = scratch.take<std::byte>(ordered ? raw.size() : 0);
@@ -85,15 +108,19 @@ class LorenzoCodec final : public Codec {
         layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
           const std::byte* from = raw.data() + offset;
           std::byte* const to = out.data() + begin + offset;
-          if (view.floating) {
-            lorenzo_floating_encode(size, view.dimensions, view.box, from, zeros.data(), to);
+          if (view.floating && view.order == 1) {
+            lorenzo_floating_encode(size, view.dimensions, view.box, from, memory.zeros(), to);
             return;
           }
-          if (ordered) {
+          if (ordered && !view.floating) {
             ordered_float_encode(size, from, bytes / size, integers.data() + offset);
             from = integers.data() + offset;
           }
-          lorenzo_integer_encode(size, view.dimensions, view.box, from, zeros.data(), to);
+          if (view.order > 1) {
+            lorenzo_order_encode(size, order_of(view), view.box, from, memory.rows(), to);
+          } else {
+            lorenzo_integer_encode(size, view.dimensions, view.box, from, memory.zeros(), to);
+          }
         });
     return {};
   }
@@ -104,19 +131,20 @@ class LorenzoCodec final : public Codec {
     if (stored.size() != raw.size()) return Error{Cause::damaged, "lorenzo: another size"};
     const std::size_t size = layout.type.size;
     const bool ordered = layout.type.kind == ElementKind::floating;
-    const auto zeros = scratch.take<std::byte>(longest_row(layout, parameters) * size);
-    std::fill(zeros.span().begin(), zeros.span().end(), std::byte{0});
+    const RowMemory memory(layout, parameters, scratch);
     const DefaultFloatEnvironment mode;
     for_each_brick(
         layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
           const std::byte* const from = stored.data() + offset;
           std::byte* const to = raw.data() + offset;
-          if (view.floating) {
-            lorenzo_floating_decode(size, view.dimensions, view.box, from, zeros.data(), to);
-            return;
+          if (view.order > 1) {
+            lorenzo_order_decode(size, order_of(view), view.box, from, memory.rows(), to);
+          } else if (view.floating) {
+            lorenzo_floating_decode(size, view.dimensions, view.box, from, memory.zeros(), to);
+          } else {
+            lorenzo_integer_decode(size, view.dimensions, view.box, from, memory.zeros(), to);
           }
-          lorenzo_integer_decode(size, view.dimensions, view.box, from, zeros.data(), to);
-          if (ordered) ordered_float_decode(size, to, bytes / size, to);
+          if (ordered && !view.floating) ordered_float_decode(size, to, bytes / size, to);
         });
     return {};
   }
@@ -129,14 +157,14 @@ class LorenzoCodec final : public Codec {
     return choose_predictors(layout, raw);
   }
 
-  // Text: "auto", "3,float,cube" for all bricks, or "each=" and a hexadecimal digit for each brick.
+  // Text: "auto", "1,float,order3" or "3,float,cube" for all bricks, or "each=" and a digit for each.
   Result<Bytes> parse(std::string_view text) const override {
     if (text.empty()) return Bytes{};
     if (text == "auto") return Bytes{automatic};
     Bytes each;
     if (text.starts_with("each=")) {
       for (const char letter : text.substr(5)) {
-        const std::size_t digit = hex_digits.find(letter);
+        const std::size_t digit = digits.find(letter);
         if (digit == std::string_view::npos) return unknown(text);
         each.push_back(static_cast<std::byte>(digit));
       }
@@ -151,6 +179,9 @@ class LorenzoCodec final : public Codec {
         predictor.floating = false;
       } else if (word == "cube") {
         predictor.cube = true;
+      } else if (word.size() == 6 && word.starts_with("order") && word[5] >= '1' &&
+                 word[5] <= '0' + highest_order) {
+        predictor.order = static_cast<std::uint8_t>(word[5] - '0');
       } else if (word.size() == 1 && word[0] >= '0' && word[0] <= '3') {
         predictor.dimensions = static_cast<std::uint8_t>(word[0] - '0');
       } else {
@@ -164,19 +195,23 @@ class LorenzoCodec final : public Codec {
     if (wants_fit(parameters)) return "auto";
     if (parameters.size() > 1) {
       std::string text = "each=";
-      for (const std::byte byte : parameters)
-        text += hex_digits[std::to_integer<unsigned>(byte) & 15];
+      for (const std::byte byte : parameters) text += digits[std::to_integer<unsigned>(byte) & 63];
       return text;
     }
     const auto predictor = Predictor::from_byte(std::to_integer<std::uint8_t>(parameters[0]));
-    return std::to_string(predictor.dimensions) + (predictor.floating ? ",float" : ",integer") +
-           (predictor.cube ? ",cube" : "");
+    if (!predictor) return "?";
+    std::string text = std::to_string(predictor->dimensions);
+    text += predictor->floating ? ",float" : ",integer";
+    if (predictor->order > 1) text += ",order" + std::to_string(predictor->order);
+    return text + (predictor->cube ? ",cube" : "");
   }
 
  private:
   static Error unknown(std::string_view word) {
-    return {Cause::usage, "lorenzo: '" + std::string(word) +
-                              "' is none of: auto, 0, 1, 2, 3, integer, float, cube, each=HEX"};
+    return {
+        Cause::usage,
+        "lorenzo: '" + std::string(word) +
+            "' is none of: auto, 0, 1, 2, 3, integer, float, order1 to order4, cube, each=DIGITS"};
   }
 };
 

@@ -12,6 +12,7 @@
 #include "codecs/base/float_environment.hpp"
 #include "codecs/lorenzo/lorenzo_formula.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
+#include "codecs/lorenzo/orders.hpp"
 
 namespace mcr::codecs {
 namespace {
@@ -43,12 +44,34 @@ Neighbourhood<Word> neighbourhood(const std::byte* volume, const LorenzoBox& box
           number(1, 0, 0), number(1, 0, 1), number(1, 1, 0), number(1, 1, 1)};
 }
 
-/// What is tried, in this order; the floating ones only for binary32 and binary64.
-enum Candidate : std::size_t { none, row, integer_2d, integer_3d, floating_2d, floating_3d };
-constexpr std::size_t candidate_count = 6;
-constexpr Predictor predictors[candidate_count] = {{0, false, false}, {1, false, false},
-                                                   {2, false, true},  {3, false, true},
-                                                   {2, true, true},   {3, true, true}};
+/// What is tried, in this order; the floating ones only for binary32 and binary64, whose orders
+/// above 1 are in floating point, too.
+enum Candidate : std::size_t {
+  none,
+  row,
+  integer_2d,
+  integer_3d,
+  row_order_2,
+  row_order_3,
+  row_order_4,
+  order_2_2d,
+  order_2_3d,
+  floating_2d,
+  floating_3d
+};
+constexpr std::size_t candidate_count = 11;
+constexpr std::size_t first_with_order = row_order_2;
+constexpr std::size_t last_with_order = order_2_3d;
+
+Predictor predictor_of(std::size_t candidate, bool floating) {
+  constexpr Predictor predictors[candidate_count] = {
+      {0, false, false},    {1, false, false},    {2, false, true},     {3, false, true},
+      {1, false, false, 2}, {1, false, false, 3}, {1, false, false, 4}, {2, false, true, 2},
+      {3, false, true, 2},  {2, true, true},      {3, true, true}};
+  Predictor predictor = predictors[candidate];
+  if (predictor.order > 1) predictor.floating = floating;
+  return predictor;
+}
 
 /// log2 of a residual in 1/256: its bit length, and the bits below the leading one for the
 /// fraction.
@@ -61,6 +84,9 @@ std::uint32_t cost_of(Word residual) {
 }
 
 using Costs = std::array<std::uint64_t, candidate_count>;
+/// An order above 1 is slower to decode, and few points flatter one of many candidates: 1/256 bits.
+constexpr std::uint64_t order_penalty = 40;
+constexpr std::uint64_t not_looked_at = 1U << 20;
 
 /// Of numbers of a few bits it is not their length that counts but how evenly they are spread: how
 /// often each small residual comes, larger ones together by their length.
@@ -126,15 +152,41 @@ void add_costs(const Neighbourhood<Word>& n, Word before, int dimensions, bool o
   }
 }
 
+/// Adds the cost of the true residual at one point for each candidate with an order above 1.
+/// `at(dz, dy, dx)` is a number before the point in its box, `in_row(dx)` in the brick as one row.
+template <typename A, typename At, typename InRow>
+void add_order_costs(int dimensions, std::size_t plane, std::size_t row_number, std::size_t column,
+                     std::size_t index, const At& at, const InRow& in_row, Costs& costs,
+                     SmallResiduals& small) {
+  const auto reach = [](std::size_t before, int order) {
+    return static_cast<int>(std::min<std::size_t>(before, static_cast<std::size_t>(order)));
+  };
+  const auto add = [&](Candidate candidate, typename A::Number prediction) {
+    const auto residual = A::residual(in_row(0), prediction);
+    costs[candidate] += cost_of(residual) + order_penalty;
+    small.add(candidate, residual);
+  };
+  const auto along_row = [&](int, int, int dx) { return in_row(dx); };
+  for (int order = 2; order <= highest_order; ++order) {
+    add(static_cast<Candidate>(row_order_2 + order - 2),
+        predicted_by_order<A>({0, 0, reach(index, order)}, along_row));
+  }
+  if (dimensions < 2) return;
+  add(order_2_2d, predicted_by_order<A>({0, reach(row_number, 2), reach(column, 2)}, at));
+  if (dimensions < 3) return;
+  add(order_2_3d,
+      predicted_by_order<A>({reach(plane, 2), reach(row_number, 2), reach(column, 2)}, at));
+}
+
 constexpr std::size_t most_points = 64;
 constexpr std::size_t numbers_a_point = 50;  // at most one point for so many numbers
 
 /// Mean cost of each candidate over points spread over the brick, its faces among them: in small
 /// bricks the faces decide.
 template <typename Word>
-Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& type,
+Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& type, bool orders,
                SmallResiduals& small) {
-  const BrickView view = view_of(shape, type, predictors[floating_3d]);
+  const BrickView view = view_of(shape, type, predictor_of(floating_3d, false));
   const LorenzoBox& box = view.box;
   const bool ordered = type.kind == ElementKind::floating;
   const std::size_t volume = box.planes * box.rows * box.columns;
@@ -147,13 +199,41 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
     const auto index = static_cast<std::size_t>(((spread >> 32) * count) >> 32);
     const std::size_t inside = index % volume;
     const std::size_t columns = box.columns;
-    const auto n = neighbourhood<Word>(brick + (index - inside) * sizeof(Word), box,
-                                       inside / columns / box.rows, inside / columns % box.rows,
-                                       inside % columns);
+    const std::size_t plane = inside / columns / box.rows;
+    const std::size_t row_number = inside / columns % box.rows;
+    const auto n = neighbourhood<Word>(brick + (index - inside) * sizeof(Word), box, plane,
+                                       row_number, inside % columns);
     const Word before = index == 0 ? Word{0} : load<Word>(brick + (index - 1) * sizeof(Word));
     add_costs(n, before, view.dimensions, ordered, costs, small);
+    if (!orders) continue;
+    const auto word = [&](int dz, int dy, int dx) {
+      const auto back =
+          (static_cast<std::size_t>(dz) * box.rows + static_cast<std::size_t>(dy)) * columns +
+          static_cast<std::size_t>(dx);
+      return load<Word>(brick + (index - back) * sizeof(Word));
+    };
+    const auto add = [&]<typename A>(const auto& number) {
+      add_order_costs<A>(
+          view.dimensions, plane, row_number, inside % columns, index,
+          [&](int dz, int dy, int dx) { return number(word(dz, dy, dx)); },
+          [&](int dx) { return number(word(0, 0, dx)); }, costs, small);
+    };
+    if constexpr (sizeof(Word) >= 4) {
+      if (ordered) {
+        add.template operator()<FloatingArithmetic<Word>>(
+            [](Word bits) { return std::bit_cast<FloatOf<Word>>(bits); });
+        continue;
+      }
+    }
+    add.template operator()<IntegerArithmetic<Word>>(
+        [&](Word bits) { return ordered ? ordered_from_float(bits) : bits; });
   }
   for (std::uint64_t& cost : costs) cost /= points;
+  if (!orders)
+    std::fill_n(costs.begin() + first_with_order, last_with_order - first_with_order + 1,
+                not_looked_at);
+  if (view.dimensions < 2) costs[order_2_2d] = costs[row_order_2];
+  if (view.dimensions < 3) costs[order_2_3d] = costs[order_2_2d];
   // What a brick of lower rank, or of integers, cannot have costs what it gets instead.
   if (view.dimensions < 2) costs[integer_2d] = costs[row];
   if (view.dimensions < 3) costs[integer_3d] = costs[integer_2d];
@@ -164,10 +244,35 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
   return costs;
 }
 
+bool has_order(std::size_t candidate) {
+  return candidate >= first_with_order && candidate <= last_with_order;
+}
+
+/// Whether some order above 1 comes near the best of the others, so that other bricks are to be asked.
+bool may_have_order(const Costs& total, std::uint64_t numbers) {
+  std::uint64_t best = UINT64_MAX;
+  std::uint64_t best_with_order = UINT64_MAX;
+  for (std::size_t c = 0; c < candidate_count; ++c) {
+    std::uint64_t& smaller = has_order(c) ? best_with_order : best;
+    smaller = std::min(smaller, total[c]);
+  }
+  return best_with_order < best + numbers * 256;
+}
+
 }  // namespace
 
 Predictor default_predictor(const ElementType& type) {
   return {3, type.kind == ElementKind::floating && type.size >= 4, false};
+}
+
+std::optional<Predictor> Predictor::from_byte(std::uint8_t byte) {
+  const Predictor predictor{static_cast<std::uint8_t>(byte & 3), (byte & 4) != 0, (byte & 8) != 0,
+                            static_cast<std::uint8_t>((byte >> 4) + 1)};
+  const int highest = predictor.dimensions == 0   ? 1
+                      : predictor.dimensions == 1 ? highest_order
+                                                  : highest_box_order;
+  if (predictor.order > highest) return std::nullopt;
+  return predictor;
 }
 
 BrickView view_of(const Shape& shape, const ElementType& type, const Predictor& predictor) {
@@ -193,7 +298,8 @@ BrickView view_of(const Shape& shape, const ElementType& type, const Predictor& 
     if (shape.rank > 3) view.box.volumes = shape.extent[0];
   }
   view.dimensions = std::min<int>(predictor.dimensions, rank);
-  view.floating = predictor.floating && view.dimensions >= 2 && type.size >= 4;
+  view.order = predictor.order;
+  view.floating = predictor.floating && (view.dimensions >= 2 || view.order > 1) && type.size >= 4;
   return view;
 }
 
@@ -204,12 +310,14 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   constexpr std::uint64_t clear_gain = 400;  // 1/256 bits a number
   constexpr std::size_t most_own = 4000;
   constexpr std::uint64_t small_bits = 10;  // of a number: above, its length says enough
+  constexpr std::size_t looked_at_for_orders = 4;
   const DefaultFloatEnvironment mode;
   const bool floating = layout.type.kind == ElementKind::floating && layout.type.size >= 4;
   std::vector<Costs> costs;
   costs.reserve(layout.bricks.size());
   Costs total{};
   std::uint64_t numbers = 0;
+  bool orders = true;
   SmallResiduals small;
   const std::byte* brick = raw.data();
   for (const Shape& shape : layout.bricks) {
@@ -217,10 +325,11 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
     costs.emplace_back();
     if (count == 0) continue;
     costs.back() = with_word(layout.type.size, [&]<typename Word>(Word) {
-      return estimate<Word>(brick, shape, layout.type, small);
+      return estimate<Word>(brick, shape, layout.type, orders, small);
     });
     for (std::size_t c = 0; c < candidate_count; ++c) total[c] += costs.back()[c] * count;
     numbers += count;
+    if (costs.size() == looked_at_for_orders) orders = may_have_order(total, numbers);
     brick += count * layout.type.size;
   }
   const std::size_t candidates = floating ? candidate_count : floating_2d;
@@ -234,6 +343,7 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   std::size_t common = cheapest(total);
   if (!floating && numbers != 0 && total[common] / numbers < small_bits * 256) {
     for (std::size_t c = none; c < candidates; ++c) {
+      if (!orders && has_order(c)) continue;
       if (small.bits(c) < small.bits(common) - 0.05) common = c;
     }
   }
@@ -243,10 +353,10 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
     const std::size_t own = cheapest(costs[b]);
     const bool leaves = costs[b][own] + clear_gain < costs[b][common];
     if (leaves) gain += (costs[b][common] - costs[b][own]) * layout.bricks[b].count();
-    each.push_back(static_cast<std::byte>(predictors[leaves ? own : common].byte()));
+    each.push_back(static_cast<std::byte>(predictor_of(leaves ? own : common, floating).byte()));
   }
   const bool pays = each.size() > 1 && each.size() <= most_own && gain > each.size() * 8 * 256;
-  return pays ? each : Bytes{static_cast<std::byte>(predictors[common].byte())};
+  return pays ? each : Bytes{static_cast<std::byte>(predictor_of(common, floating).byte())};
 }
 
 }  // namespace mcr::codecs

@@ -2,6 +2,8 @@
 // How one brick is predicted, as one byte, and the choice of it by sampling.
 #pragma once
 
+#include <optional>
+
 #include "codecs/base/bytes.hpp"
 #include "codecs/layout.hpp"
 #include "codecs/lorenzo/lorenzo.hpp"
@@ -12,14 +14,14 @@ struct Predictor {
   std::uint8_t dimensions = 3;  ///< 0 to 3; a brick of lower rank is predicted by its rank
   bool floating = false;        ///< in floating point; counts from two dimensions on
   bool cube = false;  ///< a flat brick of k*k*k (else k*k) elements is taken for a cube (square)
+  std::uint8_t order = 1;  ///< along each dimension: 1 to 4 of one, 1 or 2 of more
 
   [[nodiscard]] std::uint8_t byte() const {
-    return static_cast<std::uint8_t>(dimensions | (floating ? 4U : 0U) | (cube ? 8U : 0U));
+    return static_cast<std::uint8_t>(dimensions | (floating ? 4U : 0U) | (cube ? 8U : 0U) |
+                                     ((order - 1U) << 4));
   }
-  /// Any byte below 16.
-  static Predictor from_byte(std::uint8_t byte) {
-    return {static_cast<std::uint8_t>(byte & 3), (byte & 4) != 0, (byte & 8) != 0};
-  }
+  /// Nothing where there is no such predictor.
+  static std::optional<Predictor> from_byte(std::uint8_t byte);
   bool operator==(const Predictor&) const = default;
 };
 
@@ -27,11 +29,13 @@ struct Predictor {
 Predictor default_predictor(const ElementType& type);
 
 /// How `predictor` sees a brick: the box, the dimensions that are left, and whether they are
-/// predicted in floating point (elements of 4 or 8 bytes, two dimensions at least).
+/// predicted in floating point (elements of 4 or 8 bytes; two dimensions at least or an order above
+/// 1).
 struct BrickView {
   LorenzoBox box;
   int dimensions = 0;
   bool floating = false;
+  int order = 1;
 };
 BrickView view_of(const Shape& shape, const ElementType& type, const Predictor& predictor);
 

@@ -48,7 +48,7 @@ def lorenzo_predictors(layout, parameters):
         raise Damaged("number of predictors")
     for predictor in parameters:
         dimensions, order = predictor & 3, (predictor >> 4 & 3) + 1
-        if predictor >> 6 or order > (1, 4, 2, 2)[dimensions] or predictor & 8 and dimensions < 2:
+        if predictor >> 6 or order > (1, 4, 2, 2)[dimensions]:
             raise Damaged(f"predictor {predictor}")
         if predictor & 4 and not binary32_or_64:
             raise Damaged("predictor in floating point")
@@ -58,7 +58,7 @@ def lorenzo_predictors(layout, parameters):
 def lorenzo_axes(brick, predictor):
     """Dimensions after the cut to the rank, and the extents of what is predicted together, slowest first."""
     count, box = math.prod(brick), tuple(brick)
-    if len(box) == 1 and predictor & 8:
+    if len(box) == 1 and predictor & 8 and predictor & 3 >= 2:
         for power in (3, 2):
             k = next((k for k in (round(count ** (1 / power)) + d for d in (-1, 0, 1)) if k >= 2 and k**power == count), 0)
             if k:
@@ -100,11 +100,22 @@ def lorenzo_of_order_1(residuals, size, dimensions, axes, floating):
     return done
 
 
-def extrapolated(near, fit):
-    """E of numbers, the nearest first: of more than one, the nearest plus E of the steps between them."""
-    if len(near) == 1:
-        return near[0]
-    return fit(near[0] + extrapolated([fit(a - b) for a, b in zip(near, near[1:])], fit))
+def continued(base, near, fit):
+    """F of numbers, the nearest first."""
+    if not near:
+        return base
+    level = fit(base + near[0])
+    first = [fit(a - b) for a, b in zip(near, near[1:])]
+    if not first:
+        return level
+    straight = fit(level + first[0])
+    if len(near) == 2:
+        return straight
+    second = fit(first[0] - first[1])
+    if len(near) == 3:
+        return fit(straight + second)
+    third = fit(first[0] - fit(first[1] + fit(first[1] - first[2])))
+    return fit(straight + fit(second + third))
 
 
 def lorenzo_of_higher_order(residuals, size, order, axes, floating):
@@ -118,16 +129,14 @@ def lorenzo_of_higher_order(residuals, size, order, axes, floating):
         difference = fit(number - predicted)
         return 0.0 if floating and not math.isfinite(difference) else difference
 
-    def refined(base, values, i, place, stride):
-        near = [values[i - k * stride] for k in range(1, min(order, place) + 1)]
-        return fit(base + extrapolated(near, fit)) if near else base
+    def going_on(base, values, i, place, stride):
+        return continued(base, [values[i - k * stride] for k in range(1, min(order, place) + 1)], fit)
 
     for i, residual in enumerate(residuals):
         x, y, z = i % columns, i // columns % rows, i // columns // rows % planes
-        behind = [numbers[i - k * rows * columns] for k in range(1, min(order, z) + 1)]
-        by_planes = extrapolated(behind, fit) if behind else 0.0 if floating else 0
-        by_rows = refined(by_planes, past_planes, i, y, columns)
-        predicted = refined(by_rows, past_rows, i, x, 1)
+        by_planes = going_on(0.0 if floating else 0, numbers, i, z, rows * columns)
+        by_rows = going_on(by_planes, past_planes, i, y, columns)
+        predicted = going_on(by_rows, past_rows, i, x, 1)
         if floating:
             done.append(unordered(unzigzag(residual) + ordered(to_word(predicted, size), size) & mask, size))
             numbers.append(to_float(done[-1], size))

@@ -78,7 +78,7 @@ constexpr Expected expected[] = {
     {"lorenzo(2,float)|class_coder", 0x55063b4b0f38aa51, 0x5e75f9d48d1f921b},
     {"lorenzo(3,float,cube)|class_coder", 0x68d021d9716f6f9f, 0xba680f88080ca4d0},
     {"lorenzo(3,integer,cube)|class_coder", 0xa1ac48a4bab57ced, 0xa32701ac095e1855},
-    {"lorenzo(auto)|class_coder(smallest,contexts)", 0xd078693ad206ddd5, 0xfbbfb10e50806a88},
+    {"lorenzo(auto)|class_coder(smallest,contexts)", 0x0dfe3055b4a6929a, 0x203a648c8e67e3ae},
 };
 
 }  // namespace

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Prediction of an order above 1 (spec.md): the formulas, for both kinds of arithmetic, and one number
+// at a time. Every result has a variable of its own, as in lorenzo_formula.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "codecs/lorenzo/lorenzo_formula.hpp"
+
+namespace mcr::codecs {
+
+inline constexpr int highest_order = 4;      ///< of one dimension
+inline constexpr int highest_box_order = 2;  ///< of two and three
+
+/// Integers, modulo 2^bits. Of IEEE numbers: their ordered integers.
+template <typename W>
+struct IntegerArithmetic {
+  using Word = W;
+  using Number = W;
+  static constexpr Number zero = 0;
+
+  MCR_INLINE_LOOP static Number plus(Number a, Number b) { return static_cast<Word>(a + b); }
+  MCR_INLINE_LOOP static Number minus(Number a, Number b) { return static_cast<Word>(a - b); }
+  /// The spec's D.
+  MCR_INLINE_LOOP static Number regular(Number a) { return a; }
+  MCR_INLINE_LOOP static Number mostly_regular(Number a) { return a; }
+  MCR_INLINE_LOOP static Word residual(Number number, Number prediction) {
+    return zigzag(minus(number, prediction));
+  }
+  MCR_INLINE_LOOP static Number next_number(Word residual, Number prediction) {
+    return plus(unzigzag(residual), prediction);
+  }
+};
+
+/// binary32 or binary64.
+template <typename W>
+struct FloatingArithmetic {
+  using Word = W;
+  using Number = FloatOf<W>;
+  static constexpr Number zero = 0;
+
+  MCR_INLINE_LOOP static Number plus(Number a, Number b) {
+    const Number sum = a + b;
+    return sum;
+  }
+  MCR_INLINE_LOOP static Number minus(Number a, Number b) {
+    const Number difference = a - b;
+    return difference;
+  }
+  MCR_INLINE_LOOP static Number regular(Number a) {
+    const auto bits = std::bit_cast<Word>(a);
+    const bool special = (bits & infinity_bits<Word>) == infinity_bits<Word>;
+    return std::bit_cast<Number>(special ? Word{0} : bits);
+  }
+  /// The same by a branch, which a chain of numbers need not wait for.
+  MCR_INLINE_LOOP static Number mostly_regular(Number a) {
+    const auto bits = std::bit_cast<Word>(a);
+    if ((bits & infinity_bits<Word>) == infinity_bits<Word>) [[unlikely]]
+      return zero;
+    return a;
+  }
+  MCR_INLINE_LOOP static Word residual(Number number, Number prediction) {
+    return floating_residual<Word>(number, prediction);
+  }
+  /// What floating_number() is, quicker where number and prediction have the same sign.
+  MCR_INLINE_LOOP static Number next_number(Word residual, Number prediction) {
+    const auto bits = std::bit_cast<Word>(prediction);
+    const Word sign = sign_mask(bits);
+    const auto difference = static_cast<Word>((unzigzag(residual) ^ sign) - sign);
+    const auto number = static_cast<Word>(bits + difference);
+    const bool same_sign = sign_mask(static_cast<Word>(number ^ bits)) == 0;
+    const bool regular = (bits & infinity_bits<Word>) != infinity_bits<Word>;
+    if (same_sign && regular) [[likely]]
+      return std::bit_cast<Number>(number);
+    return floating_number<Word>(residual, prediction);
+  }
+};
+
+/// How `base` goes on with the numbers of `last`, the nearest first, added to it: the spec's F.
+/// Written so that little waits for the nearest one: in a decoder it has just been made.
+template <typename A, int Order>
+MCR_INLINE_LOOP typename A::Number continued(
+    typename A::Number base, const std::array<typename A::Number, highest_order>& last) {
+  using Number = typename A::Number;
+  if constexpr (Order == 0) return base;
+  const Number level = A::plus(base, last[0]);
+  if constexpr (Order <= 1) return level;
+  const Number first = A::minus(last[0], last[1]);
+  const Number straight = A::plus(level, first);
+  if constexpr (Order <= 2) return straight;
+  const Number before = A::minus(last[1], last[2]);
+  const Number second = A::minus(first, before);
+  if constexpr (Order <= 3) return A::plus(straight, second);
+  const Number second_before = A::minus(before, A::minus(last[2], last[3]));
+  const Number third = A::minus(first, A::plus(before, second_before));
+  return A::plus(straight, A::plus(second, third));
+}
+
+/// How many numbers before it, along each dimension, predict a number: 0 where it is the first one.
+struct Reach {
+  int planes = 0;
+  int rows = 0;
+  int columns = 0;
+};
+
+/// The prediction of one number. `at(dz, dy, dx)` is the number that lies so many planes, rows and
+/// columns before it.
+template <typename A, int Planes, int Rows, int Columns, typename At>
+MCR_INLINE_LOOP typename A::Number predicted_by_order(const At& at) {
+  using Number = typename A::Number;
+  const auto by_planes = [&](int dy, int dx) MCR_INLINE_LAMBDA {
+    return continued<A, Planes>(
+        A::zero, {Planes > 0 ? at(1, dy, dx) : A::zero, Planes > 1 ? at(2, dy, dx) : A::zero});
+  };
+  const auto row_rest = [&](int dy, int dx) MCR_INLINE_LAMBDA {
+    if (dy > Rows) return A::zero;
+    const Number difference = A::minus(at(0, dy, dx), by_planes(dy, dx));
+    return A::regular(difference);
+  };
+  const auto by_rows = [&](int dx) MCR_INLINE_LAMBDA {
+    return continued<A, Rows>(by_planes(0, dx), {row_rest(1, dx), row_rest(2, dx)});
+  };
+  const auto rest = [&](int dx) MCR_INLINE_LAMBDA {
+    if (dx > Columns) return A::zero;
+    const Number difference = A::minus(at(0, 0, dx), by_rows(dx));
+    return A::regular(difference);
+  };
+  return continued<A, Columns>(by_rows(0), {rest(1), rest(2), rest(3), rest(4)});
+}
+
+template <typename A, typename At>
+typename A::Number predicted_by_order(const Reach& reach, const At& at) {
+  const auto by_columns = [&]<int Planes, int Rows>() {
+    switch (reach.columns) {
+      case 0:
+        return predicted_by_order<A, Planes, Rows, 0>(at);
+      case 1:
+        return predicted_by_order<A, Planes, Rows, 1>(at);
+      case 2:
+        return predicted_by_order<A, Planes, Rows, 2>(at);
+      case 3:
+        return predicted_by_order<A, Planes, Rows, 3>(at);
+      default:
+        return predicted_by_order<A, Planes, Rows, 4>(at);
+    }
+  };
+  const auto by_rows = [&]<int Planes>() {
+    if (reach.rows == 0) return by_columns.template operator()<Planes, 0>();
+    if (reach.rows == 1) return by_columns.template operator()<Planes, 1>();
+    return by_columns.template operator()<Planes, 2>();
+  };
+  if (reach.planes == 0) return by_rows.template operator()<0>();
+  if (reach.planes == 1) return by_rows.template operator()<1>();
+  return by_rows.template operator()<2>();
+}
+
+}  // namespace mcr::codecs

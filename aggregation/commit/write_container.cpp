@@ -140,10 +140,9 @@ class Committer {
       variables_ = MCR_TRY(find_variables(layouts_, options_.match));
       datasets = plan_variables(variables_, layouts_, types_, block);
       if (options_.scheme == Scheme::aware) {
-        Scratch scratch;
-        reasons_ =
-            MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_,
-                                 solid_frame_target(options_.drain), known_links(), scratch));
+        reasons_ = MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_,
+                                        solid_frame_target(options_.drain), known_links(),
+                                        options_.drain.threads));
       }
     } else {
       datasets = plan_whole_parts(part_bytes_, opaque_type_, block);

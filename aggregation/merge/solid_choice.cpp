@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/solid_choice.hpp"
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -36,40 +41,36 @@ void add_with_needs(const std::vector<codecs::SectionReport>& report, std::uint3
   for (const std::uint32_t need : report[number].needs) add_with_needs(report, need, linked, more);
 }
 
-/// Solid frames encoded for a look, next to what their sections cost alone.
+using Scratches = oneapi::tbb::enumerable_thread_specific<Scratch>;
+
+/// A solid frame encoded for a look, next to what its sections cost alone.
 class Trial {
  public:
-  /// `plan`: the batches of `datasets`.
-  Trial(const MergePlan& plan, const std::vector<DatasetPlan>& datasets, const PartFiles& files,
-        const codecs::ProfileOptions& profile, Scratch& scratch)
-      : plan_(plan), datasets_(datasets), files_(files), profile_(profile), scratch_(scratch) {}
+  /// `plan`: the batches of `datasets`, of which `number` is a frame.
+  Trial(const MergePlan& plan, std::uint32_t number, const std::vector<DatasetPlan>& datasets,
+        const PartFiles& files, const codecs::ProfileOptions& profile, Scratches& scratches)
+      : plan_(plan),
+        number_(number),
+        datasets_(datasets),
+        files_(files),
+        profile_(profile),
+        scratches_(scratches) {}
 
-  Result<void> run(std::uint32_t number) {
+  Result<void> run() {
     const DatasetPlan& batches = plan_.datasets.front();
-    const DatasetPlan::SolidFrame& solid = batches.solid[number];
-    Bytes raw(static_cast<std::size_t>(batches.used[number]));
+    const DatasetPlan::SolidFrame& solid = batches.solid[number_];
+    Bytes raw(static_cast<std::size_t>(batches.used[number_]));
     DirectReads reads(files_);
-    MCR_TRY(fetch_frame(plan_, reads, batches, batches.frame(number), raw));
+    MCR_TRY(fetch_frame(plan_, reads, batches, batches.frame(number_), raw));
     Bytes frame;
     std::vector<codecs::SectionReport> report;
     MCR_TRY(codecs::encode_solid_frame(raw, solid.sections, codecs::solid_options(profile_),
-                                       scratch_, frame, &report));
+                                       scratches_.local(), frame, &report));
+    const std::vector<std::size_t> plain = plain_sizes(solid, report, raw);
     std::vector<double> gain(report.size());  // of a section by itself
-    std::size_t at = 0;
     for (std::size_t n = 0; n < report.size(); ++n) {
-      const auto bytes = static_cast<std::size_t>(report[n].raw_bytes);
-      const ByteSpan own = ByteSpan(raw).subspan(at, bytes);
-      at += bytes;
-      std::size_t plain = report[n].stored_bytes;
-      // What nothing predicts is coded alike in both; but for records, whose columns a plain frame
-      // has and a solid one has not.
-      const bool differs = solid.sections[n].layout.type != solid.elements[n].type;
-      if (report[n].is_related || differs) {
-        plain =
-            plain_bytes(datasets_[solid.datasets[n]], solid.elements[n], own, profile_, scratch_);
-      }
-      total_ += static_cast<double>(plain);
-      gain[n] = static_cast<double>(plain) - static_cast<double>(report[n].stored_bytes);
+      total_ += static_cast<double>(plain[n]);
+      gain[n] = static_cast<double>(plain[n]) - static_cast<double>(report[n].stored_bytes);
     }
     std::set<std::uint32_t> linked;
     for (std::uint32_t n = 0; n < report.size(); ++n) {
@@ -93,11 +94,32 @@ class Trial {
   [[nodiscard]] const std::map<std::uint32_t, std::string>& linked() const { return linked_; }
 
  private:
+  /// Bytes of each section in a plain frame of its own. What nothing predicts is coded alike in
+  /// both; but for records, whose columns a plain frame has and a solid one has not.
+  std::vector<std::size_t> plain_sizes(const DatasetPlan::SolidFrame& solid,
+                                       const std::vector<codecs::SectionReport>& report,
+                                       ByteSpan raw) {
+    std::vector<std::size_t> begins(report.size());
+    for (std::size_t n = 1; n < report.size(); ++n)
+      begins[n] = begins[n - 1] + static_cast<std::size_t>(report[n - 1].raw_bytes);
+    std::vector<std::size_t> sizes(report.size());
+    oneapi::tbb::parallel_for(std::size_t{0}, report.size(), [&](std::size_t n) {
+      const bool differs = solid.sections[n].layout.type != solid.elements[n].type;
+      sizes[n] = report[n].stored_bytes;
+      if (!report[n].is_related && !differs) return;
+      const ByteSpan own = raw.subspan(begins[n], static_cast<std::size_t>(report[n].raw_bytes));
+      sizes[n] = plain_bytes(datasets_[solid.datasets[n]], solid.elements[n], own, profile_,
+                             scratches_.local());
+    });
+    return sizes;
+  }
+
   const MergePlan& plan_;
+  std::uint32_t number_;
   const std::vector<DatasetPlan>& datasets_;
   const PartFiles& files_;
   const codecs::ProfileOptions& profile_;
-  Scratch& scratch_;
+  Scratches& scratches_;
   double gain_ = 0;
   double total_ = 0;
   std::map<std::uint32_t, std::string> linked_;
@@ -110,7 +132,7 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
                                               const codecs::ProfileOptions& profile,
                                               std::uint32_t bytes_type, std::uint64_t frame_bytes,
                                               const std::optional<ChoiceMemory::Links>& known,
-                                              Scratch& scratch) {
+                                              unsigned threads) {
   std::vector<std::string> reasons(datasets.size());
   if (profile.profile != codecs::Profile::balanced && profile.profile != codecs::Profile::max) {
     return reasons;
@@ -133,13 +155,31 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
   plan.datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
   for (DatasetPlan& dataset : datasets) dataset.linked = false;
   const auto frames = static_cast<std::uint32_t>(plan.datasets.front().used.size());
-  Trial trial(plan, datasets, files, profile, scratch);
-  if (frames > 0) MCR_TRY(trial.run(0));
-  if (frames >= frames_for_second_trial) MCR_TRY(trial.run(frames / 2));
-  if (trial.gain() <= trial.total() * least_share) return reasons;
-  for (const auto& [dataset, why] : trial.linked()) {
-    datasets[dataset].linked = true;
-    reasons[dataset] = why;
+  Scratches scratches;
+  std::vector<Trial> trials;
+  if (frames > 0) trials.emplace_back(plan, 0, datasets, files, profile, scratches);
+  if (frames >= frames_for_second_trial)
+    trials.emplace_back(plan, frames / 2, datasets, files, profile, scratches);
+  std::vector<Result<void>> done(trials.size());
+  oneapi::tbb::task_arena arena(static_cast<int>(std::max(threads, 1U)));
+  arena.execute([&] {
+    oneapi::tbb::parallel_for(std::size_t{0}, trials.size(),
+                              [&](std::size_t i) { done[i] = trials[i].run(); });
+  });
+  double gain = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    MCR_TRY(done[i]);
+    gain += trials[i].gain();
+    total += trials[i].total();
+  }
+  if (gain <= total * least_share) return reasons;
+  for (const Trial& trial : trials) {
+    for (const auto& [dataset, why] : trial.linked()) {
+      if (datasets[dataset].linked) continue;
+      datasets[dataset].linked = true;
+      reasons[dataset] = why;
+    }
   }
   datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
   reasons.emplace_back();

@@ -16,12 +16,12 @@ namespace mcr::aggregation {
 
 /// Sets `linked` of the datasets that gain and, where there are any, appends the dataset of
 /// batches. Answers by dataset why it is linked (empty: it is not). Reads one trial frame from
-/// `files`, or two of many; none where `known` says which to link.
+/// `files`, or two of many, on so many threads; none where `known` says which to link.
 Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
                                               const PartFiles& files,
                                               const codecs::ProfileOptions& profile,
                                               std::uint32_t bytes_type, std::uint64_t frame_bytes,
                                               const std::optional<ChoiceMemory::Links>& known,
-                                              Scratch& scratch);
+                                              unsigned threads);
 
 }  // namespace mcr::aggregation

@@ -129,8 +129,9 @@ bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& a
   return nearly_vanishes || estimates.of(Model::words) <= close * best;
 }
 
-/// Boxes of integers that nearly vanish do not tell how few exceptions the whole has, and how regular they are.
-bool nearly_vanishes(const Contender& tried, const ElementType& type) {
+/// Boxes of integers that nearly vanish do not tell how few exceptions the whole has, and how
+/// regular they are.
+bool vanishes_in_boxes(const Contender& tried, const ElementType& type) {
   constexpr double ratio = 64;
   return !matches_strings(tried.model) && tried.bits * ratio < 8.0 * type.size;
 }
@@ -229,7 +230,7 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
       tried += try_out(contenders, options, shaped, raw, scratch);
       const bool may_repeat = element_class(layout.type) == ElementClass::floating
                                   ? repeats_may_pay(estimates, all, layout.type.size)
-                                  : nearly_vanishes(contenders.front(), layout.type);
+                                  : vanishes_in_boxes(contenders.front(), layout.type);
       if (raw.size() >= least_piece && may_repeat) {
         std::vector<Contender> few;
         if (const Contender* other = best_coder(contenders)) few.push_back(*other);

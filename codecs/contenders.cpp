@@ -62,8 +62,8 @@ std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& pie
 }
 
 /// True where string matching is not worth a trial, which takes ten times as long as the others
-/// where nothing repeats: the quickest matcher does worse than `best`, the bits of another pipeline.
-/// Of what nearly vanishes it says nothing: there a better search finds many times more.
+/// where nothing repeats: the quickest matcher does worse than `best`, the bits of another
+/// pipeline. Of what nearly vanishes it says nothing: there a better search finds many times more.
 bool matches_badly(const Contender& contender, double best, const Piece& piece, Scratch& scratch) {
   constexpr std::byte quickest{1};
   constexpr std::byte slow{9};

@@ -6,7 +6,7 @@
 
 #include "codecs/base/float_environment.hpp"
 #include "codecs/estimates/code_sizes.hpp"
-#include "codecs/estimates/orders.hpp"
+#include "codecs/estimates/order_residuals.hpp"
 #include "codecs/estimates/points.hpp"
 #include "codecs/estimates/repeats.hpp"
 
@@ -102,15 +102,16 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
       best = bits;
       best_delta.swap(delta);
     };
-    bool floats = false;
-    if constexpr (sizeof(Word) >= 4) {
-      floats = floating;
-      if (floating) {
-        also_order.template operator()<FloatingArithmetic<Word>>(
-            [](Word word) { return std::bit_cast<FloatOf<Word>>(word); });
+    const auto also_orders = [&] {
+      if constexpr (sizeof(Word) >= 4) {
+        if (floating) {
+          return also_order.template operator()<FloatingArithmetic<Word>>(
+              [](Word word) { return std::bit_cast<FloatOf<Word>>(word); });
+        }
       }
-    }
-    if (!floats) also_order.template operator()<IntegerArithmetic<Word>>(ordered);
+      also_order.template operator()<IntegerArithmetic<Word>>(ordered);
+    };
+    also_orders();
     set(Model::predicted, split, best);
     const double gain = context_gain(best_delta);
     set(Model::contexts, split, best - gain);

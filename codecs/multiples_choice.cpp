@@ -33,8 +33,9 @@ std::optional<Contender> best_of_multiples(const Contender& other, const Profile
                        std::endian::native == std::endian::big};
   const Estimates estimates = estimate(steps.layout, steps.raw, points_of(steps.layout));
   std::vector<Contender> few = estimated(options, steps.layout, estimates);
-  // As a table the numbers themselves are as small, and what is constant here need not be elsewhere.
-  // Of fields, string matchers see no more in multiples than in the numbers, and take longest.
+  // As a table the numbers themselves are as small, and what is constant here need not be
+  // elsewhere. Of fields, string matchers see no more in multiples than in the numbers, and take
+  // longest.
   const bool field = element_class(type) == ElementClass::floating;
   std::erase_if(few, [field](const Contender& contender) {
     return contender.model == Model::dictionary || contender.model == Model::constant ||

@@ -7,7 +7,8 @@ namespace mcr::bench {
 
 namespace {
 
-/// Steps of the heat equation in a square with cold borders, from some hot spots: explicit, five points.
+/// Steps of the heat equation in a square with cold borders, from some hot spots: explicit, five
+/// points.
 std::vector<double> heat(Part& part, std::size_t side, int steps) {
   std::vector<double> now(side * side);
   for (int spot = 0; spot < 6; ++spot) {

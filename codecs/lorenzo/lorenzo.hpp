@@ -28,7 +28,8 @@ void lorenzo_integer_encode(std::size_t size, int dimensions, const LorenzoBox& 
 void lorenzo_integer_decode(std::size_t size, int dimensions, const LorenzoBox& box,
                             const std::byte* residuals, const std::byte* zeros, std::byte* words);
 
-/// How a prediction of an order above 1 is made: one dimension to order 4, two and three of order 2.
+/// How a prediction of an order above 1 is made: one dimension to order 4, two and three of order
+/// 2.
 struct LorenzoOrder {
   int dimensions = 1;
   int order = 2;

@@ -6,7 +6,7 @@
 #include "codecs/base/float_environment.hpp"
 #include "codecs/base/parameter_text.hpp"
 #include "codecs/lorenzo/lorenzo.hpp"
-#include "codecs/lorenzo/orders.hpp"
+#include "codecs/lorenzo/order_formula.hpp"
 #include "codecs/lorenzo/predictor.hpp"
 #include "codecs/ordered_int/ordered_int.hpp"
 
@@ -59,27 +59,35 @@ LorenzoOrder order_of(const BrickView& view) {
   return {view.dimensions, view.order, view.floating};
 }
 
-std::size_t longest_row(const Layout& layout, ByteSpan parameters) {
-  std::size_t columns = 0;
+/// What the kernels need beside the data: a row of zeros, and four rows for orders above 1.
+struct RowBytes {
+  std::size_t zeros = 0;
+  std::size_t rows = 0;
+};
+
+RowBytes row_bytes(const Layout& layout, ByteSpan parameters) {
+  RowBytes needed;
   for_each_brick(layout, parameters, [&](const BrickView& view, std::size_t, std::size_t) {
-    if (view.dimensions >= 2) columns = std::max(columns, view.box.columns);
+    if (view.dimensions < 2) return;
+    const std::size_t row = view.box.columns * layout.type.size;
+    needed.zeros = std::max(needed.zeros, row);
+    if (view.order > 1) needed.rows = std::max(needed.rows, 4 * row);
   });
-  return columns * layout.type.size;
+  return needed;
 }
 
-/// What the kernels need beside the data: a row of zeros, and four rows for orders above 1.
 class RowMemory {
  public:
   RowMemory(const Layout& layout, ByteSpan parameters, Scratch& scratch)
-      : row_bytes_(longest_row(layout, parameters)),
-        bytes_(scratch.take<std::byte>(row_bytes_ * 5)) {
-    std::fill_n(bytes_.data(), row_bytes_, std::byte{0});
+      : needed_(row_bytes(layout, parameters)),
+        bytes_(scratch.take<std::byte>(needed_.zeros + needed_.rows)) {
+    std::fill_n(bytes_.data(), needed_.zeros, std::byte{0});
   }
   [[nodiscard]] const std::byte* zeros() const { return bytes_.data(); }
-  [[nodiscard]] std::byte* rows() const { return bytes_.data() + row_bytes_; }
+  [[nodiscard]] std::byte* rows() const { return bytes_.data() + needed_.zeros; }
 
  private:
-  std::size_t row_bytes_;
+  RowBytes needed_;
   Scratch::Lease<std::byte> bytes_;
 };
 
@@ -157,7 +165,8 @@ class LorenzoCodec final : public Codec {
     return choose_predictors(layout, raw);
   }
 
-  // Text: "auto", "1,float,order3" or "3,float,cube" for all bricks, or "each=" and a digit for each.
+  // Text: "auto", "1,float,order3" or "3,float,cube" for all bricks, or "each=" and a digit for
+  // each.
   Result<Bytes> parse(std::string_view text) const override {
     if (text.empty()) return Bytes{};
     if (text == "auto") return Bytes{automatic};
@@ -187,6 +196,9 @@ class LorenzoCodec final : public Codec {
       } else {
         return unknown(word);
       }
+    }
+    if (!Predictor::from_byte(predictor.byte())) {
+      return Error{Cause::usage, "lorenzo: one dimension has order 1 to 4, two and three 1 or 2"};
     }
     return Bytes{static_cast<std::byte>(predictor.byte())};
   }

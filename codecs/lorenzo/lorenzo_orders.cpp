@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders above 1, row by row. What the rows and planes before predict of a row (T and Q of spec.md) is
-// known before its first number, and is computed for the whole row at once; only the last step is a
-// chain along it.
+// Orders above 1, row by row. What the rows and planes before predict of a row (T and Q of spec.md)
+// is known before its first number, and is computed for the whole row at once; only the last step
+// is a chain along it.
 #include <utility>
 
 #include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
-#include "codecs/lorenzo/orders.hpp"
+#include "codecs/lorenzo/order_formula.hpp"
 
 namespace mcr::codecs {
 namespace {
@@ -162,9 +162,10 @@ void with_order(int dimensions, int order, const Call& call) {
   call.template operator()<1, 4>();
 }
 
-template <typename A>
-void encode(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* words,
-            std::byte* memory, std::byte* residuals) {
+/// `code.operator()<Order>(offset, expected, columns)` codes a row; `words` then holds it.
+template <typename A, typename Code>
+void run_box(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* words,
+             std::byte* memory, const Code& code) {
   const LorenzoBox folded = box_for(how.dimensions, box);
   if (folded.count() == 0) return;
   with_order(how.dimensions, how.order, [&]<int Dimensions, int Order>() {
@@ -172,26 +173,7 @@ void encode(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* wor
       run_rows<A, Dimensions>(
           folded, words, memory,
           [&](std::size_t offset, const std::byte* expected, std::size_t columns)
-              MCR_INLINE_LAMBDA {
-                encode_row<A, Order>(words + offset, expected, columns, residuals + offset);
-              });
-    });
-  });
-}
-
-template <typename A>
-void decode(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* residuals,
-            std::byte* memory, std::byte* words) {
-  const LorenzoBox folded = box_for(how.dimensions, box);
-  if (folded.count() == 0) return;
-  with_order(how.dimensions, how.order, [&]<int Dimensions, int Order>() {
-    cpu::run_widest([&]() MCR_INLINE_LAMBDA {
-      run_rows<A, Dimensions>(
-          folded, words, memory,
-          [&](std::size_t offset, const std::byte* expected, std::size_t columns)
-              MCR_INLINE_LAMBDA {
-                decode_row<A, Order>(residuals + offset, expected, columns, words + offset);
-              });
+              MCR_INLINE_LAMBDA { code.template operator()<Order>(offset, expected, columns); });
     });
   });
 }
@@ -210,14 +192,24 @@ void with_arithmetic(std::size_t size, bool floating, const Call& call) {
 
 void lorenzo_order_encode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
                           const std::byte* words, std::byte* memory, std::byte* residuals) {
-  with_arithmetic(size, how.floating,
-                  [&]<typename A>() { encode<A>(how, box, words, memory, residuals); });
+  with_arithmetic(size, how.floating, [&]<typename A>() {
+    run_box<A>(how, box, words, memory,
+               [&]<int Order>(std::size_t offset, const std::byte* expected, std::size_t columns)
+                   MCR_INLINE_LAMBDA {
+                     encode_row<A, Order>(words + offset, expected, columns, residuals + offset);
+                   });
+  });
 }
 
 void lorenzo_order_decode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
                           const std::byte* residuals, std::byte* memory, std::byte* words) {
-  with_arithmetic(size, how.floating,
-                  [&]<typename A>() { decode<A>(how, box, residuals, memory, words); });
+  with_arithmetic(size, how.floating, [&]<typename A>() {
+    run_box<A>(how, box, words, memory,
+               [&]<int Order>(std::size_t offset, const std::byte* expected, std::size_t columns)
+                   MCR_INLINE_LAMBDA {
+                     decode_row<A, Order>(residuals + offset, expected, columns, words + offset);
+                   });
+  });
 }
 
 }  // namespace mcr::codecs

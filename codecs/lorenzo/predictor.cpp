@@ -12,7 +12,7 @@
 #include "codecs/base/float_environment.hpp"
 #include "codecs/lorenzo/lorenzo_formula.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
-#include "codecs/lorenzo/orders.hpp"
+#include "codecs/lorenzo/order_formula.hpp"
 
 namespace mcr::codecs {
 namespace {
@@ -87,6 +87,11 @@ using Costs = std::array<std::uint64_t, candidate_count>;
 /// An order above 1 is slower to decode, and few points flatter one of many candidates: 1/256 bits.
 constexpr std::uint64_t order_penalty = 40;
 constexpr std::uint64_t not_looked_at = 1U << 20;
+
+void forget_orders(Costs& costs) {
+  std::fill_n(costs.begin() + first_with_order, last_with_order - first_with_order + 1,
+              not_looked_at);
+}
 
 /// Of numbers of a few bits it is not their length that counts but how evenly they are spread: how
 /// often each small residual comes, larger ones together by their length.
@@ -229,9 +234,7 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
         [&](Word bits) { return ordered ? ordered_from_float(bits) : bits; });
   }
   for (std::uint64_t& cost : costs) cost /= points;
-  if (!orders)
-    std::fill_n(costs.begin() + first_with_order, last_with_order - first_with_order + 1,
-                not_looked_at);
+  if (!orders) forget_orders(costs);
   if (view.dimensions < 2) costs[order_2_2d] = costs[row_order_2];
   if (view.dimensions < 3) costs[order_2_3d] = costs[order_2_2d];
   // What a brick of lower rank, or of integers, cannot have costs what it gets instead.
@@ -248,7 +251,8 @@ bool has_order(std::size_t candidate) {
   return candidate >= first_with_order && candidate <= last_with_order;
 }
 
-/// Whether some order above 1 comes near the best of the others, so that other bricks are to be asked.
+/// Whether some order above 1 comes near the best of the others, so that other bricks are to be
+/// asked.
 bool may_have_order(const Costs& total, std::uint64_t numbers) {
   std::uint64_t best = UINT64_MAX;
   std::uint64_t best_with_order = UINT64_MAX;
@@ -318,6 +322,7 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   Costs total{};
   std::uint64_t numbers = 0;
   bool orders = true;
+  std::size_t looked_at = 0;  // bricks
   SmallResiduals small;
   const std::byte* brick = raw.data();
   for (const Shape& shape : layout.bricks) {
@@ -329,7 +334,12 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
     });
     for (std::size_t c = 0; c < candidate_count; ++c) total[c] += costs.back()[c] * count;
     numbers += count;
-    if (costs.size() == looked_at_for_orders) orders = may_have_order(total, numbers);
+    if (++looked_at == looked_at_for_orders && !may_have_order(total, numbers)) {
+      // Equal bricks are predicted alike, so that what codes the residuals sees that they are
+      // equal.
+      orders = false;
+      for (Costs& earlier : costs) forget_orders(earlier);
+    }
     brick += count * layout.type.size;
   }
   const std::size_t candidates = floating ? candidate_count : floating_2d;

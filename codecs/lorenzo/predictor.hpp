@@ -12,7 +12,8 @@ namespace mcr::codecs {
 
 struct Predictor {
   std::uint8_t dimensions = 3;  ///< 0 to 3; a brick of lower rank is predicted by its rank
-  bool floating = false;        ///< in floating point; counts from two dimensions on
+  bool floating =
+      false;  ///< in floating point; counts from two dimensions on, or with an order above 1
   bool cube = false;  ///< a flat brick of k*k*k (else k*k) elements is taken for a cube (square)
   std::uint8_t order = 1;  ///< along each dimension: 1 to 4 of one, 1 or 2 of more
 

@@ -162,6 +162,16 @@ TEST_CASE("orders above 1 are what the spec says, number by number") {
   }
 }
 
+TEST_CASE("a fourth dimension makes boxes of their own, whatever the order") {
+  const ElementType type{ElementKind::floating, 8, false};
+  const Bytes raw = sample::make(type, 3 * 5 * 4 * 6, Pattern::smooth, 9);
+  const Predictor predictor{3, true, false, 2};
+  const Bytes parameters{static_cast<std::byte>(predictor.byte())};
+  const Bytes together = encoded({type, {{4, {3, 5, 4, 6}}}}, parameters, raw);
+  const Shape box{3, {5, 4, 6}};
+  CHECK(encoded({type, {box, box, box}}, parameters, raw) == together);
+}
+
 TEST_CASE("the worked example of an order of Lorenzo's spec holds") {
   const Layout layout{{ElementKind::signed_integer, 4, false}, {Shape::flat(4)}};
   const std::vector<std::int32_t> numbers{10, 11, 13, 20};
@@ -173,7 +183,8 @@ TEST_CASE("the worked example of an order of Lorenzo's spec holds") {
   const Bytes stored = encoded(layout, *parameters, raw);
   REQUIRE(std::memcmp(stored.data(), residuals.data(), 16) == 0);
   CHECK(lorenzo_codec().print(*parameters) == "1,integer,order2");
-  CHECK_FALSE(lorenzo_codec().parse("1,order5"));
+  for (const char* text : {"1,order5", "order3", "0,order2", "2,order4", "1,order0"})
+    CHECK_FALSE(lorenzo_codec().parse(text));
 }
 
 TEST_CASE("the worked example of Lorenzo's spec holds") {
@@ -196,10 +207,13 @@ TEST_CASE(
         const Bytes raw = sample::make(type, count, static_cast<Pattern>(p), 7);
         for (unsigned byte = 0; byte < 256; ++byte) {
           const Bytes parameters{static_cast<std::byte>(byte)};
-          if (!lorenzo_codec().output(layout, parameters)) {
-            REQUIRE((!Predictor::from_byte(static_cast<std::uint8_t>(byte)) || (byte & 4) != 0));
-            continue;
-          }
+          const unsigned highest[] = {1, 4, 2, 2};  // order, by dimensions
+          const bool is_predictor = (byte >> 4) < highest[byte & 3];
+          const bool predicts_numbers =
+              (byte & 4) == 0 || (type.kind == ElementKind::floating && type.size >= 4);
+          REQUIRE(lorenzo_codec().output(layout, parameters).has_value() ==
+                  (is_predictor && predicts_numbers));
+          if (!is_predictor || !predicts_numbers) continue;
           const Bytes stored = encoded(layout, parameters, raw);
           cpu::use_portable_only(true);
           const Bytes portable = encoded(layout, parameters, raw);

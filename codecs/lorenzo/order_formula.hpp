@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prediction of an order above 1 (spec.md): the formulas, for both kinds of arithmetic, and one number
-// at a time. Every result has a variable of its own, as in lorenzo_formula.hpp.
+// Prediction of an order above 1 (spec.md): the formulas, for both kinds of arithmetic, and one
+// number at a time. Every result has a variable of its own, as in lorenzo_formula.hpp.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What predictors of an order above 1 (codecs/lorenzo) leave of points. They look at up to 26 numbers
-// for one: some points say which of them is worth it.
+// What predictors of an order above 1 (codecs/lorenzo) leave of points. They look at up to 26
+// numbers for one: some points say which of them is worth it.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codecs/estimates/points.hpp"
-#include "codecs/lorenzo/orders.hpp"
+#include "codecs/lorenzo/order_formula.hpp"
 
 namespace mcr::codecs {
 
@@ -45,8 +45,8 @@ void order_differences(const OrderedAxes& how, const PointRun& run, const Read& 
   }
 }
 
-/// Puts the differences of the best order above 1 into `differences`, where a few runs of points say
-/// that it is better than order 1 (`delta`). Answers whether it is.
+/// Puts the differences of the best order above 1 into `differences`, where a few runs of points
+/// say that it is better than order 1 (`delta`). Answers whether it is.
 template <typename A, typename Read>
 bool best_order(const std::vector<PointRun>& runs, std::size_t axes,
                 const std::vector<typename A::Word>& delta, const Read& read,

@@ -37,6 +37,10 @@ Result<LaunchDirectory> LaunchDirectory::create(const std::string& stage, const 
   return directory;
 }
 
+bool LaunchDirectory::is_of(const std::string& launch) const {
+  return path_.ends_with("." + safe_name(launch, 80));
+}
+
 Result<void> LaunchDirectory::complete() const {
   for (const char* part : subdirectories) MCR_TRY(make_directory(descriptor(), part));
   return {};

@@ -15,7 +15,7 @@
 //  2. The bytes of a part that is in published/ or committed/ equal the file that native HDF5 would
 //     have left, every byte of it, and no longer change except after withdraw().
 //  3. Who writes a part holds LOCK_EX on its bytes; who reads or drains it LOCK_SH. Reuse and free
-//     need LOCK_EX. Of a small part, whose bytes lie in its journal, that is the lock on the journal.
+//     need LOCK_EX. Of a small part, whose bytes lie in its journal, that is the journal's lock.
 //  4. A process that may begin parts holds LOCK_EX on its file below ranks/ for its whole life.
 //  5. No journal names the bytes of a file in pool/: it is gone before the file goes there.
 //
@@ -59,6 +59,7 @@ class LaunchDirectory {
   Result<void> complete() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_of(const std::string& launch) const;
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
 
   // --- rank's side ------------------------------------------------------------------------------
@@ -164,8 +165,8 @@ class LaunchDirectory {
   Result<void> write_notice(const Notice& notice) const;
   [[nodiscard]] Notice notice() const;  ///< all zero where there is none
 
-  /// What is added to the times of this launch's parts to order its sets behind those that lay there
-  /// when it began (aggregation/leader/launch_clock); 0 where its clock is right.
+  /// What is added to the times of this launch's parts to order its sets behind those that lay
+  /// there when it began (aggregation/leader/launch_clock); 0 where its clock is right.
   Result<void> write_clock_behind(std::uint64_t ns) const;
   [[nodiscard]] std::uint64_t clock_behind_ns() const;
 

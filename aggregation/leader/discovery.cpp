@@ -5,7 +5,6 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "restart/base/log.hpp"
-#include "restart/container_name.hpp"
 #include "restart/masked_name.hpp"
 
 namespace mcr::aggregation {
@@ -166,9 +165,7 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
   }
   remember(journal->begin);
   PartFacts facts = facts_of(*journal);
-  // Launch directories are called <node>.<launch> (restart/stage).
-  const std::string own = "." + restart::safe_name(facts.launch, 80);
-  facts.is_amendment = !directory_.path().ends_with(own);
+  facts.is_amendment = !directory_.is_of(facts.launch);
   parts_[id] = {place, facts.presence, facts.rank};
   if (place == Place::open) {
     events.emplace_back(PartBegun{std::move(facts)});

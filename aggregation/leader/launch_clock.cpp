@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -20,51 +21,69 @@ namespace {
 
 /// A part may be found after others that were begun a little later.
 constexpr std::uint64_t begun_together_ns = 1'000'000'000;
+/// No clock says so much (the year 2262); a stranger's container may.
+constexpr std::uint64_t latest_order = std::uint64_t{1} << 63;
 /// Sets of one launch are committed in about the order in which they were begun.
 constexpr std::size_t looked_at_of_each_launch = 8;
 
-/// The order of the newest set in `path` of another launch; 0 where there is none.
-std::uint64_t newest_order(const std::string& path, const std::string& launch) {
+/// What the sets in a directory of containers say of the clock.
+struct SetsThere {
+  std::uint64_t newest_of_others = 0;  ///< order of the newest set of another launch
+  std::uint64_t own_behind = 0;        ///< what was added to the times of this launch's own sets
+};
+
+/// Of another launch those that came last; supplements come when their sets are old.
+Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
+  SetsThere there;
   const auto home = restart::File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
-  const auto names = home ? restart::list_directory(home->descriptor(), ".")
-                          : Result<std::vector<std::string>>(home.error());
-  if (!names) return 0;
+  if (!home) {
+    if (home.error().system_error == ENOENT) return there;
+    return home.error();
+  }
   using Dated = std::pair<std::pair<std::int64_t, std::int64_t>, std::string>;
   std::map<std::string, std::vector<Dated>> containers;  // by launch
-  for (const std::string& name : *names) {
+  for (const std::string& name : MCR_TRY(restart::list_directory(home->descriptor(), "."))) {
     const auto parsed = restart::parse_container_name(name);
     struct stat status {};
-    if (!parsed || parsed->launch == launch ||
+    if (!parsed || parsed->supplement ||
         restart::system_calls().fstatat(home->descriptor(), name.c_str(), &status,
                                         AT_SYMLINK_NOFOLLOW) != 0) {
       continue;
     }
     containers[parsed->launch].push_back({{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
   }
-  std::uint64_t newest = 0;
   for (auto& [other, dated] : containers) {
     std::sort(dated.rbegin(), dated.rend());
     if (dated.size() > looked_at_of_each_launch) dated.resize(looked_at_of_each_launch);
     for (const auto& [modified, name] : dated) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
-      if (reader) newest = std::max(newest, (*reader)->set().order());
+      if (!reader) continue;
+      const restart::SetIdentity& set = (*reader)->set();
+      if (set.order() > latest_order) continue;
+      if (other != launch) {
+        there.newest_of_others = std::max(there.newest_of_others, set.order());
+      } else if (set.begun_ns != 0 && set.order() > set.begun_ns) {
+        there.own_behind = std::max(there.own_behind, set.order() - set.begun_ns);
+      }
     }
   }
-  return newest;
+  return there;
 }
 
 }  // namespace
 
 void LaunchClock::remember(const restart::PartBegin& begin) {
-  if (begin.masked_names.empty()) return;
-  const auto where =
-      restart::container_name(begin.masked_names.front(), settings_of(begin).text("container_dir"),
-                              begin.launch, begin.sequence);
+  if (!directory_.is_of(begin.launch)) return;  // mends a set of an earlier launch
+  const restart::Settings settings = settings_of(begin);
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] =
-      known_.try_emplace(where.directory, Begun{begin.launch, begin.begin_ns});
-  place->second.begin_ns = std::min(place->second.begin_ns, begin.begin_ns);
-  if (is_new) to_look_at_.insert(where.directory);
+  for (const std::string& name : begin.masked_names) {
+    const auto where =
+        restart::container_name(name, settings.text("container_dir"), begin.launch, begin.sequence);
+    const auto [place, is_new] =
+        known_.try_emplace(where.directory, Begun{begin.launch, begin.begin_ns});
+    place->second.begin_ns = std::min(place->second.begin_ns, begin.begin_ns);
+    if (is_new) to_look_at_.insert(where.directory);
+  }
 }
 
 bool LaunchClock::has_news() const {
@@ -80,11 +99,18 @@ void LaunchClock::look() {
     to_look_at_.clear();
   }
   for (const auto& [path, begun] : directories) {
-    const std::uint64_t newest = newest_order(path, begun.launch);
-    if (newest < begun.begin_ns + directory_.clock_behind_ns()) continue;
-    const std::uint64_t behind = newest + begun_together_ns - begun.begin_ns;
+    const auto there = look_into(path, begun.launch);
+    if (!there) {
+      restart::log_warning("sets that lie there may count as newer: " + there.error().message);
+      continue;
+    }
+    std::uint64_t behind = there->own_behind;
+    if (there->newest_of_others >= begun.begin_ns + behind)
+      behind = there->newest_of_others + begun_together_ns - begun.begin_ns;
+    if (behind <= directory_.clock_behind_ns()) continue;
     if (const auto written = directory_.write_clock_behind(behind); !written) {
-      restart::log_warning(written.error().message);
+      restart::log_warning("sets that lie there count as newer: " + written.error().message);
+      continue;
     }
     restart::log_summary("this node's clock is " + std::to_string(behind / 1'000'000) +
                          " ms behind a set in " + path + ": later sets count from there on");

@@ -4,6 +4,7 @@
 // is behind would count as older than the sets that they follow.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,8 +25,10 @@ class LaunchClock {
   /// Whether it goes where nobody has looked yet.
   [[nodiscard]] bool has_news() const;
   /// Looks there for sets of other launches that count as begun later than the first part, which
-  /// cannot be, and leaves the difference in the launch's directory. To be called before the first
-  /// commit there, and not when the launch is long over: its successors' sets may lie there then.
+  /// cannot be, and leaves the difference in the launch's directory; at least that of its own sets
+  /// (an earlier program of the launch had a directory of its own in the stage). To be called before
+  /// the first commit there, and not when the launch is long over: its successors' sets may lie
+  /// there then.
   void look();
 
  private:

@@ -53,15 +53,14 @@ constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
 
 class Leader {
  public:
-  /// `is_over`: of a launch that was adopted.
   Leader(const LaunchDirectory& directory, const restart::Settings& settings, Patience patience,
-         Signals* signals, bool is_over)
+         Signals* signals, bool is_adopted)
       : directory_(directory),
         settings_(settings),
         signals_(signals),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
         clock_(directory),
-        discovery_(directory, &stubs_, &requests_, is_over ? nullptr : &clock_),
+        discovery_(directory, &stubs_, &requests_, is_adopted ? nullptr : &clock_),
         decisions_(patience),
         summary_(directory),
         quick_("mcr put back", answers_),

@@ -62,6 +62,16 @@ ByteSpan at(ByteSpan index, const TablePlace& place) {
                        static_cast<std::size_t>(place.bytes));
 }
 
+TEST_CASE("a set without an order counts by when it was begun, else made") {
+  SetIdentity set;
+  set.created_ns = 3;
+  CHECK(set.order() == 3);
+  set.begun_ns = 2;
+  CHECK(set.order() == 2);
+  set.order_ns = 7;
+  CHECK(set.order() == 7);
+}
+
 TEST_CASE("an index is read back as it was written, piece by piece") {
   const Index index = sample_index(150, 1200);  // several pages of each table
   const IndexBytes written = write_index(index);

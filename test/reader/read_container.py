@@ -88,6 +88,19 @@ class Container:
             raise Damaged("directory's checksum")
         self.read_directory(Bytes(directory))
 
+    def read_later_fields(self, fields):
+        """Of the set; the first builds' containers end before them."""
+        self.begun = self.order = 0
+        self.failed, self.natives = [], []
+        if fields.at < len(fields.data):
+            self.begun = fields.number(8)
+            self.failed = [fields.varint() for _ in range(fields.varint())]
+            self.drifted = fields.varint() & 1
+            self.natives = [(fields.varint(), fields.text(), *(fields.varint() for _ in range(3))) for _ in range(fields.varint())]
+        if fields.at < len(fields.data):
+            self.order = fields.number(8)
+        self.order = self.order or self.begun or self.created
+
     def read_directory(self, data):
         fields = Bytes(data.take(data.number(4)))
         self.masked_name, self.launch = fields.text(), fields.text()
@@ -95,6 +108,7 @@ class Container:
         self.passed = [fields.varint() for _ in range(fields.varint())]
         self.scheme, self.profile, self.writer = fields.text(), fields.text(), fields.text()
         self.created = fields.number(8)
+        self.read_later_fields(fields)
         self.skeletons = data.number(4)
         datasets, frames, names, parts = (data.place() for _ in range(4))
         self.frames = [dict(zip(("offset", "stored", "raw", "checksum"), struct.unpack("<QIIQ", record)))

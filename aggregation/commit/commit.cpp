@@ -175,10 +175,9 @@ Result<std::optional<CommitReport>> bring_to_storage(const LaunchDirectory& dire
   }
 }
 
-bool is_alive(const LaunchDirectory& directory, const std::string& presence) {
-  const auto presences = directory.presences();
-  if (!presences) return true;
-  return std::any_of(presences->begin(), presences->end(),
+Result<bool> is_alive(const LaunchDirectory& directory, const std::string& presence) {
+  const auto presences = MCR_TRY(directory.presences());
+  return std::any_of(presences.begin(), presences.end(),
                      [&](const auto& it) { return it.name == presence && it.alive; });
 }
 
@@ -283,13 +282,15 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
     if (places->size() > remembered_places) places->erase(places->begin());
   }
   for (LockedPart& part : locked) {
-    const bool writer_alive = is_alive(directory, part.journal.begin.presence);
-    if (const auto put = complete_stub(directory, part, writer_alive); !put) {
+    const auto writer_alive = is_alive(directory, part.journal.begin.presence);
+    const auto put = writer_alive ? complete_stub(directory, part, *writer_alive)
+                                  : Result<void>(writer_alive.error());
+    if (!put) {
       restart::log_warning(part.journal.begin.path + ": " + put.error().message);
       done.failed.push_back(part.id);
       continue;
     }
-    if (const auto left = leave_stage(directory, part, writer_alive, group.keep); !left) {
+    if (const auto left = leave_stage(directory, part, *writer_alive, group.keep); !left) {
       // It is in the container; at worst its memory stays taken until the launch's end.
       restart::log_warning("part " + part.id.text() + ": " + left.error().message);
     }

@@ -102,6 +102,7 @@ class SmallResiduals {
     const auto length = static_cast<unsigned>(std::bit_width(residual));
     const bool exact = residual < exact_values;
     ++counts_[candidate][exact ? static_cast<unsigned>(residual) : exact_values + length];
+    ++of_sign_[candidate][residual & 1];
     rest_[candidate] += exact ? 0 : length - 1;
   }
   /// Bits of a residual by an order-0 code; huge for a candidate that nothing was added to.
@@ -117,10 +118,22 @@ class SmallResiduals {
     return std::log2(total) + (static_cast<double>(rest_[candidate]) - sum) / total;
   }
 
+  /// What is known of a residual's sign, in bits: 1 where all have the same, as those of sorted
+  /// numbers.
+  [[nodiscard]] double known_of_sign(std::size_t candidate) const {
+    const auto& [even, odd] = of_sign_[candidate];
+    const double total = even + odd;
+    double entropy = 0;
+    for (const double count : {static_cast<double>(even), static_cast<double>(odd)})
+      if (count > 0) entropy += count / total * std::log2(total / count);
+    return total == 0 ? 0 : 1 - entropy;
+  }
+
  private:
   static constexpr unsigned exact_values = 64;
   std::array<std::array<std::uint32_t, exact_values + 65>, candidate_count> counts_{};
   std::array<std::uint64_t, candidate_count> rest_{};
+  std::array<std::array<std::uint32_t, 2>, candidate_count> of_sign_{};  ///< not negative, negative
 };
 
 /// Adds the cost of the true residual at one point for each candidate up to `dimensions`.
@@ -343,6 +356,13 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
     brick += count * layout.type.size;
   }
   const std::size_t candidates = floating ? candidate_count : floating_2d;
+  if (!floating) {
+    for (std::size_t c = 0; c < candidates; ++c) {
+      const auto known = static_cast<std::uint64_t>(256 * small.known_of_sign(c));
+      total[c] -= std::min(total[c], known * numbers);
+      for (Costs& of_brick : costs) of_brick[c] -= std::min(of_brick[c], known);
+    }
+  }
   const auto cheapest = [&](const Costs& of) {
     std::size_t best = row;
     for (std::size_t c = 0; c < candidates; ++c) {
@@ -353,7 +373,7 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   std::size_t common = cheapest(total);
   if (!floating && numbers != 0 && total[common] / numbers < small_bits * 256) {
     for (std::size_t c = none; c < candidates; ++c) {
-      if (!orders && has_order(c)) continue;
+      if (has_order(c) && total[c] >= total[common]) continue;  // few points flatter wide noise
       if (small.bits(c) < small.bits(common) - 0.05) common = c;
     }
   }

@@ -135,21 +135,23 @@ def scaling(place):
 
 
 def job(place, way, ranks, elements, on_disk=False, rate=None):
-    """Ranks that write a file of 8 variables each and end: seconds until all is durable, and that the slowest rank waited."""
+    """Ranks that write a file of 8 variables each and end: seconds until all is durable, and that the slowest rank waited.
+    `way`: native, gzip, mcr, or mcr and a profile."""
     directory = place.directory("storage", on_disk)
-    env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
-    if way == "mcr":
+    env = {"HDF5_PLUGIN_PATH": str((place.throttled_prefix() if rate else place.prefix) / "lib/mcr/plugin")}
+    captured = way.startswith("mcr")
+    if captured:
         env |= {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;"
-                                      f"launch=bench{time.monotonic_ns()};log=quiet;node=bench"}
+                                      f"launch=bench{time.monotonic_ns()};log=quiet;node=bench;profile={way[4:] or 'balanced'}"}
     if rate:
         env |= place.throttled(directory, rate, rate * 2)
     commands = [[place.make_set_program, directory, "--rank", rank, "--variables", 8, "--elements", elements,
-                 *(["--gzip", 1] if way == "gzip" else []), *(["--fsync", 1] if on_disk and way != "mcr" else [])] for rank in range(ranks)]
+                 *(["--gzip", 1] if way == "gzip" else []), *(["--fsync", 1] if on_disk and not captured else [])] for rank in range(ranks)]
     # As a launcher would say it.
     envs = [{**env, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks), "MPI_LOCALRANKID": str(rank), "MPI_LOCALNRANKS": str(ranks)}
             for rank in range(ranks)]
     wall, printed = together(commands, envs)
-    if way == "mcr" and len(list(directory.rglob("set-*.h5"))) != 1:
+    if captured and len(list(directory.rglob("set-*.h5"))) != 1:
         raise Failed("mcr wrote no container, or several")
     return wall, max(float(text) for text in printed)
 
@@ -213,6 +215,18 @@ def first_file(place):
     return [Figure(group, "the program waits, mcr ÷ native", pairs)], {}
 
 
+def restored(place, container, rate=None):
+    """Seconds until all ranks' files of a container are in memory."""
+    env = place.throttled(container.parent, rate, 2 * rate) if rate else {}
+    return run([place.mcr, "unpack", "-f", container, "-d", place.directory("restored", disk=False)], env=env).wall
+
+
+def read_natively(place, files, rate=None):
+    """Seconds until the native files, read at the same time, are in memory."""
+    env = place.throttled(files[0].parent, rate, 2 * rate) if rate else {}
+    return together([["dd", f"if={file}", "of=/dev/null", "bs=1M", "status=none"] for file in files], [env] * len(files))[0]
+
+
 def restart(place):
     """All ranks' data in memory again: from a container, and from the native files."""
     group = "Restart: all ranks' data in memory, from a container ÷ from native files"
@@ -221,22 +235,8 @@ def restart(place):
     run([place.mcr, "pack", "-o", container, *files])
     figures, rows = [], {}
     for title, rate, bound in (("memory", None, None), ("100 MB/s a process, 200 shared", 100e6, 1.0), ("20 MB/s, 40 shared", 20e6, 1.0)):
-        slow = lambda: place.throttled(place.memory, rate, 2 * rate) if rate else {}
-
-        def from_container():
-            target = place.directory("restored", disk=False)
-            env = slow()
-            if rate:
-                env["THROTTLE_DIRECTORY"] = str(container.parent)
-            return run([place.mcr, "unpack", "-f", container, "-d", target], env=env).wall
-
-        def from_files():
-            env = slow()
-            if rate:
-                env["THROTTLE_DIRECTORY"] = str(files[0].parent)
-            return together([["dd", f"if={file}", "of=/dev/null", "bs=1M", "status=none"] for file in files], [env] * len(files))[0]
-
-        pairs, _, _ = ratios(from_container, from_files, 1 if place.quick else 5)
+        pairs, _, _ = ratios(lambda: restored(place, container, rate), lambda: read_natively(place, files, rate),
+                             1 if place.quick else 5)
         figure = Figure(group, title, pairs, bound and ("<=", bound), note="" if rate else "bounded by decoding, checks and the copy")
         figures.append(figure)
         rows[title[:22]] = [(figure.value, figure.low, figure.high)]
@@ -284,5 +284,50 @@ def model(place):
     return figures, {group: [lines("Time of a checkpoint, 1 GB a process", "processes", "seconds", series, y_log=True)]}
 
 
-ALL = [application_cost, first_file, small_job, storages, leader_throughput, leader_memory, interference, many_variables, scaling, restart,
-       restart_decoding, restart_memory, partial_reads, kept_sets, model]
+def memory_stage(place):
+    """A checkpoint into node memory against files, of two sizes: what papers on memory-mapped checkpoints tabulate."""
+    group = "Memory stage against files: 4 ranks, what the program waits for"
+    figures, rows = [], {}
+    for kind, elements in (("2 MiB a rank (CoMD-like)", 32768), ("24 MiB a rank (LULESH-like)", 393216)):
+        seen = {}
+        for turn in range(2 if place.quick else 7):
+            for name, way, on_disk in (("memory, mcr", "mcr", False), ("memory, files", "native", False), ("disk with fsync, files", "native", True)):
+                seen.setdefault(name, []).append(job(place, way, ranks=4, elements=elements, on_disk=on_disk)[1])
+        for name in ("memory, files", "disk with fsync, files"):
+            figures.append(Figure(group, f"{kind}: mcr ÷ {name}", [m / n for m, n in zip(seen["memory, mcr"], seen[name])]))
+        rows[kind] = [(quantile(values, 0.5), min(values), max(values)) for values in seen.values()]
+    return figures, {group: [bars("The program waits", "s", rows, list(seen))]}
+
+
+def end_to_end(place):
+    """A checkpoint until it is durable, and a restart, against the number of ranks: what mcrEngine's last figures show."""
+    group = "End to end on storage of 100 MB/s a process, 200 MB/s for all: 4 MiB a rank"
+    rate, rounds = 100e6, 1 if place.quick else 5
+    ways = ("native", "mcr paper", "mcr balanced")
+    written, read, figures = {way: [] for way in ways}, {way: [] for way in ways}, []
+    for ranks in (2, 8) if place.quick else (2, 4, 8, 16):
+        files = place.make_set("end-to-end", ranks=ranks, variables=8, elements=65536)
+        containers = {}
+        for way in ways[1:]:
+            containers[way] = place.directory(f"end-to-end-{way[4:]}") / "set.h5"
+            run([place.mcr, "pack", "--profile", way[4:], "-o", containers[way], *files])
+        for times, measured in ((written, lambda way: job(place, way, ranks, 65536, rate=rate)[0]),
+                                (read, lambda way: restored(place, containers[way], rate) if way in containers
+                                 else read_natively(place, files, rate))):
+            seconds = {way: [] for way in ways}
+            for turn in range(rounds):
+                for way in ways:
+                    seconds[way].append(measured(way))
+            for way in ways:
+                times[way].append((ranks, quantile(seconds[way], 0.5), min(seconds[way]), max(seconds[way])))
+                if way != "native":
+                    what = "checkpoint" if times is written else "restart"
+                    figures.append(Figure(group, f"{ranks} ranks, {what}: {way} ÷ native",
+                                          [m / n for m, n in zip(seconds[way], seconds["native"])]))
+        place.drop("end-to-end")
+    return figures, {group: [lines("A checkpoint until it is durable", "ranks", "seconds", written),
+                             lines("All ranks' data in memory again", "ranks", "seconds", read)]}
+
+
+ALL = [application_cost, first_file, small_job, storages, memory_stage, end_to_end, leader_throughput, leader_memory, interference,
+       many_variables, scaling, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]

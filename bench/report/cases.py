@@ -144,7 +144,7 @@ def job(place, way, ranks, elements, on_disk=False, rate=None):
         env |= {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;"
                                       f"launch=bench{time.monotonic_ns()};log=quiet;node=bench;profile={way[4:] or 'balanced'}"}
     if rate:
-        env |= place.throttled(directory, rate, rate * 2)
+        env |= place.throttled(directory, rate, rate * 2) | {"THROTTLE_READS": "0"}
     commands = [[place.make_set_program, directory, "--rank", rank, "--variables", 8, "--elements", elements,
                  *(["--gzip", 1] if way == "gzip" else []), *(["--fsync", 1] if on_disk and not captured else [])] for rank in range(ranks)]
     # As a launcher would say it.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Storage of a stated speed: LD_PRELOAD this, and what write, pwrite and writev put into files below
  * THROTTLE_DIRECTORY takes its time from token buckets: one per process (THROTTLE_PROCESS, bytes a second)
- * and one that all share (THROTTLE_TOTAL, in the file THROTTLE_STATE). Reads of these files likewise.
+ * and one that all share (THROTTLE_TOTAL, in the file THROTTLE_STATE). Reads of these files likewise, but with
+ * THROTTLE_READS=0: what was written a moment ago is read from the page cache.
  * A call first takes its bytes' worth of time from both buckets, sleeps until both allow it, then goes on.
  * Only for benchmarks: stands in for a parallel file system that is slower than this machine's disk. */
 #define _GNU_SOURCE
@@ -20,6 +21,7 @@
 
 static const char* directory;
 static double process_rate, total_rate; /* bytes a second; 0: no limit */
+static int reads_are_slow = 1;
 static _Atomic int64_t own_free_at; /* ns of CLOCK_MONOTONIC at which the bucket is free again */
 static _Atomic int64_t* shared_free_at;
 
@@ -34,6 +36,7 @@ __attribute__((constructor)) static void start(void) {
   directory = getenv("THROTTLE_DIRECTORY");
   if (getenv("THROTTLE_PROCESS")) process_rate = atof(getenv("THROTTLE_PROCESS"));
   if (getenv("THROTTLE_TOTAL")) total_rate = atof(getenv("THROTTLE_TOTAL"));
+  if (getenv("THROTTLE_READS")) reads_are_slow = atoi(getenv("THROTTLE_READS"));
   if (!state || total_rate <= 0) return;
   const int fd = open(state, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0 || ftruncate(fd, 4096) != 0) return;
@@ -82,15 +85,15 @@ ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t at) {
   return NEXT(pwrite64)(fd, data, bytes, at);
 }
 ssize_t pread(int fd, void* data, size_t bytes, off_t at) {
-  pass(fd, bytes);
+  if (reads_are_slow) pass(fd, bytes);
   return NEXT(pread)(fd, data, bytes, at);
 }
 ssize_t pread64(int fd, void* data, size_t bytes, off64_t at) {
-  pass(fd, bytes);
+  if (reads_are_slow) pass(fd, bytes);
   return NEXT(pread64)(fd, data, bytes, at);
 }
 ssize_t read(int fd, void* data, size_t bytes) {
-  pass(fd, bytes);
+  if (reads_are_slow) pass(fd, bytes);
   return NEXT(read)(fd, data, bytes);
 }
 ssize_t writev(int fd, const struct iovec* parts, int count) {

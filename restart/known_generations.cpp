@@ -178,6 +178,24 @@ bool drains(const std::string& launch_directory) {
   return directory && !goes_on(*directory) && has_parts(*directory);
 }
 
+std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there,
+                                       const std::string& stage) {
+  using State = LaunchDirectory::State;
+  const auto launches = launch_directories(stage);
+  if (!launches) return {};
+  for (const std::string& launch : *launches) {
+    const auto directory = LaunchDirectory::open(launch);
+    const auto parts = directory ? directory->list(State::published)
+                                 : Result<std::vector<PartId>>(directory.error());
+    if (!parts || parts->empty() || goes_on(*directory)) continue;
+    for (const PartId& part : *parts) {
+      const auto journal = directory->journal(State::published, part);
+      if (journal && part != there && journal->begin.path == path) return launch;
+    }
+  }
+  return {};
+}
+
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
                            std::size_t components) {
   using State = LaunchDirectory::State;

@@ -43,6 +43,12 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
 /// yet to come, brings to storage.
 bool drains(const std::string& launch_directory);
 
+/// The directory in `stage` of a launch that nobody goes on with and that has a published part for
+/// `path`, other than the one that lies there: its writer died before its stub came to the path, and
+/// a leader puts it there. Empty where there is none.
+std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there,
+                                       const std::string& stage);
+
 /// Sets AtName::available, and adds generations of which no container is there yet with what this
 /// node's stages have of them.
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/drain_progress.hpp"
@@ -17,6 +18,7 @@
 #include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stage.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -51,7 +53,9 @@ class View {
       if (const auto decision = find_decision(decision_directory_, decision_name_))
         return obey(*decision);
     }
-    is_unsettled_ = is_launch() && drains(stub_.launch_directory);
+    look_for_a_later_stub();
+    is_unsettled_ = is_launch() && (drains(stub_.launch_directory) || !puts_a_stub_.empty() ||
+                                    another_stub_came());
     if (!is_unsettled_ && is_plainly_whole()) {
       // Written while we looked.
       if (const auto decision =
@@ -63,7 +67,8 @@ class View {
     }
     const Choice choice = choose();
     // What lies here may make another set whole: one that is chosen without it would be a mix.
-    if (is_launch() && !obeyed_ && choice.may_change && drains_) return still_draining(choice);
+    const bool waits = (choice.may_change && drains_) || !puts_a_stub_.empty();
+    if (is_launch() && !obeyed_ && waits) return still_draining(choice);
     return act_on(choice);
   }
 
@@ -97,14 +102,16 @@ class View {
     std::uint64_t looks = 0;
     bool was_settled = false;
     for (;;) {
+      look_for_a_later_stub();  // before the names are read: what has left the stage is at its path
       const Choice choice = look();
       // What drained while we looked may be in a container that was not there when they were listed.
-      const bool is_settled = !choice.may_change;
+      const bool is_settled = !choice.may_change && puts_a_stub_.empty();
       if (is_settled && (was_settled || choice.kind == Choice::Kind::as_it_is)) return choice;
       if (!is_settled && !is_launch()) return choice;
       was_settled = is_settled;
       if (is_settled) continue;
       directories_.insert(stub_.launch_directory);
+      if (!puts_a_stub_.empty()) directories_.insert(puts_a_stub_);
       for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
       if (progress.has_stopped(directories_, here_.place.directory)) return choice;
       // Again and again: the leader that was seen may be dying.
@@ -118,6 +125,21 @@ class View {
         return choice;
       }
     }
+  }
+
+  /// Ranks whose stubs came to their paths would give that set, and this one an older.
+  void look_for_a_later_stub() {
+    puts_a_stub_.clear();
+    if (!is_launch()) return;
+    puts_a_stub_ = launch_that_puts_a_stub_at(path_, stub_.part, parent_of(stub_.launch_directory));
+  }
+
+  /// Since this one was read.
+  [[nodiscard]] bool another_stub_came() const {
+    const auto file = File::open(AT_FDCWD, path_, O_RDONLY | O_NONBLOCK);
+    if (!file || !is_stub_file(*file)) return false;
+    const auto there = read_stub_file(*file);
+    return there && there->part != stub_.part;
   }
 
   Choice look() {
@@ -303,7 +325,8 @@ class View {
   std::string path_;  ///< links resolved
   NamesHere here_;
   bool is_unsettled_ = false;
-  bool drains_ = false;  ///< this node's stage has parts of launches that nobody goes on with
+  std::string puts_a_stub_;  ///< launch_that_puts_a_stub_at() this path
+  bool drains_ = false;      ///< this node's stage has parts of launches that nobody goes on with
   std::string decision_directory_;
   std::string decision_name_;
   std::vector<Generation> generations_;

@@ -26,9 +26,9 @@ class LaunchClock {
   [[nodiscard]] bool has_news() const;
   /// Looks there for sets of other launches that count as begun later than the first part, which
   /// cannot be, and leaves the difference in the launch's directory; at least that of its own sets
-  /// (an earlier program of the launch had a directory of its own in the stage). To be called before
-  /// the first commit there, and not when the launch is long over: its successors' sets may lie
-  /// there then.
+  /// (an earlier program of the launch had a directory of its own in the stage). To be called
+  /// before the first commit there, and not when the launch is long over: its successors' sets may
+  /// lie there then.
   void look();
 
  private:

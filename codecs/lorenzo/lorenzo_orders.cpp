@@ -44,26 +44,11 @@ MCR_INLINE_LOOP void expect_row(const Rows& rows, const std::byte* back, const s
 template <typename A>
 MCR_INLINE_LOOP void expect_row(int planes, int above, const Rows& rows, const std::byte* back,
                                 const std::byte* back_back, std::size_t columns) {
-  switch (planes * 3 + above) {
-    case 0:
-      return expect_row<A, 0, 0>(rows, back, back_back, columns);
-    case 1:
-      return expect_row<A, 0, 1>(rows, back, back_back, columns);
-    case 2:
-      return expect_row<A, 0, 2>(rows, back, back_back, columns);
-    case 3:
-      return expect_row<A, 1, 0>(rows, back, back_back, columns);
-    case 4:
-      return expect_row<A, 1, 1>(rows, back, back_back, columns);
-    case 5:
-      return expect_row<A, 1, 2>(rows, back, back_back, columns);
-    case 6:
-      return expect_row<A, 2, 0>(rows, back, back_back, columns);
-    case 7:
-      return expect_row<A, 2, 1>(rows, back, back_back, columns);
-    default:
-      return expect_row<A, 2, 2>(rows, back, back_back, columns);
-  }
+  with_number<highest_box_order>(planes, [&]<int Planes>() MCR_INLINE_LAMBDA {
+    with_number<highest_box_order>(above, [&]<int Above>() MCR_INLINE_LAMBDA {
+      expect_row<A, Planes, Above>(rows, back, back_back, columns);
+    });
+  });
 }
 
 /// A row that is known, for the rows below it.

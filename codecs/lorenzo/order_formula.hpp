@@ -130,30 +130,24 @@ MCR_INLINE_LOOP typename A::Number predicted_by_order(const At& at) {
   return continued<A, Columns>(by_rows(0), {rest(1), rest(2), rest(3), rest(4)});
 }
 
+/// Calls `call<number>()`, a number of 0 to `Most`.
+template <int Most, typename Call>
+MCR_INLINE_LOOP auto with_number(int number, const Call& call) {
+  if constexpr (Most > 0) {
+    if (number < Most) return with_number<Most - 1>(number, call);
+  }
+  return call.template operator()<Most>();
+}
+
 template <typename A, typename At>
 typename A::Number predicted_by_order(const Reach& reach, const At& at) {
-  const auto by_columns = [&]<int Planes, int Rows>() {
-    switch (reach.columns) {
-      case 0:
-        return predicted_by_order<A, Planes, Rows, 0>(at);
-      case 1:
-        return predicted_by_order<A, Planes, Rows, 1>(at);
-      case 2:
-        return predicted_by_order<A, Planes, Rows, 2>(at);
-      case 3:
-        return predicted_by_order<A, Planes, Rows, 3>(at);
-      default:
-        return predicted_by_order<A, Planes, Rows, 4>(at);
-    }
-  };
-  const auto by_rows = [&]<int Planes>() {
-    if (reach.rows == 0) return by_columns.template operator()<Planes, 0>();
-    if (reach.rows == 1) return by_columns.template operator()<Planes, 1>();
-    return by_columns.template operator()<Planes, 2>();
-  };
-  if (reach.planes == 0) return by_rows.template operator()<0>();
-  if (reach.planes == 1) return by_rows.template operator()<1>();
-  return by_rows.template operator()<2>();
+  return with_number<highest_box_order>(reach.planes, [&]<int Planes>() {
+    return with_number<highest_box_order>(reach.rows, [&]<int Rows>() {
+      return with_number<highest_order>(reach.columns, [&]<int Columns>() {
+        return predicted_by_order<A, Planes, Rows, Columns>(at);
+      });
+    });
+  });
 }
 
 }  // namespace mcr::codecs

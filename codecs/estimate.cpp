@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "codecs/base/float_environment.hpp"
 #include "codecs/estimates/code_sizes.hpp"
@@ -30,17 +31,77 @@ Word float_prediction(const Corner<Word>& c) {
   return std::isnan(p) ? Word{0} : std::bit_cast<Word>(p);
 }
 
+/// Bits of a number by the best of Lorenzo's predictions, and that one's residuals.
+template <typename Word>
+double best_prediction(const Layout& layout, ByteSpan raw, bool split, bool reverse,
+                       const std::vector<Corner<Word>>& corners, const std::vector<PointRun>& runs,
+                       std::vector<Word>& best_delta) {
+  const bool floating = layout.type.kind == ElementKind::floating;
+  const auto ordered = [floating](Word word) { return floating ? ordered_from_float(word) : word; };
+  // The predictor is chosen for each brick; what is best for all of them bounds that from above.
+  double best = std::numeric_limits<double>::infinity();
+  std::vector<Word> delta(corners.size());
+  const auto keep_if_better = [&] {
+    const double bits = class_bits(delta);
+    if (bits >= best) return;
+    best = bits;
+    best_delta.swap(delta);
+    delta.resize(corners.size());
+  };
+  const auto also = [&](const auto& residual) {
+    for (std::size_t i = 0; i < corners.size(); ++i) delta[i] = residual(corners[i]);
+    keep_if_better();
+  };
+  also([&ordered](const Corner<Word>& c) {
+    return static_cast<Word>(ordered(c[0]) - ordered(c[1]));
+  });
+  if (most_axes(layout, split) >= 2) {
+    also([&ordered](const Corner<Word>& c) {
+      return static_cast<Word>(ordered(c[0]) - ordered(c[1]) - ordered(c[2]) + ordered(c[3]));
+    });
+  }
+  if (most_axes(layout, split) >= 3) {
+    also([&ordered](const Corner<Word>& c) {
+      return static_cast<Word>(ordered(c[0]) - ordered(c[1]) - ordered(c[2]) - ordered(c[4]) +
+                               ordered(c[3]) + ordered(c[5]) + ordered(c[6]) - ordered(c[7]));
+    });
+  }
+  if constexpr (sizeof(Word) >= 4) {
+    if (floating && most_axes(layout, split) >= 2) {
+      also([&ordered](const Corner<Word>& c) {
+        return static_cast<Word>(ordered(c[0]) - ordered(float_prediction(c)));
+      });
+    }
+  }
+  const auto also_order = [&]<typename A>(const auto& number) {
+    const auto read = [&](std::uint64_t index) {
+      return number(word_at<Word>(raw, index, reverse));
+    };
+    if (!best_order<A>(runs, most_axes(layout, split), best_delta, read, delta)) return;
+    keep_if_better();
+  };
+  const auto also_orders = [&] {
+    if constexpr (sizeof(Word) >= 4) {
+      if (floating) {
+        return also_order.template operator()<FloatingArithmetic<Word>>(
+            [](Word word) { return std::bit_cast<FloatOf<Word>>(word); });
+      }
+    }
+    also_order.template operator()<IntegerArithmetic<Word>>(ordered);
+  };
+  also_orders();
+  return best;
+}
+
 template <typename Word>
 void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Estimates& out) {
   const bool floating = layout.type.kind == ElementKind::floating;
   const bool reverse = layout.type.big_endian != (std::endian::native == std::endian::big);
-  const auto ordered = [floating](Word word) { return floating ? ordered_from_float(word) : word; };
   const DefaultFloatEnvironment environment;
   std::vector<Corner<Word>> corners;
   std::vector<PointRun> runs;
   std::vector<Word> words;
   std::vector<Word> delta;
-  std::vector<Word> best_delta;
   const auto set = [&out](Model model, bool split, double bits) {
     constexpr auto distance = static_cast<std::size_t>(Model::split_predicted) -
                               static_cast<std::size_t>(Model::predicted);
@@ -49,10 +110,6 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   for (const bool split : {false, true}) {
     if (split && !can_split(layout)) break;
     gather_points(layout, raw, points, split, reverse, corners, runs);
-    delta.resize(corners.size());
-    for (std::size_t i = 0; i < corners.size(); ++i) {
-      delta[i] = static_cast<Word>(ordered(corners[i][0]) - ordered(corners[i][1]));
-    }
     if (!split) {  // to codes of order 0 the order does not matter
       words.resize(corners.size());
       for (std::size_t i = 0; i < corners.size(); ++i) words[i] = corners[i][0];
@@ -64,59 +121,12 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
       out.bits[static_cast<std::size_t>(Model::split_planes)] =
           out.of(Model::planes) * split_planes_share;
     }
-    // The predictor is chosen for each brick; what is best for all of them bounds that from above.
-    double best = class_bits(delta);
-    best_delta = delta;
-    const auto also = [&](const auto& residual) {
-      for (std::size_t i = 0; i < corners.size(); ++i) delta[i] = residual(corners[i]);
-      const double bits = class_bits(delta);
-      if (bits >= best) return;
-      best = bits;
-      best_delta.swap(delta);
-    };
-    if (most_axes(layout, split) >= 2) {
-      also([&ordered](const Corner<Word>& c) {
-        return static_cast<Word>(ordered(c[0]) - ordered(c[1]) - ordered(c[2]) + ordered(c[3]));
-      });
-    }
-    if (most_axes(layout, split) >= 3) {
-      also([&ordered](const Corner<Word>& c) {
-        return static_cast<Word>(ordered(c[0]) - ordered(c[1]) - ordered(c[2]) - ordered(c[4]) +
-                                 ordered(c[3]) + ordered(c[5]) + ordered(c[6]) - ordered(c[7]));
-      });
-    }
-    if constexpr (sizeof(Word) >= 4) {
-      if (floating && most_axes(layout, split) >= 2) {
-        also([&ordered](const Corner<Word>& c) {
-          return static_cast<Word>(ordered(c[0]) - ordered(float_prediction(c)));
-        });
-      }
-    }
-    const auto also_order = [&]<typename A>(const auto& number) {
-      const auto read = [&](std::uint64_t index) {
-        return number(word_at<Word>(raw, index, reverse));
-      };
-      if (!best_order<A>(runs, most_axes(layout, split), best_delta, read, delta)) return;
-      const double bits = class_bits(delta);
-      if (bits >= best) return;
-      best = bits;
-      best_delta.swap(delta);
-    };
-    const auto also_orders = [&] {
-      if constexpr (sizeof(Word) >= 4) {
-        if (floating) {
-          return also_order.template operator()<FloatingArithmetic<Word>>(
-              [](Word word) { return std::bit_cast<FloatOf<Word>>(word); });
-        }
-      }
-      also_order.template operator()<IntegerArithmetic<Word>>(ordered);
-    };
-    also_orders();
+    const double best = best_prediction(layout, raw, split, reverse, corners, runs, delta);
     set(Model::predicted, split, best);
-    const double gain = context_gain(best_delta);
+    const double gain = context_gain(delta);
     set(Model::contexts, split, best - gain);
-    for (Word& word : best_delta) word = zigzag(word);
-    set(Model::planes_predicted, split, plane_bits(best_delta) - gain * planes_gain);
+    for (Word& word : delta) word = zigzag(word);
+    set(Model::planes_predicted, split, plane_bits(delta) - gain * planes_gain);
     set(Model::fitted, split, best * fitted_share);
   }
 }

@@ -190,7 +190,8 @@ std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& th
     if (!parts || parts->empty() || goes_on(*directory)) continue;
     for (const PartId& part : *parts) {
       const auto journal = directory->journal(State::published, part);
-      if (journal && part != there && journal->begin.path == path) return launch;
+      if (journal && journal->begin.path == path && journal->begin.replaced_part == there)
+        return launch;
     }
   }
   return {};

@@ -44,8 +44,8 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
 bool drains(const std::string& launch_directory);
 
 /// The directory in `stage` of a launch that nobody goes on with and that has a published part for
-/// `path`, other than the one that lies there: its writer died before its stub came to the path, and
-/// a leader puts it there. Empty where there is none.
+/// `path` that replaces the one that lies there: its writer died before its stub came to the path,
+/// and a leader puts it there. Empty where there is none.
 std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there,
                                        const std::string& stage);
 

@@ -183,11 +183,9 @@ Result<bool> is_alive(const LaunchDirectory& directory, const std::string& prese
 
 /// Without a link the set's containers are never removed by themselves.
 void link_repaired(const restart::PartBegin& begin) {
-  const restart::Settings settings = settings_of(begin);
   const auto stub = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!stub || begin.masked_names.empty()) return;
-  const auto where = restart::container_name(
-      begin.masked_names.front(), settings.text("container_dir"), begin.launch, begin.sequence);
+  const auto where = containers_of(begin, begin.masked_names.front());
   (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
 }
 

@@ -13,6 +13,12 @@ restart::Settings settings_of(const restart::PartBegin& begin) {
   return settings;
 }
 
+restart::ContainerName containers_of(const restart::PartBegin& begin,
+                                     const std::string& masked_name) {
+  return restart::container_name(masked_name, settings_of(begin).text("container_dir"),
+                                 begin.launch, begin.sequence);
+}
+
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast) {
   MergeOptions options;
   // `auto`: aware merging; codecs look for repeats over ranks themselves.

@@ -5,12 +5,17 @@
 
 #include "aggregation/commit/write_container.hpp"
 #include "restart/base/settings.hpp"
+#include "restart/container_name.hpp"
 #include "restart/format/journal.hpp"
 
 namespace mcr::aggregation {
 
 /// Written by a plugin of this user, perhaps a newer one: what is not understood keeps its default.
 restart::Settings settings_of(const restart::PartBegin& begin);
+
+/// Where the containers lie of the set that the part belongs to under one of its masked names.
+restart::ContainerName containers_of(const restart::PartBegin& begin,
+                                     const std::string& masked_name);
 
 /// `fast`: nobody has time (SIGTERM); what the settings say of the profile is overruled.
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast);

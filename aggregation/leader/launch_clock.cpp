@@ -74,15 +74,12 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
 
 void LaunchClock::remember(const restart::PartBegin& begin) {
   if (!directory_.is_of(begin.launch)) return;  // mends a set of an earlier launch
-  const restart::Settings settings = settings_of(begin);
   const std::lock_guard lock(mutex_);
   for (const std::string& name : begin.masked_names) {
-    const auto where =
-        restart::container_name(name, settings.text("container_dir"), begin.launch, begin.sequence);
-    const auto [place, is_new] =
-        known_.try_emplace(where.directory, Begun{begin.launch, begin.begin_ns});
+    const std::string directory = containers_of(begin, name).directory;
+    const auto [place, is_new] = known_.try_emplace(directory, Begun{begin.launch, begin.begin_ns});
     place->second.begin_ns = std::min(place->second.begin_ns, begin.begin_ns);
-    if (is_new) to_look_at_.insert(where.directory);
+    if (is_new) to_look_at_.insert(directory);
   }
 }
 

@@ -4,16 +4,13 @@
 #include <set>
 
 #include "aggregation/commit/commit_options.hpp"
-#include "restart/container_name.hpp"
 #include "restart/part_request.hpp"
 
 namespace mcr::aggregation {
 
 void Requests::remember(const restart::PartBegin& begin) {
   if (begin.local_rank_count >= begin.rank_count || begin.masked_names.empty()) return;
-  const auto where =
-      restart::container_name(begin.masked_names.front(), settings_of(begin).text("container_dir"),
-                              begin.launch, begin.sequence);
+  const auto where = containers_of(begin, begin.masked_names.front());
   const std::lock_guard lock(mutex_);
   parts_[begin.part] = {where.directory, begin.node, begin.launch};
 }

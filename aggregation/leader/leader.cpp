@@ -345,6 +345,7 @@ class Leader {
   bool shares_frames_ = false;
   bool exit_ = false;
   bool was_terminated_ = false;
+  bool has_yielded_ = false;
   // Last, so that they end first: their jobs use all of the above.
   Worker quick_;  ///< small files, which must not wait for a set of gigabytes
   Worker drain_;  ///< the one thread that calls HDF5
@@ -363,6 +364,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     const auto lock = MCR_TRY(directory.try_lead());
     if (!lock) return report;
     report.led = true;
+    directory.end_start();
     MCR_TRY(directory.complete());
     if (options.is_process) {
       MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));

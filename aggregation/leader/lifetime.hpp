@@ -26,6 +26,11 @@ void lift_limits();
 /// ("auto": all that there are; else a list as "0-3,8"). What the system refuses is left as it is.
 Result<void> step_back(const std::string& cpus);
 
+/// Niceness weighs a process within its session only where the kernel weighs sessions against each
+/// other (sched(7), autogroups), and the leader has a session of its own: gives this one the lowest
+/// weight. False where that is to be tried again: the kernel takes ten such wishes a second.
+bool yield_to_other_sessions();
+
 /// Starts `mcr WORDS…`, this very program, as a process of its own that nobody waits for.
 Result<void> start_again(const std::vector<std::string>& words);
 

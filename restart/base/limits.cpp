@@ -73,8 +73,9 @@ std::vector<std::string> group_directories(const SystemPlaces& places, bool firs
     }
     std::vector<std::string> mounts;
     if (first_version) {
-      mounts = {places.cgroup + "/" + std::string(controllers),
-                places.cgroup + "/" + std::string(controller)};
+      mounts = {places.cgroup + "/" + std::string(controllers)};
+      if (controllers != controller)
+        mounts.push_back(places.cgroup + "/" + std::string(controller));
     } else {
       mounts = {places.cgroup, places.cgroup + "/unified"};
     }

@@ -286,11 +286,8 @@ Result<bool> drop_idle_frames(const LaunchDirectory& directory, std::uint64_t un
     const auto file = File::open(directory.descriptor(), path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
     if (!file) continue;
     const struct stat status = MCR_TRY(file->status());
-    const std::uint64_t changed =
-        static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-        static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
     const bool is_held = !MCR_TRY(try_lock(*file, LockKind::exclusive));
-    if (clock_ns(CLOCK_REALTIME) < changed + (is_held ? idle_ns : unheld_ns)) {
+    if (clock_ns(CLOCK_REALTIME) < modified_ns(status) + (is_held ? idle_ns : unheld_ns)) {
       is_left = true;
       continue;
     }

@@ -106,6 +106,32 @@ bool LaunchDirectory::has_leader() const {
   return file && !try_lock(*file, LockKind::shared).value_or(true);
 }
 
+bool LaunchDirectory::claim_start() const {
+  constexpr std::uint64_t loading_ns = 2'000'000'000;
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto claim =
+        File::open(descriptor(), start_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (claim && has_leader()) {  // it has led since the caller looked
+      end_start();
+      return false;
+    }
+    if (claim || claim.error().system_error != EEXIST) return true;
+    struct stat status {};
+    if (system_calls().fstatat(descriptor(), start_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;  // just ended
+    const std::uint64_t claimed_ns = modified_ns(status);
+    const std::uint64_t now = clock_ns(CLOCK_REALTIME);
+    // A clock that was set back must not hold anybody up.
+    if (now >= claimed_ns && now - claimed_ns < loading_ns) return false;
+    end_start();
+  }
+  return true;
+}
+
+void LaunchDirectory::end_start() const {
+  (void)system_calls().unlinkat(descriptor(), start_name, 0);
+}
+
 Result<std::uint64_t> LaunchDirectory::used_bytes() const {
   std::uint64_t sum = 0;
   for (const char* place : {parts_directory, pool_directory, frames_directory}) {

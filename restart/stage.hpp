@@ -154,6 +154,12 @@ class LaunchDirectory {
   /// True while some leader holds the lock.
   [[nodiscard]] bool has_leader() const;
 
+  /// Whether the caller is to start a leader: ranks begin together, and one leader is enough. Not
+  /// where somebody else was told so within the last two seconds and no leader has led since.
+  [[nodiscard]] bool claim_start() const;
+  /// The leader leads, or could not be started.
+  void end_start() const;
+
   /// Bytes of memory that parts and pool of this launch take. Lists directories: for the leader.
   Result<std::uint64_t> used_bytes() const;
   /// The leader leaves here what this user's stages take on the node, and whether a commit failed;

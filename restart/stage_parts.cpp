@@ -24,12 +24,6 @@ constexpr unsigned pool_slots = 8;
 /// More than a tick of the kernel's clock.
 constexpr std::uint64_t pool_clock_ns = 50'000'000;
 
-std::uint64_t nanoseconds(const timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.tv_nsec);
-}
-std::uint64_t changed_ns(const struct stat& status) { return nanoseconds(status.st_mtim); }
-
 }  // namespace
 
 Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank) const {
@@ -40,7 +34,7 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
   // does.
   struct stat pool {};
   const bool known = system_calls().fstatat(descriptor(), pool_directory, &pool, 0) == 0;
-  const bool unchanged = known && changed_ns(pool) == pool_empty_since_ns_;
+  const bool unchanged = known && modified_ns(pool) == pool_empty_since_ns_;
   for (unsigned slot = 0; !unchanged && slot < pool_slots; ++slot) {
     const std::string pooled = pool_path(rank, slot);
     if (system_calls().renameat(descriptor(), pooled.c_str(), descriptor(), path.c_str()) != 0) {
@@ -58,8 +52,8 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
     MCR_TRY(unlink_if_there(descriptor(), path));
   }
   // Only once the clock of the directory's times has moved on: it is a coarse one.
-  if (known && clock_ns(CLOCK_REALTIME) > changed_ns(pool) + pool_clock_ns)
-    pool_empty_since_ns_ = changed_ns(pool);
+  if (known && clock_ns(CLOCK_REALTIME) > modified_ns(pool) + pool_clock_ns)
+    pool_empty_since_ns_ = modified_ns(pool);
   made.bytes = MCR_TRY(File::open(descriptor(), path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
   const auto locked = try_lock(made.bytes, LockKind::exclusive);
   if (!locked || !*locked) {

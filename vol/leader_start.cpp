@@ -142,8 +142,11 @@ bool ensure_leader(JobStage& stage, bool now) {
   }
   if (stage.leader_starts >= most_starts) return false;
   ++stage.leader_starts;
-  restart::log_debug("starts a leader for ", stage.directory.path());
   const std::string command = command_path();
+  // Where it cannot be started each rank finds that out at once.
+  const bool is_there = access(command.c_str(), X_OK) == 0;
+  if (is_there && !stage.directory.claim_start()) return true;
+  restart::log_debug("starts a leader for ", stage.directory.path());
   std::vector<std::string> words = {command,
                                     "leader",
                                     "--detach",
@@ -159,6 +162,7 @@ bool ensure_leader(JobStage& stage, bool now) {
   }
   const int status = spawn(command, std::move(words));
   if (status != 0) {
+    stage.directory.end_start();
     restart::log_warning_once(
         "leader", "cannot start " + command + ": " + std::strerror(status) +
                       "; from now on files are written natively, and `mcr recover` brings to "

@@ -30,17 +30,13 @@
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::modified_ns;
 using restart::ParsedContainerName;
 using restart::StubLinks;
 
 namespace {
 
 constexpr std::string_view decision_word = "decision";
-
-std::uint64_t modified_ns(const struct stat& status) {
-  return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
-}
 
 class Collector {
  public:

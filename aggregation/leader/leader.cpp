@@ -71,6 +71,7 @@ class Leader {
     free_what_a_dead_leader_kept();
     if (was_led_before()) decisions_.succeed();
     while (!exit_) {
+      if (signals_ != nullptr && !has_yielded_) has_yielded_ = yield_to_other_sessions();
       std::vector<Event> events = take_answers();
       std::vector<Event> found = MCR_TRY(discovery_.scan());
       std::move(found.begin(), found.end(), std::back_inserter(events));

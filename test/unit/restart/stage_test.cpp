@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <ctime>
 #include <filesystem>
 #include <thread>
 
@@ -155,6 +157,31 @@ TEST_CASE("there is one leader at a time") {
   *first = std::nullopt;
   CHECK_FALSE(stage.directory.has_leader());
   CHECK(stage.directory.try_lead()->has_value());
+}
+
+TEST_CASE("one of those who ask is to start a leader") {
+  const TestStage stage;
+  CHECK(stage.directory.claim_start());
+  CHECK_FALSE(stage.directory.claim_start());
+  SECTION("another when the first could not start it") { stage.directory.end_start(); }
+  SECTION("another when nobody has led for two seconds, or the clock was set back") {
+    const std::string claim = stage.directory.path() + "/starting";
+    for (const int seconds : {-3, 3600}) {
+      const timespec when{std::time(nullptr) + seconds, 0};
+      const std::array<timespec, 2> times{when, when};
+      REQUIRE(::utimensat(AT_FDCWD, claim.c_str(), times.data(), 0) == 0);
+      CHECK(stage.directory.claim_start());
+      CHECK_FALSE(stage.directory.claim_start());
+    }
+    return;
+  }
+  CHECK(stage.directory.claim_start());
+  SECTION("nobody while one leads") {
+    stage.directory.end_start();
+    const auto lead = stage.directory.try_lead();
+    REQUIRE(lead->has_value());
+    CHECK_FALSE(stage.directory.claim_start());
+  }
 }
 
 TEST_CASE("ranks that ask for a leader do not keep one from starting") {

@@ -134,24 +134,36 @@ def scaling(place):
     return [Figure(group, "CPU time of a byte: 64 ranks ÷ 1", flat["ranks"], ("<=", 1.1))], {group: plots}
 
 
-def job(place, way, ranks, elements, on_disk=False, rate=None):
-    """Ranks that write a file of 8 variables each and end: seconds until all is durable, and that the slowest rank waited.
-    `way`: native, gzip, mcr, or mcr and a profile."""
-    directory = place.directory("storage", on_disk)
-    env = {"HDF5_PLUGIN_PATH": str((place.throttled_prefix() if rate else place.prefix) / "lib/mcr/plugin")}
-    captured = way.startswith("mcr")
-    if captured:
-        env |= {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;"
-                                      f"launch=bench{time.monotonic_ns()};log=quiet;node=bench;profile={way[4:] or 'balanced'}"}
-    if rate:
-        env |= place.throttled(directory, rate, rate * 2) | {"THROTTLE_READS": "0"}
-    commands = [[place.make_set_program, directory, "--rank", rank, "--variables", 8, "--elements", elements,
-                 *(["--gzip", 1] if way == "gzip" else []), *(["--fsync", 1] if on_disk and not captured else [])] for rank in range(ranks)]
+def captured(place, settings):
+    return {"HDF5_VOL_CONNECTOR": f"mcr under_vol=0;under_info={{}};files=*;stage={place.memory}/stage;launch=bench{time.monotonic_ns()};"
+                                  f"log=quiet;node=bench;{settings}"}
+
+
+def write_by_ranks(place, directory, ranks, elements, env, *options):
+    """Ranks that write a file of 8 variables each and end. As together()."""
+    commands = [[place.make_set_program, directory, "--rank", rank, "--variables", 8, "--elements", elements, *options]
+                for rank in range(ranks)]
     # As a launcher would say it.
     envs = [{**env, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks), "MPI_LOCALRANKID": str(rank), "MPI_LOCALNRANKS": str(ranks)}
             for rank in range(ranks)]
-    wall, printed = together(commands, envs)
-    if captured and len(list(directory.rglob("set-*.h5"))) != 1:
+    return together(commands, envs)
+
+
+def job(place, way, ranks, elements, on_disk=False, rate=None):
+    """Ranks that write a file each and end: seconds until all is durable, and that the slowest rank waited.
+    `way`: native, a filter (gzip, zstd), mcr, or mcr and a profile."""
+    directory = place.directory("storage", on_disk)
+    env = {"HDF5_PLUGIN_PATH": str((place.throttled_prefix() if rate else place.prefix) / "lib/mcr/plugin")}
+    captures = way.startswith("mcr")
+    if captures:
+        env |= captured(place, f"profile={way[4:] or 'balanced'}")
+    if rate:
+        env |= place.throttled(directory, rate, rate * 2) | {"THROTTLE_READS": "0"}
+    options = ["--" + way, 1] if way in ("gzip", "zstd") else []
+    if on_disk and not captures:
+        options += ["--fsync", 1]
+    wall, printed = write_by_ranks(place, directory, ranks, elements, env, *options)
+    if captures and len(list(directory.rglob("set-*.h5"))) != 1:
         raise Failed("mcr wrote no container, or several")
     return wall, max(float(text) for text in printed)
 
@@ -178,12 +190,12 @@ def small_job(place):
 
 def storages(place):
     """What the program waits for, and until all is durable, on four kinds of storage."""
-    group = "Storage: native, mcr and gzip, seen by the program and until durable"
+    group = "Storage: native, mcr and filters, seen by the program and until durable"
     ranks, elements = 4, (1 if place.quick else 4) * 65536
     rounds = 1 if place.quick else 3
     kinds = {"memory": (False, None), "disk, fsync": (True, None), "100 MB/s a process": (False, 100e6),
              "20 MB/s a process": (False, 20e6)}
-    ways = ["native", "mcr", "gzip"]
+    ways = ["native", "mcr", "gzip", "zstd"]
     seen, durable, figures = {}, {}, []
     for kind, (on_disk, rate) in kinds.items():
         for turn in range(rounds):
@@ -210,7 +222,10 @@ def first_file(place):
         directory = place.directory("first")
         return float(run([place.make_set_program, directory, "--rank", 0, "--variables", 8, "--elements", 65536], env=env).text)
 
-    through = lambda: waits({**mcr, "MCR_STAGE": str(place.directory("first-stage") / "stage"), "MCR_LAUNCH": f"bench{time.monotonic_ns()}"})
+    def through():
+        launch = f"bench{time.monotonic_ns()}"
+        return waits({**mcr, "MCR_STAGE": str(place.memory / f"stage-{launch}"), "MCR_LAUNCH": launch})
+
     pairs, _, _ = ratios(through, lambda: waits({}), 3 if place.quick else 25)
     return [Figure(group, "the program waits, mcr ÷ native", pairs)], {}
 
@@ -245,25 +260,39 @@ def restart(place):
 
 
 def interference(place):
-    """A solver that computes on all cores, while a drain at the leader's priority goes on behind it."""
+    """A solver that computes on all cores, while the leader drains a checkpoint behind it."""
     group = "Interference: a compute-bound solver on all cores, one checkpoint every 30 s of work"
     cores = len(os.sched_getaffinity(0))
-    files = place.make_set("interference", ranks=cores, variables=8, elements=(1 if place.quick else 4) * 131072)
-    work = 2 if place.quick else 30
+    elements, work = (131072, 2) if place.quick else (2097152, 30)
     burn = ["python3", "-c", "import sys,time\nn=int(sys.argv[1])\nt=time.perf_counter()\nx=0\nfor i in range(n): x+=i*i\nprint(time.perf_counter()-t)"]
     unit = float(run([*burn, 2000000]).text) / 2000000
-    count = int(work / unit)
+    drains = {"idle": [], "busy": []}
 
-    def solve(drain):
-        leader = subprocess.Popen(["nice", "-n", "19", str(place.mcr), "pack", "-f", "-o", str(place.memory / "i.h5"), *map(str, files)],
-                                  stdout=subprocess.DEVNULL) if drain else None
-        seconds = together([[*burn, count]] * cores, [{}] * cores)[0]
-        if leader:
-            leader.wait()
+    def drained(cores_are, behind):
+        """What `behind` takes while a leader drains what ranks have just published."""
+        directory = place.directory("interference")
+        env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")} | captured(place, "exit=leave")
+        write_by_ranks(place, directory, cores, elements, env)
+        begin = time.time()
+        seconds = behind()
+        while not (containers := list(directory.rglob("set-*.h5"))):
+            if time.time() - begin > 600:
+                raise Failed("no container after ten minutes")
+            time.sleep(0.02)
+        drains[cores_are].append(containers[0].stat().st_mtime - begin)
         return seconds
 
-    pairs, _, _ = ratios(lambda: solve(True), lambda: solve(False), 1 if place.quick else 3)
-    return [Figure(group, "solver's time, drain on ÷ off", pairs, ("<=", 1.05))], {}
+    def solve():
+        return together([[*burn, int(work / unit)]] * cores, [{}] * cores)[0]
+
+    rounds = 1 if place.quick else 3
+    pairs, _, _ = ratios(lambda: drained("busy", solve), solve, rounds)
+    for _ in range(rounds):
+        drained("idle", lambda: None)
+    place.drop("interference")
+    return [Figure(group, f"solver's time, drain of {elements * 64 / MIB:.0f} MiB a core on ÷ off", pairs, ("<=", 1.05)),
+            Figure(group, "the drain behind it takes", drains["busy"], None, "s"),
+            Figure(group, "the same drain on idle cores", drains["idle"], None, "s")], {}
 
 
 def model(place):
@@ -285,18 +314,35 @@ def model(place):
 
 
 def memory_stage(place):
-    """A checkpoint into node memory against files, of two sizes: what papers on memory-mapped checkpoints tabulate."""
+    """Checkpoints into node memory against files, of two sizes: what papers on memory-mapped checkpoints tabulate."""
     group = "Memory stage against files: 4 ranks, what the program waits for"
+    ranks, steps, pause_ms, rounds = 4, 6, 1000, 1 if place.quick else 3
+    ways = {"memory, mcr": ("mcr", False), "memory, files": ("native", False), "disk with fsync, files": ("native", True)}
     figures, rows = [], {}
+
+    def waits(way, on_disk, elements):
+        """Seconds that the slowest rank waited, for each step."""
+        directory = place.directory("steps", on_disk)
+        for step in range(steps):
+            (directory / f"step.{step:04}").mkdir()
+        env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")} | (captured(place, "profile=balanced") if way == "mcr" else {})
+        options = ["--steps", steps, "--pause", pause_ms, *(["--fsync", 1] if on_disk and way != "mcr" else [])]
+        _, printed = write_by_ranks(place, directory, ranks, elements, env, *options)
+        place.drop("steps")
+        return [max(float(text.split()[step]) for text in printed) for step in range(steps)]
+
     for kind, elements in (("2 MiB a rank (CoMD-like)", 32768), ("24 MiB a rank (LULESH-like)", 393216)):
-        seen = {}
-        for turn in range(2 if place.quick else 7):
-            for name, way, on_disk in (("memory, mcr", "mcr", False), ("memory, files", "native", False), ("disk with fsync, files", "native", True)):
-                seen.setdefault(name, []).append(job(place, way, ranks=4, elements=elements, on_disk=on_disk)[1])
-        for name in ("memory, files", "disk with fsync, files"):
-            figures.append(Figure(group, f"{kind}: mcr ÷ {name}", [m / n for m, n in zip(seen["memory, mcr"], seen[name])]))
-        rows[kind] = [(quantile(values, 0.5), min(values), max(values)) for values in seen.values()]
-    return figures, {group: [bars("The program waits", "s", rows, list(seen))]}
+        seen = {name: [] for name in ways}
+        for turn in range(rounds):
+            for name, (way, on_disk) in ways.items():
+                seen[name].append(waits(way, on_disk, elements))
+        for which, pick in (("first checkpoint of a job", slice(0, 1)), (f"later ones, {pause_ms / 1000:.0f} s between", slice(1, None))):
+            picked = {name: [seconds for job_seconds in values for seconds in job_seconds[pick]] for name, values in seen.items()}
+            for name in ("memory, files", "disk with fsync, files"):
+                figures.append(Figure(group, f"{kind}, {which}: mcr ÷ {name}",
+                                      [m / n for m, n in zip(picked["memory, mcr"], picked[name])]))
+            rows[f"{kind[:14]}, {which[:5]}"] = [(quantile(values, 0.5), min(values), max(values)) for values in picked.values()]
+    return figures, {group: [bars("The program waits", "s", rows, list(ways))]}
 
 
 def end_to_end(place):

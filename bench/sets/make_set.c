@@ -2,13 +2,15 @@
  * Rank files for the benchmarks, as plain HDF5 writes them:
  *
  *   make_set DIRECTORY [--ranks N | --rank R] [--variables N] [--elements N] [--attributes N]
- *            [--values KIND] [--gzip LEVEL] [--fsync 1]
+ *            [--values KIND] [--gzip LEVEL | --zstd LEVEL] [--fsync 1] [--steps N] [--pause MS]
  *
  * DIRECTORY/part.0000.h5 and so on; every rank has the same datasets of doubles (names as Cactus gives
  * them: thorn::variable tl=0 rl=… c=…), each with its own values. KIND: `solver`, a smooth field with
  * noise in its lower bits, which compresses like a simulation's state, or `noise`, which does not.
- * --rank writes one rank's file alone: started once per rank it is a job without MPI. Prints what the
- * program waited for: seconds from H5Fcreate to the return of H5Fclose (and of fsync), values being ready.
+ * --rank writes one rank's file alone: started once per rank it is a job without MPI. --steps writes all
+ * of it so many times, with a pause before each but the first, as step.0001/part.0000.h5 and so on (made
+ * beforehand). Prints what the program waited for, a line for each step: seconds from H5Fcreate to the
+ * return of H5Fclose (and of fsync), values being ready.
  * The same arguments give the same bytes. */
 #include <fcntl.h>
 #include <hdf5.h>
@@ -19,6 +21,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "zstd_filter.h"
 
 static uint64_t next_random(uint64_t* state) {
   *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -49,7 +53,7 @@ static void check(int is_good, const char* what) {
 }
 
 struct shape {
-  unsigned variables, attributes, gzip;
+  unsigned variables, attributes, gzip, zstd;
   hsize_t elements;
   int syncs;
 };
@@ -66,11 +70,13 @@ static void write_part(const char* path, unsigned rank, const struct shape* shap
   check(file >= 0, path);
   const hid_t space = H5Screate_simple(1, &shape->elements, NULL), scalar = H5Screate(H5S_SCALAR);
   const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-  if (shape->gzip) {
+  if (shape->gzip || shape->zstd) {
     const hsize_t chunk = shape->elements < 131072 ? shape->elements : 131072;
-    check(H5Pset_chunk(properties, 1, &chunk) >= 0 && H5Pset_shuffle(properties) >= 0 &&
-              H5Pset_deflate(properties, shape->gzip) >= 0,
-          "gzip");
+    check(H5Pset_chunk(properties, 1, &chunk) >= 0 && H5Pset_shuffle(properties) >= 0, "chunks");
+  }
+  if (shape->gzip) check(H5Pset_deflate(properties, shape->gzip) >= 0, "gzip");
+  if (shape->zstd) {
+    check(H5Pset_filter(properties, zstd_filter, H5Z_FLAG_MANDATORY, 1, &shape->zstd) >= 0, "zstd");
   }
   for (unsigned v = 0; v < shape->variables; ++v) {
     char name[80];
@@ -102,8 +108,8 @@ static void write_part(const char* path, unsigned rank, const struct shape* shap
 }
 
 int main(int count, char** words) {
-  unsigned long first = 0, ranks = 4;
-  struct shape shape = {10, 0, 0, 1000, 0};
+  unsigned long first = 0, ranks = 4, steps = 0, pause = 0;
+  struct shape shape = {.variables = 10, .elements = 1000};
   int is_noise = 0;
   if (count < 2 || count % 2 != 0) return fprintf(stderr, "make_set: see its first lines\n"), 2;
   for (int i = 2; i + 1 < count; i += 2) {
@@ -120,6 +126,12 @@ int main(int count, char** words) {
       shape.attributes = (unsigned)number;
     else if (!strcmp(words[i], "--gzip"))
       shape.gzip = (unsigned)number;
+    else if (!strcmp(words[i], "--zstd"))
+      shape.zstd = (unsigned)number;
+    else if (!strcmp(words[i], "--steps"))
+      steps = number;
+    else if (!strcmp(words[i], "--pause"))
+      pause = number;
     else if (!strcmp(words[i], "--fsync"))
       shape.syncs = number != 0;
     else if (!strcmp(words[i], "--values"))
@@ -130,17 +142,25 @@ int main(int count, char** words) {
   double* values = malloc((size_t)shape.variables * shape.elements * sizeof *values + 1);
   check(values != NULL, "memory");
   H5open();
-  double seconds = 0;
-  for (unsigned long rank = first; rank < ranks; ++rank) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/part.%04lu.h5", words[1], rank);
-    for (unsigned v = 0; v < shape.variables; ++v)
-      fill(values + v * shape.elements, shape.elements, (unsigned)rank, v, is_noise);
-    const double begin = now();
-    write_part(path, (unsigned)rank, &shape, values);
-    seconds += now() - begin;
+  if (shape.zstd) check(register_zstd_filter() == 0, "the filter zstd");
+  for (unsigned long step = 0; step < (steps ? steps : 1); ++step) {
+    char directory[4096];
+    snprintf(directory, sizeof directory, steps ? "%s/step.%04lu" : "%s", words[1], step);
+    if (step > 0) usleep((useconds_t)(pause * 1000));
+    double seconds = 0;
+    for (unsigned long rank = first; rank < ranks; ++rank) {
+      char path[4200];
+      snprintf(path, sizeof path, "%s/part.%04lu.h5", directory, rank);
+      if (step == 0 || ranks > first + 1) {
+        for (unsigned v = 0; v < shape.variables; ++v)
+          fill(values + v * shape.elements, shape.elements, (unsigned)rank, v, is_noise);
+      }
+      const double begin = now();
+      write_part(path, (unsigned)rank, &shape, values);
+      seconds += now() - begin;
+    }
+    printf("%.6f\n", seconds);
   }
-  printf("%.6f\n", seconds);
   free(values);
   return 0;
 }

@@ -43,6 +43,7 @@ constexpr std::uint64_t safety_poll_ms = 1000;
 /// Ranks publish together: what comes within this time is looked at once.
 constexpr std::uint64_t gather_ms = 2;
 constexpr std::uint64_t notice_ms = 200;
+constexpr int niceness_behind_others = 10;
 /// How often other nodes' ranks are asked what they want, while there is anything to want.
 constexpr std::uint64_t request_ms = 250;
 /// Ranks that read touch what they share each second; those of a busy machine come one after
@@ -58,6 +59,7 @@ class Leader {
       : directory_(directory),
         settings_(settings),
         signals_(signals),
+        is_adopted_(is_adopted),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
         clock_(directory),
         discovery_(directory, &stubs_, &requests_, is_adopted ? nullptr : &clock_),
@@ -71,7 +73,6 @@ class Leader {
     free_what_a_dead_leader_kept();
     if (was_led_before()) decisions_.succeed();
     while (!exit_) {
-      if (signals_ != nullptr && !has_yielded_) has_yielded_ = yield_to_other_sessions();
       std::vector<Event> events = take_answers();
       std::vector<Event> found = MCR_TRY(discovery_.scan());
       std::move(found.begin(), found.end(), std::back_inserter(events));
@@ -87,6 +88,7 @@ class Leader {
       for (const Decision& decision : decisions_.on(events, restart::monotonic_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
       }
+      step_back_or_up();
       summary_.write(decisions_.pending(), busy());
       leave_notice();
       look_for_requests();
@@ -207,6 +209,15 @@ class Leader {
 
   // --- between decisions ------------------------------------------------------------------------
 
+  /// While others compute a tenth of a busy core is enough. Where the job's processes wait for us
+  /// at their end, or the stage takes the memory that they need, it is not.
+  void step_back_or_up() {
+    if (signals_ == nullptr) return;
+    const bool others_compute = is_adopted_ || decisions_.anybody_may_write();
+    const int niceness = others_compute && !is_stage_large_ ? niceness_behind_others : 0;
+    if (niceness != session_niceness_ && weigh_session(niceness)) session_niceness_ = niceness;
+  }
+
   /// In the drain's thread, so that no drain of what was just found comes before it.
   void look_at_clock() {
     if (!clock_.has_news()) return;
@@ -296,7 +307,8 @@ class Leader {
   void give_memory_back(std::uint64_t used) {
     std::uint64_t limit = settings_.bytes("stage_limit");
     if (limit == 0) limit = restart::automatic_stage_limit(directory_.descriptor(), used);
-    if (limit == 0 || used <= limit - limit / 4) return;
+    is_stage_large_ = limit != 0 && used > limit - limit / 4;
+    if (!is_stage_large_) return;
     stage_short_ = true;
     if (const auto given = directory_.shrink_pool(used - limit / 2); given && *given > 0) {
       restart::log_debug("the stage holds " + std::to_string(used) + " of " +
@@ -320,6 +332,7 @@ class Leader {
   const LaunchDirectory& directory_;
   const restart::Settings& settings_;
   Signals* signals_;
+  bool is_adopted_;
   Watch watch_;
   StubHandles stubs_;
   Requests requests_;
@@ -342,11 +355,12 @@ class Leader {
   std::atomic<bool> looking_ = false;
   std::uint64_t looked_ms_ = 0;
   bool commit_failed_ = false;
-  bool stage_short_ = false;
+  bool stage_short_ = false;  ///< to be told
+  bool is_stage_large_ = false;
   bool shares_frames_ = false;
   bool exit_ = false;
   bool was_terminated_ = false;
-  bool has_yielded_ = false;
+  int session_niceness_ = 0;
   // Last, so that they end first: their jobs use all of the above.
   Worker quick_;  ///< small files, which must not wait for a set of gigabytes
   Worker drain_;  ///< the one thread that calls HDF5

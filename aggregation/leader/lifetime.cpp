@@ -143,10 +143,11 @@ Result<void> step_back(const std::string& cpus) {
   return {};
 }
 
-bool yield_to_other_sessions() {
+bool weigh_session(int niceness) {
   const int file = ::open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
   if (file < 0) return true;  // a kernel without
-  const bool is_later = ::write(file, "19", 2) < 0 && errno == EAGAIN;
+  const std::string text = std::to_string(niceness);
+  const bool is_later = ::write(file, text.data(), text.size()) < 0 && errno == EAGAIN;
   ::close(file);
   return !is_later;
 }

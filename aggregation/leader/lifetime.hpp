@@ -27,9 +27,10 @@ void lift_limits();
 Result<void> step_back(const std::string& cpus);
 
 /// Niceness weighs a process within its session only where the kernel weighs sessions against each
-/// other (sched(7), autogroups), and the leader has a session of its own: gives this one the lowest
-/// weight. False where that is to be tried again: the kernel takes ten such wishes a second.
-bool yield_to_other_sessions();
+/// other (sched(7), autogroups), and the leader has a session of its own: gives this one the weight
+/// of a niceness from 0 to 19. False where that is to be tried again: the kernel takes ten such
+/// wishes a second.
+bool weigh_session(int niceness);
 
 /// Starts `mcr WORDS…`, this very program, as a process of its own that nobody waits for.
 Result<void> start_again(const std::vector<std::string>& words);

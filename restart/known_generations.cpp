@@ -178,7 +178,17 @@ bool drains(const std::string& launch_directory) {
   return directory && !goes_on(*directory) && has_parts(*directory);
 }
 
-std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there,
+namespace {
+
+bool replaces(const Journal& journal, const PartId& there, bool is_native) {
+  if (!is_native) return journal.begin.replaced_part == there;
+  const bool stays_native = journal.publish && journal.publish->native;
+  return journal.begin.replaced == Replaced::native_file && !stays_native;
+}
+
+}  // namespace
+
+std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there, bool is_native,
                                        const std::string& stage) {
   using State = LaunchDirectory::State;
   const auto launches = launch_directories(stage);
@@ -190,7 +200,7 @@ std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& th
     if (!parts || parts->empty() || goes_on(*directory)) continue;
     for (const PartId& part : *parts) {
       const auto journal = directory->journal(State::published, part);
-      if (journal && journal->begin.path == path && journal->begin.replaced_part == there)
+      if (journal && journal->begin.path == path && replaces(*journal, there, is_native))
         return launch;
     }
   }

@@ -44,9 +44,10 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
 bool drains(const std::string& launch_directory);
 
 /// The directory in `stage` of a launch that nobody goes on with and that has a published part for
-/// `path` that replaces the one that lies there: its writer died before its stub came to the path,
-/// and a leader puts it there. Empty where there is none.
-std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there,
+/// `path` that replaces what lies there, `there` or a native file: its writer died before its stub
+/// came to the path, and a leader puts it there (aggregation/commit/put_back, repair_stub). Empty
+/// where there is none.
+std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there, bool is_native,
                                        const std::string& stage);
 
 /// Sets AtName::available, and adds generations of which no container is there yet with what this

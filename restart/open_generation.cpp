@@ -131,7 +131,8 @@ class View {
   void look_for_a_later_stub() {
     puts_a_stub_.clear();
     if (!is_launch()) return;
-    puts_a_stub_ = launch_that_puts_a_stub_at(path_, stub_.part, parent_of(stub_.launch_directory));
+    puts_a_stub_ = launch_that_puts_a_stub_at(path_, stub_.part, opener_.is_native,
+                                              parent_of(stub_.launch_directory));
   }
 
   /// Since this one was read.

@@ -107,7 +107,7 @@ bool LaunchDirectory::has_leader() const {
 }
 
 bool LaunchDirectory::claim_start() const {
-  constexpr std::uint64_t loading_ns = 2'000'000'000;
+  constexpr std::uint64_t loading_ns = 500'000'000;
   for (int turn = 0; turn < 2; ++turn) {
     const auto claim =
         File::open(descriptor(), start_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);

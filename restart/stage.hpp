@@ -155,9 +155,10 @@ class LaunchDirectory {
   [[nodiscard]] bool has_leader() const;
 
   /// Whether the caller is to start a leader: ranks begin together, and one leader is enough. Not
-  /// where somebody else was told so within the last two seconds and no leader has led since.
+  /// where somebody else was told so within the last half second. (Where that is over, two may be
+  /// told so at the same time: one of their leaders ends at once.)
   [[nodiscard]] bool claim_start() const;
-  /// The leader leads, or could not be started.
+  /// The leader leads, or the caller, who claimed it, could not start it.
   void end_start() const;
 
   /// Bytes of memory that parts and pool of this launch take. Lists directories: for the leader.

@@ -33,7 +33,7 @@ bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
   while (!done()) {
     const std::uint64_t waited_ms = (monotonic_ns() - begin) / 1'000'000;
     if (waited_ms >= limit_ms) return false;
-    if (!ensure_leader(stage, false)) return false;
+    if (!ensure_leader(stage, LeaderLook::seldom)) return false;
     pause_ms(std::clamp<std::uint64_t>(waited_ms / 10, 1, 50));
   }
   return true;
@@ -122,7 +122,7 @@ void tell_of_wait(const JobStage& stage) {
 }  // namespace
 
 bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
-  ensure_leader(stage, true);
+  ensure_leader(stage, LeaderLook::now);
   return wait_until(stage, stage.exit_wait_ms,
                     [&] { return !stage.directory.is_in(State::published, part); });
 }
@@ -132,6 +132,7 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
   const auto is_pending = [&](const restart::PartId& part) {
     return stage.directory.is_in(State::published, part);
   };
+  if (!stage.waits_at_exit && !stage.published.empty()) ensure_leader(stage, LeaderLook::last);
   if (stage.waits_at_exit && !stage.published.empty()) {
     bool told = false;
     const std::uint64_t begin = monotonic_ns();

@@ -20,7 +20,7 @@ class LaunchShare final : public restart::FrameShare {
   /// What was shared goes with its leader: one that died is replaced.
   ~LaunchShare() override {
     if (stage_ && Process::is_owner() && restart::LaunchDirectory::open(stage_->directory.path()))
-      ensure_leader(*stage_, true);
+      ensure_leader(*stage_, LeaderLook::now);
   }
   LaunchShare(const LaunchShare&) = delete;
   LaunchShare& operator=(const LaunchShare&) = delete;
@@ -39,14 +39,14 @@ class LaunchShare final : public restart::FrameShare {
       stage_->settings = settings_->changed();
     }
     // Nothing lies in a stage that nobody would clear up.
-    return ensure_leader(*stage_, true) ? &stage_->directory : nullptr;
+    return ensure_leader(*stage_, LeaderLook::now) ? &stage_->directory : nullptr;
   }
 
   std::uint64_t room() override {
     const std::uint64_t now = monotonic_ns();
     if (asked_ns_ != 0 && now - asked_ns_ < recent_ns) return room_;
     asked_ns_ = now;
-    const bool is_led = stage_ && Process::is_owner() && ensure_leader(*stage_, false);
+    const bool is_led = stage_ && Process::is_owner() && ensure_leader(*stage_, LeaderLook::seldom);
     return room_ = is_led ? stage_room(*stage_, *settings_) : 0;
   }
 

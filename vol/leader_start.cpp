@@ -30,8 +30,8 @@ using restart::holds_frames;
 using State = restart::LaunchDirectory::State;
 
 constexpr std::uint64_t check_interval_ns = 1'000'000'000;
-/// After so many starts without a leader that is seen to lead, no other would help.
-constexpr int most_starts = 5;
+/// After so many looks in vain, a second apart, no other leader would help.
+constexpr int most_looks_in_vain = 5;
 constexpr std::uint64_t start_limit_ns = 2'000'000'000;
 
 // The leader is no part of the job: nothing that would load a library into it, make it a rank, or
@@ -130,22 +130,22 @@ int spawn(const std::string& command, std::vector<std::string> words) {
 
 }  // namespace
 
-bool ensure_leader(JobStage& stage, bool now) {
+bool ensure_leader(JobStage& stage, LeaderLook look) {
   const std::uint64_t time = monotonic_ns();
-  if (!now && stage.leader_checked_ns != 0 && time - stage.leader_checked_ns < check_interval_ns) {
-    return stage.leader_starts < most_starts;
-  }
-  stage.leader_checked_ns = time;
+  const bool is_time =
+      stage.leader_checked_ns == 0 || time - stage.leader_checked_ns >= check_interval_ns;
+  if (look == LeaderLook::seldom && !is_time) return stage.looks_in_vain < most_looks_in_vain;
+  if (is_time) stage.leader_checked_ns = time;
   if (stage.directory.has_leader()) {
-    stage.leader_starts = 0;
+    stage.looks_in_vain = 0;
     return true;
   }
-  if (stage.leader_starts >= most_starts) return false;
-  ++stage.leader_starts;
+  if (stage.looks_in_vain >= most_looks_in_vain) return false;
+  if (is_time) ++stage.looks_in_vain;
   const std::string command = command_path();
   // Where it cannot be started each rank finds that out at once.
   const bool is_there = access(command.c_str(), X_OK) == 0;
-  if (is_there && !stage.directory.claim_start()) return true;
+  if (is_there && !stage.directory.claim_start() && look != LeaderLook::last) return true;
   restart::log_debug("starts a leader for ", stage.directory.path());
   std::vector<std::string> words = {command,
                                     "leader",
@@ -162,15 +162,15 @@ bool ensure_leader(JobStage& stage, bool now) {
   }
   const int status = spawn(command, std::move(words));
   if (status != 0) {
-    stage.directory.end_start();
+    if (is_there) stage.directory.end_start();
     restart::log_warning_once(
         "leader", "cannot start " + command + ": " + std::strerror(status) +
                       "; from now on files are written natively, and `mcr recover` brings to "
                       "storage what is in " +
                       stage.directory.path());
-    stage.leader_starts = most_starts;
+    stage.looks_in_vain = most_looks_in_vain;
   }
-  return stage.leader_starts < most_starts;
+  return stage.looks_in_vain < most_looks_in_vain;
 }
 
 void adopt_launch(const std::string& launch_directory) {

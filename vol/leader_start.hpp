@@ -8,10 +8,15 @@
 
 namespace mcr::vol {
 
-/// Looks for a leader, at most once a second unless `now`, and starts one where there is none.
-/// False where that has been of no use: what is in the stage waits there for `mcr recover`, and
-/// nothing more should be put there.
-bool ensure_leader(JobStage& stage, bool now);
+enum class LeaderLook : std::uint8_t {
+  seldom,  ///< once a second
+  now,
+  last  ///< nobody will look after this one: a leader that another rank starts is not relied upon
+};
+/// Looks for a leader and starts one where there is none and no other rank does so. False where that
+/// has been of no use: what is in the stage waits there for `mcr recover`, and nothing more should
+/// be put there.
+bool ensure_leader(JobStage& stage, LeaderLook look);
 
 /// Starts a leader for another launch's directory in the stage, where parts wait and none leads.
 void adopt_launch(const std::string& launch_directory);

@@ -47,7 +47,7 @@ struct JobStage {
   std::optional<restart::EarlierWritings> earlier;
   std::set<restart::PartId> published;  ///< by us
   std::uint64_t leader_checked_ns = 0;
-  int leader_starts = 0;  ///< since one was last seen to lead
+  int looks_in_vain = 0;  ///< for a leader, a second apart, since one was last seen to lead
   // Answers of the stage that hold for a moment (recent_ns): programs create files in bursts.
   std::uint64_t asked_ns = 0;
   std::uint64_t room = 0;

@@ -134,7 +134,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
         "full", "the stage " + stage_path + " is full, so files are written natively");
     return native("the stage is full");
   }
-  if (!ensure_leader(*plan.stage, false)) {
+  if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {
     restart::log_warning_once("leader",
                               "no leader stays alive on this node, so files are written natively; "
                               "`mcr recover` brings to storage what is in " +

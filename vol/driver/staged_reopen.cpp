@@ -118,7 +118,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
-  ensure_leader(*part.stage, false);
+  ensure_leader(*part.stage, LeaderLook::seldom);
   const struct stat status = MCR_TRY(at_path.status());
   part.identity = {status.st_dev, status.st_ino};
   part.group = status.st_gid;

@@ -31,21 +31,27 @@ Word float_prediction(const Corner<Word>& c) {
   return std::isnan(p) ? Word{0} : std::bit_cast<Word>(p);
 }
 
-/// Bits of a number by the best of Lorenzo's predictions, and that one's residuals.
 template <typename Word>
-double best_prediction(const Layout& layout, ByteSpan raw, bool split, bool reverse,
-                       const std::vector<Corner<Word>>& corners, const std::vector<PointRun>& runs,
-                       std::vector<Word>& best_delta) {
+struct Prediction {
+  double bits = std::numeric_limits<double>::infinity();  ///< of a number
+  std::vector<Word> delta;                                ///< residuals, signed
+};
+
+/// The best of Lorenzo's predictions.
+template <typename Word>
+Prediction<Word> best_prediction(const Layout& layout, ByteSpan raw, bool split, bool reverse,
+                                 const std::vector<Corner<Word>>& corners,
+                                 const std::vector<PointRun>& runs) {
   const bool floating = layout.type.kind == ElementKind::floating;
   const auto ordered = [floating](Word word) { return floating ? ordered_from_float(word) : word; };
   // The predictor is chosen for each brick; what is best for all of them bounds that from above.
-  double best = std::numeric_limits<double>::infinity();
+  Prediction<Word> best;
   std::vector<Word> delta(corners.size());
   const auto keep_if_better = [&] {
     const double bits = class_bits(delta);
-    if (bits >= best) return;
-    best = bits;
-    best_delta.swap(delta);
+    if (bits >= best.bits) return;
+    best.bits = bits;
+    best.delta.swap(delta);
     delta.resize(corners.size());
   };
   const auto also = [&](const auto& residual) {
@@ -77,7 +83,7 @@ double best_prediction(const Layout& layout, ByteSpan raw, bool split, bool reve
     const auto read = [&](std::uint64_t index) {
       return number(word_at<Word>(raw, index, reverse));
     };
-    if (!best_order<A>(runs, most_axes(layout, split), best_delta, read, delta)) return;
+    if (!best_order<A>(runs, most_axes(layout, split), best.delta, read, delta)) return;
     keep_if_better();
   };
   const auto also_orders = [&] {
@@ -101,7 +107,6 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   std::vector<Corner<Word>> corners;
   std::vector<PointRun> runs;
   std::vector<Word> words;
-  std::vector<Word> delta;
   const auto set = [&out](Model model, bool split, double bits) {
     constexpr auto distance = static_cast<std::size_t>(Model::split_predicted) -
                               static_cast<std::size_t>(Model::predicted);
@@ -121,13 +126,13 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
       out.bits[static_cast<std::size_t>(Model::split_planes)] =
           out.of(Model::planes) * split_planes_share;
     }
-    const double best = best_prediction(layout, raw, split, reverse, corners, runs, delta);
-    set(Model::predicted, split, best);
-    const double gain = context_gain(delta);
-    set(Model::contexts, split, best - gain);
-    for (Word& word : delta) word = zigzag(word);
-    set(Model::planes_predicted, split, plane_bits(delta) - gain * planes_gain);
-    set(Model::fitted, split, best * fitted_share);
+    auto [bits, residuals] = best_prediction(layout, raw, split, reverse, corners, runs);
+    set(Model::predicted, split, bits);
+    const double gain = context_gain(residuals);
+    set(Model::contexts, split, bits - gain);
+    for (Word& word : residuals) word = zigzag(word);
+    set(Model::planes_predicted, split, plane_bits(residuals) - gain * planes_gain);
+    set(Model::fitted, split, bits * fitted_share);
   }
 }
 

@@ -185,7 +185,7 @@ Result<bool> is_alive(const LaunchDirectory& directory, const std::string& prese
 void link_repaired(const restart::PartBegin& begin) {
   const auto stub = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!stub || begin.masked_names.empty()) return;
-  const auto where = containers_of(begin, begin.masked_names.front());
+  const auto where = container_name_of(begin, begin.masked_names.front());
   (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
 }
 

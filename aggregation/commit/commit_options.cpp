@@ -13,8 +13,8 @@ restart::Settings settings_of(const restart::PartBegin& begin) {
   return settings;
 }
 
-restart::ContainerName containers_of(const restart::PartBegin& begin,
-                                     const std::string& masked_name) {
+restart::ContainerName container_name_of(const restart::PartBegin& begin,
+                                         const std::string& masked_name) {
   return restart::container_name(masked_name, settings_of(begin).text("container_dir"),
                                  begin.launch, begin.sequence);
 }

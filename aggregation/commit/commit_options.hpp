@@ -14,8 +14,8 @@ namespace mcr::aggregation {
 restart::Settings settings_of(const restart::PartBegin& begin);
 
 /// Where the containers lie of the set that the part belongs to under one of its masked names.
-restart::ContainerName containers_of(const restart::PartBegin& begin,
-                                     const std::string& masked_name);
+restart::ContainerName container_name_of(const restart::PartBegin& begin,
+                                         const std::string& masked_name);
 
 /// `fast`: nobody has time (SIGTERM); what the settings say of the profile is overruled.
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast);

@@ -269,6 +269,15 @@ bool Decisions::anybody_may_write() const {
          });
 }
 
+bool Decisions::somebody_waits() const {
+  if (terminating_ || (anybody_lives() && !anybody_may_write())) return true;
+  return std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
+    const Part& part = entry.second;
+    const bool is_closed = part.state == State::published || part.state == State::draining;
+    return is_closed && (part.durable || part.requested);
+  });
+}
+
 void Decisions::wake_at(std::uint64_t time_ms) {
   if (!wake_ms_ || time_ms < *wake_ms_) wake_ms_ = time_ms;
 }

@@ -200,8 +200,9 @@ class Decisions {
   /// The time at which a Tick would change something; nothing waits for the clock: none.
   [[nodiscard]] std::optional<std::uint64_t> next_tick_ms() const { return wake_ms_; }
 
-  /// Some process of the launch lives that has not recorded its end, or none has joined yet.
-  [[nodiscard]] bool anybody_may_write() const;
+  /// Somebody stands still until parts are committed: the launch's processes at their end, who
+  /// closed durably, another node's opener, or whoever sent SIGTERM.
+  [[nodiscard]] bool somebody_waits() const;
 
   /// Parts that are published (drained, put back or waiting right now included).
   [[nodiscard]] std::size_t pending() const;
@@ -331,6 +332,7 @@ class Decisions {
   Told known_of(const Set& set) const;
   DrainGroup account_of(const SetName& name, const Set& set) const;
   [[nodiscard]] bool anybody_lives() const;
+  [[nodiscard]] bool anybody_may_write() const;
   void wake_at(std::uint64_t time_ms);
 
   Patience patience_;

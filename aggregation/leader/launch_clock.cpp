@@ -76,7 +76,7 @@ void LaunchClock::remember(const restart::PartBegin& begin) {
   if (!directory_.is_of(begin.launch)) return;  // mends a set of an earlier launch
   const std::lock_guard lock(mutex_);
   for (const std::string& name : begin.masked_names) {
-    const std::string directory = containers_of(begin, name).directory;
+    const std::string directory = container_name_of(begin, name).directory;
     const auto [place, is_new] = known_.try_emplace(directory, Begun{begin.launch, begin.begin_ns});
     place->second.begin_ns = std::min(place->second.begin_ns, begin.begin_ns);
     if (is_new) to_look_at_.insert(directory);

@@ -54,15 +54,14 @@ constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
 
 class Leader {
  public:
-  Leader(const LaunchDirectory& directory, const restart::Settings& settings, Patience patience,
-         Signals* signals, bool is_adopted)
+  Leader(const LaunchDirectory& directory, const LeaderOptions& options, Patience patience,
+         Signals* signals)
       : directory_(directory),
-        settings_(settings),
+        options_(options),
         signals_(signals),
-        is_adopted_(is_adopted),
         watch_({directory.path() + "/published", directory.path() + "/ranks"}),
         clock_(directory),
-        discovery_(directory, &stubs_, &requests_, is_adopted ? nullptr : &clock_),
+        discovery_(directory, &stubs_, &requests_, options.adopts_others ? &clock_ : nullptr),
         decisions_(patience),
         summary_(directory),
         quick_("mcr put back", answers_),
@@ -82,15 +81,15 @@ class Leader {
         events.emplace_back(Terminate{});
         was_terminated_ = true;
       }
-      if (std::exchange(stage_short_, false)) events.emplace_back(StageShort{});
+      if (std::exchange(tells_stage_short_, false)) events.emplace_back(StageShort{});
       events.emplace_back(FramesShared{shares_frames_});
       events.emplace_back(Tick{});
       for (const Decision& decision : decisions_.on(events, restart::monotonic_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
       }
-      step_back_or_up();
       summary_.write(decisions_.pending(), busy());
       leave_notice();
+      weigh_our_session();
       look_for_requests();
       if (!exit_) wait();
     }
@@ -209,12 +208,12 @@ class Leader {
 
   // --- between decisions ------------------------------------------------------------------------
 
-  /// While others compute a tenth of a busy core is enough. Where the job's processes wait for us
-  /// at their end, or the stage takes the memory that they need, it is not.
-  void step_back_or_up() {
-    if (signals_ == nullptr) return;
-    const bool others_compute = is_adopted_ || decisions_.anybody_may_write();
-    const int niceness = others_compute && !is_stage_large_ ? niceness_behind_others : 0;
+  /// Behind those who compute, a tenth of another session's weight is enough. Where somebody waits
+  /// for us, or the stage takes the memory that the job needs, it is not.
+  void weigh_our_session() {
+    if (!options_.is_detached) return;
+    const bool is_urgent = decisions_.somebody_waits() || is_stage_large_;
+    const int niceness = is_urgent ? 0 : niceness_behind_others;
     if (niceness != session_niceness_ && weigh_session(niceness)) session_niceness_ = niceness;
   }
 
@@ -293,7 +292,7 @@ class Leader {
     }
     give_memory_back(notice.stage_bytes);
     const auto shared = restart::drop_idle_frames(
-        directory_, frames_unheld_ns, stage_short_ ? frames_idle_short_ns : frames_idle_ns);
+        directory_, frames_unheld_ns, is_stage_large_ ? frames_idle_short_ns : frames_idle_ns);
     shares_frames_ = shared && *shared;
     if (notice.stage_bytes == last_notice_.stage_bytes &&
         notice.commit_failed == last_notice_.commit_failed) {
@@ -305,11 +304,11 @@ class Leader {
   /// Near stage_limit= the pool gives way first, then kept sets; when that is not enough ranks
   /// write natively.
   void give_memory_back(std::uint64_t used) {
-    std::uint64_t limit = settings_.bytes("stage_limit");
+    std::uint64_t limit = options_.settings.bytes("stage_limit");
     if (limit == 0) limit = restart::automatic_stage_limit(directory_.descriptor(), used);
     is_stage_large_ = limit != 0 && used > limit - limit / 4;
     if (!is_stage_large_) return;
-    stage_short_ = true;
+    tells_stage_short_ = true;
     if (const auto given = directory_.shrink_pool(used - limit / 2); given && *given > 0) {
       restart::log_debug("the stage holds " + std::to_string(used) + " of " +
                          std::to_string(limit) + " B: " + std::to_string(*given) +
@@ -330,9 +329,8 @@ class Leader {
   }
 
   const LaunchDirectory& directory_;
-  const restart::Settings& settings_;
+  const LeaderOptions& options_;
   Signals* signals_;
-  bool is_adopted_;
   Watch watch_;
   StubHandles stubs_;
   Requests requests_;
@@ -355,12 +353,12 @@ class Leader {
   std::atomic<bool> looking_ = false;
   std::uint64_t looked_ms_ = 0;
   bool commit_failed_ = false;
-  bool stage_short_ = false;  ///< to be told
+  bool tells_stage_short_ = false;
   bool is_stage_large_ = false;
   bool shares_frames_ = false;
   bool exit_ = false;
   bool was_terminated_ = false;
-  int session_niceness_ = 0;
+  std::optional<int> session_niceness_;  ///< as last set
   // Last, so that they end first: their jobs use all of the above.
   Worker quick_;  ///< small files, which must not wait for a set of gigabytes
   Worker drain_;  ///< the one thread that calls HDF5
@@ -398,7 +396,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
       Patience patience;
       // An adopted launch has had its processes: nobody is about to join.
       if (!options.adopts_others) patience.first_rank_ms = 0;
-      Leader leader(directory, options.settings, patience, signals.get(), !options.adopts_others);
+      Leader leader(directory, options, patience, signals.get());
       MCR_TRY(leader.run());
       was_terminated = leader.was_terminated();
     }

@@ -12,6 +12,7 @@ namespace mcr::aggregation {
 struct LeaderOptions {
   restart::Settings settings;  ///< leader_cpus=, log=
   bool adopts_others = true;   ///< launches in the same stage whose leader is gone get one
+  bool is_detached = false;    ///< the session is the leader's alone: its weight
   bool is_process = true;      ///< the process is the leader's alone: priority, log file, signals
 };
 

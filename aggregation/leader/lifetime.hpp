@@ -26,10 +26,10 @@ void lift_limits();
 /// ("auto": all that there are; else a list as "0-3,8"). What the system refuses is left as it is.
 Result<void> step_back(const std::string& cpus);
 
-/// Niceness weighs a process within its session only where the kernel weighs sessions against each
-/// other (sched(7), autogroups), and the leader has a session of its own: gives this one the weight
-/// of a niceness from 0 to 19. False where that is to be tried again: the kernel takes ten such
-/// wishes a second.
+/// Where the kernel weighs sessions against each other (sched(7), autogroups), niceness counts
+/// within a session only: gives this session, which detach() made for us, the weight of a niceness
+/// from 0 to 19. False where that is to be tried again: the kernel takes ten such wishes a second,
+/// of all users together.
 bool weigh_session(int niceness);
 
 /// Starts `mcr WORDS…`, this very program, as a process of its own that nobody waits for.

@@ -10,7 +10,7 @@ namespace mcr::aggregation {
 
 void Requests::remember(const restart::PartBegin& begin) {
   if (begin.local_rank_count >= begin.rank_count || begin.masked_names.empty()) return;
-  const auto where = containers_of(begin, begin.masked_names.front());
+  const auto where = container_name_of(begin, begin.masked_names.front());
   const std::lock_guard lock(mutex_);
   parts_[begin.part] = {where.directory, begin.node, begin.launch};
 }

@@ -13,12 +13,13 @@ namespace {
 
 struct LeaderWords {
   bool detach = false;
+  bool is_detached = false;
   std::string stage, node, launch, adopt, settings;
 };
 
-/// The same command without --detach, should detach() have to start the program again.
+/// The same command, detached, should detach() have to start the program again.
 std::vector<std::string> words_of(const LeaderWords& words) {
-  std::vector<std::string> all{"leader"};
+  std::vector<std::string> all{"leader", "--detached"};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) all.insert(all.end(), {option, value});
   };
@@ -32,6 +33,7 @@ std::vector<std::string> words_of(const LeaderWords& words) {
 
 Result<LeaderReport> lead_launch(const LeaderWords& words) {
   LeaderOptions options;
+  options.is_detached = words.is_detached;
   // Older or newer plugins may name settings that are not known here; those that are known count.
   (void)options.settings.set_all(words.settings, "plugin").has_value();
   if (!words.adopt.empty()) {
@@ -50,6 +52,7 @@ Result<LeaderReport> lead_launch(const LeaderWords& words) {
 RunCommand declare_leader(CLI::App& app) {
   const auto words = std::make_shared<LeaderWords>();
   app.add_flag("--detach", words->detach, "go on in the background, apart from the job");
+  app.add_flag("--detached", words->is_detached)->group("");
   app.add_option("--stage", words->stage, "directory of the stage");
   app.add_option("--node", words->node, "name of the node");
   app.add_option("--launch", words->launch, "nonce of the launch");
@@ -62,6 +65,7 @@ RunCommand declare_leader(CLI::App& app) {
     if (words->detach) {
       const auto detached = detach(words_of(*words));
       if (!detached) return print_error(common, "leader", detached.error());
+      words->is_detached = true;
     }
     const auto report = lead_launch(*words);
     if (!report) return print_error(common, "leader", report.error());

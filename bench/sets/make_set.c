@@ -9,7 +9,7 @@
  * noise in its lower bits, which compresses like a simulation's state, or `noise`, which does not.
  * --rank writes one rank's file alone: started once per rank it is a job without MPI. --steps writes all
  * of it so many times, with a pause before each but the first, as step.0001/part.0000.h5 and so on (made
- * beforehand). Prints what the program waited for, a line for each step: seconds from H5Fcreate to the
+ * beforehand), the same values each time. Prints what the program waited for, a line for each step: seconds from H5Fcreate to the
  * return of H5Fclose (and of fsync), values being ready.
  * The same arguments give the same bytes. */
 #include <fcntl.h>
@@ -146,7 +146,8 @@ int main(int count, char** words) {
   for (unsigned long step = 0; step < (steps ? steps : 1); ++step) {
     char directory[4096];
     snprintf(directory, sizeof directory, steps ? "%s/step.%04lu" : "%s", words[1], step);
-    if (step > 0) usleep((useconds_t)(pause * 1000));
+    const struct timespec between = {(time_t)(pause / 1000), (long)(pause % 1000) * 1000000};
+    if (step > 0) nanosleep(&between, NULL);
     double seconds = 0;
     for (unsigned long rank = first; rank < ranks; ++rank) {
       char path[4200];

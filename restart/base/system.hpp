@@ -69,13 +69,13 @@ inline std::uint64_t clock_ns(clockid_t clock) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// For waits: it never goes back.
 /// Since 1970.
 inline std::uint64_t modified_ns(const struct stat& status) {
   return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
 }
 
+/// For waits: it never goes back.
 inline std::uint64_t monotonic_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
 
 /// Puts another table in place while it lives, which `table` must outlive. For tests.

@@ -239,7 +239,7 @@ class Test:
                 if p.is_leader()]
 
     def leader(self, seconds=10):
-        """The one that leads: each rank may start one, and those that find the launch led end at once."""
+        """The one that leads: those that find the launch led end at once."""
         def only():
             found = {p.pid: p for p in self.leaders()}
             return list(found.values()) if len(found) == 1 else None

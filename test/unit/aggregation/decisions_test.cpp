@@ -89,6 +89,43 @@ std::vector<T> only(const std::vector<Decision>& decided) {
 
 }  // namespace
 
+TEST_CASE(
+    "who computes does not wait, and who ends, closed durably or asked from another node does") {
+  Node node(2);
+  CHECK_FALSE(node.decisions.somebody_waits());
+  node.write(0, "a.{rank}");
+  CHECK_FALSE(node.decisions.somebody_waits());
+  SECTION("both at their end, then gone") {
+    node.tell(RankEnded{"p0", true});
+    CHECK_FALSE(node.decisions.somebody_waits());
+    node.tell(RankEnded{"p1", true});
+    CHECK(node.decisions.somebody_waits());
+    node.tell(RankGone{"p0"});
+    CHECK(node.decisions.somebody_waits());
+    node.tell(RankGone{"p1"});
+    CHECK_FALSE(node.decisions.somebody_waits());
+  }
+  SECTION("a crash leaves nobody who waits") {
+    node.tell(RankGone{"p0"});
+    node.tell(RankGone{"p1"});
+    CHECK_FALSE(node.decisions.somebody_waits());
+  }
+  SECTION("a durable close") {
+    node.publish(node.facts(1, {"a.{rank}"}), true);
+    CHECK(node.decisions.somebody_waits());
+  }
+  SECTION("another node's opener") {
+    const PartFacts part = node.facts(1, {"a.{rank}"});
+    node.publish(part);
+    node.tell(PartRequested{part.part, false});
+    CHECK(node.decisions.somebody_waits());
+  }
+  SECTION("SIGTERM") {
+    node.tell(Terminate{});
+    CHECK(node.decisions.somebody_waits());
+  }
+}
+
 TEST_CASE("a set is drained at once when the last local rank publishes") {
   Node node(4);
   for (std::uint32_t r = 0; r < 3; ++r)

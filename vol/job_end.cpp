@@ -83,10 +83,13 @@ std::string size_text(std::uint64_t bytes) {
   return unit == 0 ? std::to_string(bytes) + units[0] : decimal(value, units[unit]);
 }
 
-void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t left) {
+std::string summary_of(const JobStage& stage) {
   const auto content = restart::read_file(stage.directory.descriptor(), "summary", 1 << 16);
-  if (!content) return;
-  const std::string_view summary = as_text(*content);
+  return content ? std::string(as_text(*content)) : std::string();
+}
+
+void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t left) {
+  const std::string summary = summary_of(stage);
   const std::uint64_t sets = total(summary, "sets");
   const std::uint64_t parts = total(summary, "parts");
   const std::uint64_t raw = total(summary, "raw_bytes");
@@ -110,13 +113,27 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t l
 /// Else a job would stand still without a word, because its storage is full. The reason itself: the
 /// leader's log goes with the launch, as soon as there is room.
 void tell_of_wait(const JobStage& stage) {
-  const auto summary = restart::read_file(stage.directory.descriptor(), "summary", 1 << 16);
-  const std::string_view why =
-      summary ? value_of(as_text(*summary), "last_failure") : std::string_view();
+  const std::string summary = summary_of(stage);
+  const std::string_view why = value_of(summary, "last_failure");
   restart::log_warning(
       "the storage refuses checkpoint files: the job's end waits for it, for at most " +
       std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=)" + (why.empty() ? "" : ": ") +
       std::string(why));
+}
+
+/// Files that are plain ones again are none that the program asked for.
+void tell_of_native_files(JobStage& stage) {
+  if (total(summary_of(stage), "failed_commits") == 0) return;
+  // Storage that had no room for a moment is forgiven. The leader says a moment later what became of
+  // the files.
+  constexpr std::uint64_t moment_ms = 300;
+  const bool are_native = wait_until(stage, moment_ms, [&] {
+    return stage.directory.notice().commit_failed || total(summary_of(stage), "put_back") > 0;
+  });
+  if (!are_native) return;
+  const std::string summary = summary_of(stage);
+  restart::log_warning("storage took no container, so checkpoint files were written natively: " +
+                       std::string(value_of(summary, "last_failure")));
 }
 
 }  // namespace
@@ -158,6 +175,7 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
         const auto pending = stage.directory.list(State::published);
         return !pending || pending->empty();
       });
+      if (!told && committed) tell_of_native_files(stage);
       print_summary(stage, waited_ns, stage.published.size());
     }
   }

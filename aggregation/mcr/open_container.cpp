@@ -11,6 +11,8 @@
 #include "aggregation/merge/rehearsal.hpp"
 #include "codecs/base/checksum.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/container_name.hpp"
 #include "restart/format/index.hpp"
 
 namespace mcr::aggregation {
@@ -70,7 +72,10 @@ Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::stri
   auto container = restart::ContainerReader::open(AT_FDCWD, name);
   if (container || container.error().cause != Cause::damaged) return container;
   if (!was_written_anew(name)) {
-    return Error{Cause::damaged, container.error().message + remedy(name)};
+    const std::string what_it_is = remedy(name);
+    const bool is_named_so = restart::parse_container_name(restart::name_of(name)).has_value();
+    return Error{what_it_is.empty() || is_named_so ? Cause::damaged : Cause::usage,
+                 container.error().message + what_it_is};
   }
   return Error{Cause::unsupported,
                name +

@@ -115,7 +115,7 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
     if (found.empty()) {
       const std::string packed = packed_container_in(argument);
       return Error{
-          Cause::usage,
+          Cause::system,
           argument + (packed.empty() ? ": no container in it or in its mcr/"
                                      : ": no container of a job in it or in its mcr/; " + packed +
                                            " is one as `mcr pack` makes them: name it "
@@ -135,11 +135,15 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
   found = containers_of_stub(argument, *stub);
   if (const std::string line = found.empty() ? removal_of(argument, *stub) : ""; !line.empty())
-    return Error{Cause::usage, argument + ": is a stub, and its set is gone: " + line};
+    return Error{Cause::system, argument + ": is a stub, and its set is gone: " + line, ENOENT};
   if (found.empty()) {
-    return Error{Cause::usage, argument +
-                                   ": is a stub, and no container of its set was found: its data "
-                                   "may still be in the stage (`mcr status`, `mcr recover`)"};
+    return Error{
+        Cause::system,
+        argument + ": is a stub, and no container of its set was found in " +
+            restart::parent_of(argument) + "/" + stub->container_directory +
+            ", nor where it was written; its data may still be in the stage (`mcr status`, "
+            "`mcr recover`)",
+        ENOENT};
   }
   return found;
 }

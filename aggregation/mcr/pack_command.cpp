@@ -16,6 +16,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/format/index.hpp"
 #include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -69,6 +70,24 @@ std::string common_directory(const std::vector<std::string>& files) {
   return common;
 }
 
+bool is_container(const restart::File& file) {
+  Bytes head(restart::UserBlock::bytes);
+  return file.read_at(0, head).has_value() && restart::read_user_block(head).has_value();
+}
+
+/// An override that names nothing is a mistake of typing.
+void warn_of_unused(const std::vector<std::string>& codecs, const CommitReport& report) {
+  for (const std::string& codec : codecs) {
+    const std::string name = codec.substr(0, codec.find('='));
+    const bool is_used = std::any_of(
+        report.variables.begin(), report.variables.end(),
+        [&](const auto& variable) { return variable.name == name || variable.type == name; });
+    if (!is_used)
+      std::fprintf(stderr, "mcr pack: --codec %s: no variable and no type has this name\n",
+                   codec.c_str());
+  }
+}
+
 struct Output {
   std::string directory;
   std::string name;
@@ -119,6 +138,12 @@ Result<CommitReport> pack(const PackOptions& options) {
                                      ": is a stub, whose data is in a container already; "
                                      "`mcr unpack` gives the file"};
     }
+    if (is_container(*files.back())) {
+      return Error{Cause::usage,
+                   name + ": is a container; name the rank files that belong into one"};
+    }
+    if (std::count(options.files.begin(), options.files.end(), name) > 1)
+      return Error{Cause::usage, name + ": is named twice"};
     PartToCommit part;
     part.part = MCR_TRY(restart::PartId::random());
     part.rank = static_cast<std::uint32_t>(set.parts.size());
@@ -216,6 +241,7 @@ RunCommand declare_pack(CLI::App& app) {
       std::fprintf(stderr, "mcr pack: stored as plain bytes, not by variables: %s\n",
                    reason.c_str());
     }
+    warn_of_unused(options->codecs, *report);
     if (!options->trace.empty()) {
       const auto traced = write_trace(AT_FDCWD, options->trace, *report);
       if (!traced) {

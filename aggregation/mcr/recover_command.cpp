@@ -178,6 +178,8 @@ RunCommand declare_recover(CLI::App& app) {
                   {"complete", drained.complete},
                   {"left", to_json(drained.left)},
                   {"stubs", stubs}});
+    } else if (published + open == 0) {
+      std::printf("nothing was left to recover in the stage %s\n", stage->c_str());
     } else {
       std::printf("%zu published parts and %zu of dead writers in %s%s\n", published, open,
                   stage->c_str(),

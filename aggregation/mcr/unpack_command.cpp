@@ -185,7 +185,16 @@ RunCommand declare_unpack(CLI::App& app) {
   app.add_flag("-f,--force", command->force, "replace files that are there");
   return [command](const CommonOptions& common) {
     const auto report = unpack_all(*command);
-    if (!report) return print_error(common, "unpack", report.error());
+    if (!report) {
+      const bool may_be_partial = report.error().cause == Cause::damaged && command->ranks.empty();
+      return print_error(
+          common, "unpack",
+          may_be_partial
+              ? Error{Cause::damaged, report.error().message +
+                                          "; `mcr verify` names the ranks that do not come back, "
+                                          "--rank the others"}
+              : report.error());
+    }
     if (common.json) {
       print_json(
           {{"directory", command->directory}, {"files", report->files}, {"bytes", report->bytes}});

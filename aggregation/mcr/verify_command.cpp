@@ -3,7 +3,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "aggregation/mcr/commands.hpp"
@@ -31,9 +33,11 @@ struct Verified {
   restart::VerifyReport report;
 };
 
-Verified verify_one(const std::string& name, const restart::VerifyOptions& options) {
+/// An error where the file is none of ours.
+Result<Verified> verify_one(const std::string& name, const restart::VerifyOptions& options) {
   Verified verified{name, {}};
   const auto container = open_container(name);
+  if (!container && container.error().cause == Cause::usage) return container.error();
   if (!container) {
     verified.report.damage.push_back(container.error().message);
     return verified;
@@ -57,7 +61,7 @@ Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
   std::vector<Verified> all;
   for (const std::string& argument : command.arguments) {
     for (const std::string& name : MCR_TRY(find_containers(argument))) {
-      all.push_back(verify_one(name, options));
+      all.push_back(MCR_TRY(verify_one(name, options)));
     }
   }
   return all;
@@ -90,8 +94,38 @@ struct VerifiedDirectory {
   std::vector<std::string> damage;
 };
 
+/// Why the stub at `path` does not open; nothing where it does, or where no stub lies.
+std::optional<std::string> damage_of_stub(const std::string& path) {
+  const auto file = restart::File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file || !restart::is_stub_file(*file)) return std::nullopt;  // the program's own affair
+  const auto stub = restart::read_stub_file(*file);
+  const auto opened = stub ? restart::open_part(*stub, path, "none")
+                           : Result<std::unique_ptr<restart::PartSource>>(stub.error());
+  if (opened) return std::nullopt;
+  return path + ": " + opened.error().message;
+}
+
+/// Of stubs in a directory, and in those of single ranks below it, that no container was found for.
+void verify_other_stubs(const std::string& directory, const std::set<std::string>& seen,
+                        std::vector<std::string>& damage) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  std::vector<std::string> paths;
+  for (auto entry = fs::recursive_directory_iterator(directory, problem);
+       !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
+    if (entry.depth() >= 1) entry.disable_recursion_pending();
+    if (entry->is_regular_file(problem)) paths.push_back(fs::absolute(entry->path()).string());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const std::string& path : paths) {
+    if (seen.contains(path)) continue;
+    if (const auto why = damage_of_stub(path)) damage.push_back(*why);
+  }
+}
+
 /// Oldest first. A set with a container that is damaged is not whole, whatever its tables say.
-VerifiedDirectory verify_sets(const std::vector<Verified>& containers) {
+VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
+                              const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
   std::set<std::string> damaged;
   for (const Verified& container : containers) {
@@ -112,15 +146,10 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers) {
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {
       if (!seen.insert(part.path).second) continue;
-      const auto file =
-          restart::File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-      if (!file || !restart::is_stub_file(*file)) continue;  // the program's own affair
-      const auto stub = restart::read_stub_file(*file);
-      const auto opened = stub ? restart::open_part(*stub, part.path, "none")
-                               : Result<std::unique_ptr<restart::PartSource>>(stub.error());
-      if (!opened) found.damage.push_back(part.path + ": " + opened.error().message);
+      if (const auto why = damage_of_stub(part.path)) found.damage.push_back(*why);
     }
   }
+  for (const std::string& argument : arguments) verify_other_stubs(argument, seen, found.damage);
   return found;
 }
 
@@ -147,7 +176,7 @@ RunCommand declare_verify(CLI::App& app) {
                       {"frames", verified.report.frames},
                       {"raw_bytes", verified.report.raw_bytes}});
     }
-    const VerifiedDirectory directory = verify_sets(*all);
+    const VerifiedDirectory directory = verify_sets(*all, command->arguments);
     nlohmann::json sets = nlohmann::json::array();
     for (const VerifiedSet& set : directory.sets) {
       if (!common.json) std::printf("%-10s %s*\n", set.state.c_str(), set.prefix.c_str());

@@ -44,6 +44,7 @@
 #include "codecs/base/checksum.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 #include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
@@ -226,9 +227,9 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
   const std::string name = restart::name_of(report.path) + ".trace";
   const auto written = [&]() -> Result<void> {
     const bool is_absolute = wanted.starts_with('/');
-    const File target = MCR_TRY(File::open(
-        AT_FDCWD, is_absolute ? std::string(wanted) : where.base + "/" + std::string(wanted),
-        O_RDONLY | O_DIRECTORY));
+    const std::string path = (is_absolute ? "" : where.base + "/") + std::string(wanted);
+    (void)restart::system_calls().mkdirat(AT_FDCWD, path.c_str(), 0777);
+    const File target = MCR_TRY(File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY));
     return write_trace(target.descriptor(), name, report);
   }();
   if (!written) restart::log_warning_once("trace", "no trace: " + written.error().message);

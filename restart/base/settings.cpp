@@ -21,11 +21,9 @@ using enum SettingKind;
 // In the order in which a person looks for them.
 constexpr std::array table = std::to_array<SettingRow>({
     {"files", "auto", text, "auto|*|GLOB[;GLOB]",
-     "Which files are captured: those whose name contains the rank (auto), all, or those that "
-     "match "
-     "a glob; {rank}, {part} and {set} in a glob stand for the rank, a number of the file's own, "
-     "and "
-     "whatever tells sets apart."},
+     "Which files are captured: of a job of several ranks those whose name contains the rank, of "
+     "one process every one (auto); all; or those that match a glob, in which {rank}, {part} and "
+     "{set} stand for the rank, a number of the file's own, and whatever tells sets apart."},
     {"stage", "/dev/shm/mcr-<uid>", text, "DIRECTORY",
      "Directory on a memory file system where parts lie until they are committed."},
     {"stage_limit", "auto", size, "auto|SIZE",
@@ -49,7 +47,7 @@ constexpr std::array table = std::to_array<SettingRow>({
      "newer set of the same names is whole; a copy of a stub keeps nothing alive."},
     {"read_wait", "60 s", duration, "DURATION",
      "How long an open waits for a file that another node's leader, or an earlier job's, still has "
-     "to bring to storage; where that leader is seen to get on, counted from its last progress."},
+     "to bring to storage; the time starts anew whenever that leader gets on."},
     {"rank", "", count, "COUNT", "This process's rank, where the launcher does not say it."},
     {"ranks", "", count, "COUNT", "Number of ranks, where the launcher does not say it."},
     {"launch", "", text, "TEXT",
@@ -64,7 +62,7 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Compression of variables of a type (codec.double) or of one name (codec.Density), instead of "
      "what sampling finds."},
     {"bandwidth", "", size, "SIZE",
-     "Bytes per second that the storage takes from this node; without it, it is measured."},
+     "Bytes per second that the storage takes from this node, as in 1 GB; else it is measured."},
     {"group_size", "node", count, "node|COUNT", "How many ranks are merged into one container."},
     {"match", "none", text, "none|REGEX",
      "Regular expression that names of variables are matched by instead of exactly."},
@@ -90,7 +88,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "to another user."},
     {"trace", "none", text, "none|DIRECTORY",
      "Where the leader leaves a record of each drain's stages for `mcr trace`, relative to the "
-     "checkpoints' directory; those of living launches are in the stage in any case."},
+     "checkpoints' directory, made where it is missing; those of living launches are in the stage "
+     "in any case."},
     {"log", "summary", choice, "quiet|summary|debug",
      "What is said on stderr: nothing, one line at the end and warnings, or all."},
 });

@@ -6,12 +6,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 
@@ -25,6 +27,23 @@
 
 namespace mcr::aggregation {
 namespace {
+
+/// What became of the files of the program that was looked at.
+enum class Captured : std::uint8_t { nothing, in_vain, files };
+
+/// Whether one of the traces is of a container that holds something: one of a set whose files all went
+/// native says only that.
+bool has_bytes(const std::string& traces) {
+  constexpr std::size_t most_bytes = 256U << 20;
+  const auto names = restart::list_directory(AT_FDCWD, traces);
+  if (!names) return false;
+  return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+    const auto content = restart::read_file(AT_FDCWD, traces + "/" + name, most_bytes);
+    const auto trace =
+        nlohmann::json::parse(content ? as_text(*content) : std::string_view(), nullptr, false);
+    return trace.is_object() && trace.value("raw_bytes", std::uint64_t{0}) > 0;
+  });
+}
 
 enum class Verdict { good, note, bad };
 
@@ -127,19 +146,24 @@ class Doctor {
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
     std::vector<std::string> environment = captured_environment();
     std::erase_if(environment, [](const std::string& entry) {
-      return entry.starts_with("MCR_STAGE=") || entry.starts_with("LD_DEBUG") ||
-             entry.starts_with("HDF5_PLUGIN_PRELOAD=");
+      return entry.starts_with("MCR_STAGE=") || entry.starts_with("MCR_TRACE=") ||
+             entry.starts_with("LD_DEBUG") || entry.starts_with("HDF5_PLUGIN_PRELOAD=");
     });
     environment.push_back("MCR_STAGE=" + stage);
+    const std::string traces = scratch + "/traces";  // the leader leaves one for each container
+    environment.push_back("MCR_TRACE=" + traces);
     environment.emplace_back("LD_DEBUG=files");
     environment.push_back("LD_DEBUG_OUTPUT=" + scratch + "/loaded");
     const auto status = run_program(words, environment, quiet);
     const auto seen = read_loader_logs(scratch, plugin_file());
     std::error_code ignored;
+    // A stage of its own: it is there if, and only if, something was to be captured.
+    Captured captured = Captured::nothing;
+    if (std::filesystem::exists(stage, ignored)) {
+      (void)drain_stage(stage, 600'000).has_value();
+      captured = has_bytes(traces) ? Captured::files : Captured::in_vain;
+    }
     std::filesystem::remove_all(scratch, ignored);
-    // A stage of its own: it is there if, and only if, something was captured.
-    const bool captured = std::filesystem::exists(stage, ignored);
-    if (captured) (void)drain_stage(stage, 600'000).has_value();
     remove_when_empty(stage);
     if (!status) {
       judge_failed_start(words.front(), status.error());
@@ -216,7 +240,7 @@ class Doctor {
         "link it with a shared HDF5 1.14 or newer, or with -rdynamic");
   }
 
-  void judge(const std::vector<std::string>& words, const Interception& seen, bool captured,
+  void judge(const std::vector<std::string>& words, const Interception& seen, Captured captured,
              int status) {
     const std::string program = words.front();
     if (status != 0) {
@@ -237,12 +261,16 @@ class Doctor {
         good(what);
       }
     }
-    if (seen.linked_in > 0 && !captured) return judge_linked_in(program);
+    if (seen.linked_in > 0 && captured == Captured::nothing) return judge_linked_in(program);
     if (seen.with_plugin > 0) {
       good("the plugin was loaded in " + std::to_string(seen.with_plugin) + " of " +
            std::to_string(seen.with_hdf5) + " processes with HDF5");
-      if (captured) {
+      if (captured == Captured::files) {
         good("files were captured: this program is intercepted");
+      } else if (captured == Captured::in_vain) {
+        bad("the program is intercepted, but none of its files came into a container: they were "
+            "written natively",
+            "mend what mcr says above; MCR_LOG=debug tells why each file goes where it goes");
       } else {
         bad("the program is intercepted, but nothing was captured: it created no file, or none "
             "that "

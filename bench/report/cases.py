@@ -205,6 +205,8 @@ def storages(place):
                 durable.setdefault((kind, way), []).append(wall)
         pairs = [m / n for m, n in zip(seen[kind, "mcr"], seen[kind, "native"])]
         figures.append(Figure(group, f"{kind}: program waits, mcr ÷ native", pairs, ("<=", 1.0)))
+        figures += [Figure(group, f"{kind}: program waits, {way} ÷ native", [m / n for m, n in zip(seen[kind, way], seen[kind, "native"])])
+                    for way in ways[2:]]
         figures.append(durable_figure(group, kind, {way: durable[kind, way] for way in ways}))
     spread = lambda values: (quantile(values, 0.5), min(values), max(values))
     rows = lambda table: {kind: [spread(table[kind, way]) for way in ways] for kind in kinds}

@@ -15,6 +15,8 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/verify.hpp"
@@ -105,16 +107,25 @@ std::optional<std::string> damage_of_stub(const std::string& path) {
   return path + ": " + opened.error().message;
 }
 
+std::string normal(const std::filesystem::path& path) {
+  std::error_code problem;
+  return std::filesystem::absolute(path, problem).lexically_normal().string();
+}
+
 /// Of stubs in a directory, and in those of single ranks below it, that no container was found for.
+/// Those among the containers are our own links and notes.
 void verify_other_stubs(const std::string& directory, const std::set<std::string>& seen,
-                        std::vector<std::string>& damage) {
+                        const std::set<std::string>& homes, std::vector<std::string>& damage) {
   namespace fs = std::filesystem;
   std::error_code problem;
   std::vector<std::string> paths;
   for (auto entry = fs::recursive_directory_iterator(directory, problem);
        !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
     if (entry.depth() >= 1) entry.disable_recursion_pending();
-    if (entry->is_regular_file(problem)) paths.push_back(fs::absolute(entry->path()).string());
+    const std::string home = normal(entry->path().parent_path());
+    const bool is_ours =
+        homes.contains(home) || fs::path(home).filename() == restart::native_members_directory;
+    if (!is_ours && entry->is_regular_file(problem)) paths.push_back(normal(entry->path()));
   }
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
@@ -145,11 +156,14 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
       found.damage.push_back(lost + ": a native file of " + set.prefix +
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {
-      if (!seen.insert(part.path).second) continue;
+      if (!seen.insert(normal(part.path)).second) continue;
       if (const auto why = damage_of_stub(part.path)) found.damage.push_back(*why);
     }
   }
-  for (const std::string& argument : arguments) verify_other_stubs(argument, seen, found.damage);
+  std::set<std::string> homes;
+  for (const std::string& path : paths) homes.insert(normal(restart::parent_of(path)));
+  for (const std::string& argument : arguments)
+    verify_other_stubs(argument, seen, homes, found.damage);
   return found;
 }
 

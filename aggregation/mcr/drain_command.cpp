@@ -33,7 +33,10 @@ RunCommand declare_drain(CLI::App& app) {
     if (!drained) return print_error(common, "drain", drained.error());
     if (common.json)
       print_json({{"complete", drained->complete}, {"left", to_json(drained->left)}});
-    if (drained->complete) return exit_code::success;
+    if (drained->complete) {
+      if (!common.json) std::printf("all is committed\n");
+      return exit_code::success;
+    }
     print_left("drain", drained->left);
     bool anybody_tries = false;
     for (const LaunchStatus& launch : drained->left) anybody_tries |= launch.has_leader;

@@ -42,14 +42,28 @@ int run(int count, char** words) {
     CLI::App* command = app.add_subcommand(std::string(entry.name), std::string(entry.purpose));
     commands.emplace_back(command, entry.declare(*command));
   }
+  // What the parser has not read any more counts too.
+  const bool json =
+      std::find(words + 1, words + count, std::string_view("--json")) != words + count;
+  const auto failed = [json](const std::string& why) {
+    if (json) print_json({{"error", why}});
+    return exit_code::usage;
+  };
+  char** const name =
+      std::find_if(words + 1, words + count, [](const char* word) { return word[0] != '-'; });
+  const auto entries = all_commands();
+  if (name != words + count && std::none_of(entries.begin(), entries.end(),
+                                            [&](const auto& it) { return it.name == *name; })) {
+    const std::string why =
+        "there is no command " + std::string(*name) + "; `mcr --help` lists them";
+    std::fprintf(stderr, "mcr: %s\n", why.c_str());
+    return failed(why);
+  }
   try {  // CLI11 is a library that throws
     app.parse(count, words);
   } catch (const CLI::ParseError& error) {
-    // What the parser has not read any more counts too.
-    const bool json =
-        std::find(words + 1, words + count, std::string_view("--json")) != words + count;
-    if (error.get_exit_code() != 0 && json) print_json({{"error", error.what()}});
-    return app.exit(error) == 0 ? exit_code::success : exit_code::usage;
+    const int status = app.exit(error);
+    return status == 0 ? exit_code::success : failed(error.what());
   }
   for (const auto& [command, run_command] : commands) {
     if (command->parsed()) return run_command(common);

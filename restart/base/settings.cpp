@@ -234,7 +234,7 @@ std::string text_problem(std::string_view key, std::string_view value) {
     }
   }
   if (key == "leader_cpus" && value != "auto" && !is_cpu_list(value)) {
-    return "it must be a list of CPUs as in 0-3,8";
+    return "it must be a list of CPUs below 1024 as in 0-3,8";
   }
   if (key == "match") return std::string(pattern_problem(value));
   if (key.starts_with(codec_prefix)) {
@@ -254,16 +254,19 @@ std::string problem_of(const SettingRow& row, std::string_view key, std::string_
     case text:
       return text_problem(key, value);
     case choice:
-      return "it is none of them";
+      return "it is not one of the words";
     case size:
       return parse_size(value) ? std::string() : "it is no size as in 256 MiB";
     case duration:
       return parse_duration(value) ? std::string() : "it is no duration as in 10 s";
     case count:
-      if (row.allowed.find("COUNT") == std::string_view::npos) return "it is none of them";
-      return parse_count(value) ? std::string() : "it is no count";
+      if (row.allowed.find("COUNT") == std::string_view::npos) return "it is not one of the words";
+      if (parse_count(value)) return {};
+      return value.find('=') == std::string_view::npos
+                 ? "it is no count"
+                 : "it is no count (settings are separated by semicolons)";
     case flag:
-      return is_flag_on(value) || is_flag_off(value) ? std::string() : "it is neither";
+      return is_flag_on(value) || is_flag_off(value) ? std::string() : "it is not one of the words";
   }
   return {};
 }

@@ -130,8 +130,10 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   }
   plan.room = job.room;
   if (plan.room == 0) {
-    restart::log_warning_once(
-        "full", "the stage " + stage_path + " is full, so files are written natively");
+    restart::log_warning_once("full",
+                              "the stage " + stage_path +
+                                  " is full, so files are written natively; stage_limit= or " +
+                                  "stage= gives it room");
     return native("the stage is full");
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {

@@ -104,7 +104,9 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
   }
   if (::stat(argument.c_str(), &status) != 0) {
     const Error missing = restart::system_error("cannot find", argument);
-    found = containers_in(restart::parent_of(argument), restart::name_of(argument));
+    std::string beginning = restart::name_of(argument);
+    if (beginning.ends_with('*')) beginning.pop_back();  // as `mcr verify` names a set
+    found = containers_in(restart::parent_of(argument), beginning);
     if (found.empty()) return missing;
     return found;
   }

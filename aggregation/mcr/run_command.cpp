@@ -32,6 +32,12 @@ bool is_interrupted(int status) {
   return status == 128 + SIGINT || status == 128 + SIGTERM || status == 127 || status == 126;
 }
 
+/// The exit status that a shell gives.
+int not_started(const CommonOptions& common, const Error& error) {
+  const int status = print_error(common, "run", error);
+  return error.system_error == ENOENT ? 127 : error.system_error == EACCES ? 126 : status;
+}
+
 /// `text` in single quotes, for a shell.
 std::string quoted(const std::string& text) {
   std::string out = "'";
@@ -86,9 +92,10 @@ RunCommand declare_run(CLI::App& app) {
       ->capture_default_str();
   app.footer(
       "What an earlier job left on this node is committed meanwhile.\n"
-      "Exit code: the program's own, 128 + N after signal N; where that is 0: 1 nothing was "
-      "captured, or storage\n"
-      "refuses, 4 not committed within the time.");
+      "Exit code: the program's own, 128 + N after signal N, 126 or 127 where it cannot be "
+      "started;\n"
+      "where that is 0: 1 nothing was captured, or storage refuses, 4 not committed within the "
+      "time.");
   return [words](const CommonOptions& common) {
     const auto limit = restart::parse_duration(words->timeout);
     if (!limit) return print_error(common, "run", limit.error());
@@ -105,7 +112,7 @@ RunCommand declare_run(CLI::App& app) {
     const bool had_stage = std::filesystem::exists(*stage, ignored);
     const Watch launches({*stage}, Watch::For::creations);
     auto status = run_program(words->command, captured_environment(), common.json);
-    if (!status) return print_error(common, "run", status.error());
+    if (!status) return not_started(common, status.error());
     auto drained = drain_stage(*stage, *limit);
     if (!drained) return print_error(common, "run", drained.error());
     unsigned starts = 1;
@@ -114,7 +121,7 @@ RunCommand declare_run(CLI::App& app) {
       auto again = restart_words(*words);
       if (again.empty()) again = words->command;
       status = run_program(again, captured_environment(), common.json);
-      if (!status) return print_error(common, "run", status.error());
+      if (!status) return not_started(common, status.error());
       drained = drain_stage(*stage, *limit);
       if (!drained) return print_error(common, "run", drained.error());
     }

@@ -154,14 +154,22 @@ Result<void> LaunchDirectory::write_notice(const Notice& notice) const {
   Writer writer(content);
   writer.u64(notice.stage_bytes);
   writer.u64(notice.commit_failed ? 1 : 0);
+  writer.u64(notice.automatic_limit);
   return file.write_at(0, content);
 }
 
 LaunchDirectory::Notice LaunchDirectory::notice() const {
-  const auto content = read_file(descriptor(), notice_name, 64);
-  if (!content || content->size() < 16) return {};
-  return {little_endian(load<std::uint64_t>(content->data())),
-          load<std::uint64_t>(content->data() + 8) != 0};
+  const auto file = File::open(descriptor(), notice_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto content = file ? file->read_all(64) : Result<Bytes>(file.error());
+  const auto status = content ? file->status() : Result<struct stat>(content.error());
+  if (!status || content->size() < 16) return {};
+  Notice notice;
+  notice.stage_bytes = little_endian(load<std::uint64_t>(content->data()));
+  notice.commit_failed = load<std::uint64_t>(content->data() + 8) != 0;
+  if (content->size() >= 24)  // not from a leader of an earlier build
+    notice.automatic_limit = little_endian(load<std::uint64_t>(content->data() + 16));
+  notice.written_ns = modified_ns(*status);
+  return notice;
 }
 
 Result<void> LaunchDirectory::write_clock_behind(std::uint64_t ns) const {

@@ -163,11 +163,14 @@ class LaunchDirectory {
 
   /// Bytes of memory that parts and pool of this launch take. Lists directories: for the leader.
   Result<std::uint64_t> used_bytes() const;
-  /// The leader leaves here what this user's stages take on the node, and whether a commit failed;
-  /// a rank reads it at each create with one pread.
+  /// The leader leaves here, about once a second, what this user's stages take on the node, whether
+  /// a commit failed, and what the stages may take as far as memory goes (0: not known). A rank
+  /// reads it before a create.
   struct Notice {
     std::uint64_t stage_bytes = 0;
     bool commit_failed = false;
+    std::uint64_t automatic_limit = 0;
+    std::uint64_t written_ns = 0;  ///< since 1970; when it is read
   };
   Result<void> write_notice(const Notice& notice) const;
   [[nodiscard]] Notice notice() const;  ///< all zero where there is none

@@ -290,22 +290,21 @@ class Leader {
       const auto used = directory ? directory->used_bytes() : Result<std::uint64_t>(0);
       if (used) notice.stage_bytes += *used;
     }
-    give_memory_back(notice.stage_bytes);
+    notice.automatic_limit =
+        restart::automatic_stage_limit(directory_.descriptor(), notice.stage_bytes);
+    give_memory_back(notice);
     const auto shared = restart::drop_idle_frames(
         directory_, frames_unheld_ns, is_stage_large_ ? frames_idle_short_ns : frames_idle_ns);
     shares_frames_ = shared && *shared;
-    if (notice.stage_bytes == last_notice_.stage_bytes &&
-        notice.commit_failed == last_notice_.commit_failed) {
-      return;
-    }
-    if (directory_.write_notice(notice)) last_notice_ = notice;
+    (void)directory_.write_notice(notice).has_value();
   }
 
   /// Near stage_limit= the pool gives way first, then kept sets; when that is not enough ranks
   /// write natively.
-  void give_memory_back(std::uint64_t used) {
+  void give_memory_back(const LaunchDirectory::Notice& notice) {
+    const std::uint64_t used = notice.stage_bytes;
     std::uint64_t limit = options_.settings.bytes("stage_limit");
-    if (limit == 0) limit = restart::automatic_stage_limit(directory_.descriptor(), used);
+    if (limit == 0) limit = notice.automatic_limit;
     is_stage_large_ = limit != 0 && used > limit - limit / 4;
     if (!is_stage_large_) return;
     tells_stage_short_ = true;
@@ -348,7 +347,6 @@ class Leader {
   };
   std::map<std::uint64_t, Drain> drains_;  ///< under way
   std::uint64_t drain_begin_ms_ = 0;       ///< of the first of them
-  LaunchDirectory::Notice last_notice_;
   std::uint64_t noticed_ms_ = 0;
   std::atomic<bool> looking_ = false;
   std::uint64_t looked_ms_ = 0;

@@ -93,10 +93,12 @@ TEST_CASE("shapes are marked native for the whole launch") {
 TEST_CASE("a notice of the leader is read by the ranks") {
   const TestStage stage;
   CHECK(stage.directory.notice().stage_bytes == 0);
-  CHECK(stage.directory.write_notice({123456789, true}));
+  CHECK(stage.directory.write_notice({123456789, true, 987654321}));
   CHECK(stage.directory.notice().stage_bytes == 123456789);
+  CHECK(stage.directory.notice().automatic_limit == 987654321);
+  CHECK(clock_ns(CLOCK_REALTIME) - stage.directory.notice().written_ns < 60'000'000'000);
   CHECK(stage.directory.notice().commit_failed);
-  CHECK(stage.directory.write_notice({1, false}));
+  CHECK(stage.directory.write_notice({1, false, 0}));
   CHECK_FALSE(stage.directory.notice().commit_failed);
 }
 

@@ -86,12 +86,14 @@ def of_stage(stage):
 
 
 def end(find, seconds=5):
-    """SIGKILL for all that find() returns, again until none is left; gives those that were there at first."""
+    """SIGKILL for all that find() returns, again until none is left; gives those that were there at first. A dying process
+    has no command line any more, by which it was found, but its locks still: it is waited for."""
     first = find()
-    left, limit = first, time.monotonic() + seconds
-    while left and time.monotonic() < limit:
+    left, killed, limit = first, {}, time.monotonic() + seconds
+    while (left or any(process.alive() for process in killed.values())) and time.monotonic() < limit:
         for process in left:
             process.signal(signal.SIGKILL)
+            killed[process.pid] = process
         time.sleep(0.02)
         left = find()
     return first

@@ -90,13 +90,22 @@ bool LaunchDirectory::is_marked_native(const std::string& shape) const {
 
 Result<std::optional<File>> LaunchDirectory::try_lead() const {
   File file = MCR_TRY(File::open(descriptor(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW));
-  for (int turn = 0; turn < turns; ++turn) {
+  // A leader holds it alone. has_leader() shares it for a moment, which on a busy machine is as long
+  // as its process gets no processor.
+  constexpr int most_turns = 1000;
+  int seen_led = 0;
+  for (int turn = 0; turn < most_turns && seen_led < turns; ++turn) {
     if (MCR_TRY(try_lock(file, LockKind::exclusive))) {
       // A last leader may have removed the directory, and the lock with it, in between.
       if (!is_still_named(file, descriptor(), lock_name)) return std::optional<File>();
       return std::optional<File>(std::move(file));
     }
-    pause_briefly();  // has_leader() of some rank holds it for a moment
+    if (MCR_TRY(try_lock(file, LockKind::shared))) {
+      unlock(file);
+    } else {
+      ++seen_led;
+    }
+    pause_briefly();
   }
   return std::optional<File>();
 }

@@ -177,7 +177,9 @@ void adopt_launch(const std::string& launch_directory) {
   const auto directory = restart::LaunchDirectory::open(launch_directory);
   if (!directory || directory->has_leader()) return;
   const std::string command = command_path();
-  (void)spawn(command, {command, "leader", "--detach", "--adopt", launch_directory});
+  const int status = spawn(command, {command, "leader", "--detach", "--adopt", launch_directory});
+  restart::log_debug("starts a leader for ", launch_directory, ", which has none: ",
+                     std::strerror(status));
 }
 
 void adopt_orphans(const std::string& stage) {
@@ -187,10 +189,16 @@ void adopt_orphans(const std::string& stage) {
   if (!launches) return;
   for (const std::string& path : *launches) {
     const auto directory = restart::LaunchDirectory::open(path);
-    if (!directory || directory->has_leader()) continue;
-    // Where somebody lives, he sees to it himself.
+    if (!directory) continue;
+    if (directory->has_leader()) {
+      restart::log_debug("leaves ", path, " to its leader");
+      continue;
+    }
     const auto lives = directory->anybody_lives();
-    if (!lives || *lives) continue;
+    if (!lives || *lives) {
+      restart::log_debug("leaves ", path, " to those who live");
+      continue;
+    }
     const auto has_parts = [&](State state) {
       const auto parts = directory->list(state);
       return parts && !parts->empty();

@@ -27,8 +27,13 @@ class Process:
             self.environment[key.decode(errors="replace")] = value.decode(errors="replace")
 
     def alive(self):
-        state = read_bytes(f"/proc/{self.pid}/stat").rpartition(b")")[2].split()[:1]
-        return bool(state) and state[0] not in (b"Z", b"X")
+        """While any of its threads is: what it has open, and locked, is so until the last one has ended."""
+        try:
+            threads = os.listdir(f"/proc/{self.pid}/task")
+        except OSError:
+            return False
+        states = [read_bytes(f"/proc/{self.pid}/task/{thread}/stat").rpartition(b")")[2].split()[:1] for thread in threads]
+        return any(state and state[0] not in (b"Z", b"X") for state in states)
 
     def opened(self):
         """What its descriptors, its mappings and its working directory lead to."""

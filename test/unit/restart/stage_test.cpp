@@ -190,6 +190,22 @@ TEST_CASE("one of those who ask is to start a leader") {
   }
 }
 
+TEST_CASE("one that asks for a leader and is not scheduled for a while keeps none from starting") {
+  const TestStage stage;
+  REQUIRE(stage.directory.try_lead());  // makes the file
+  const auto asker = File::open(AT_FDCWD, stage.directory.path() + "/lock", O_RDONLY);
+  REQUIRE(asker);
+  REQUIRE(try_lock(*asker, LockKind::shared));
+  std::thread goes_on([&] {
+    ::usleep(200'000);
+    unlock(*asker);
+  });
+  const auto lead = stage.directory.try_lead();
+  goes_on.join();
+  REQUIRE(lead);
+  CHECK(lead->has_value());
+}
+
 TEST_CASE("ranks that ask for a leader do not keep one from starting") {
   const TestStage stage;
   REQUIRE(stage.directory.try_lead());  // makes the file

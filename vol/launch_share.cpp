@@ -20,7 +20,7 @@ class LaunchShare final : public restart::FrameShare {
   /// What was shared goes with its leader: one that died is replaced.
   ~LaunchShare() override {
     if (stage_ && Process::is_owner() && restart::LaunchDirectory::open(stage_->directory.path()))
-      ensure_leader(*stage_, LeaderLook::now);
+      ensure_leader(*stage_, LeaderLook::last);
   }
   LaunchShare(const LaunchShare&) = delete;
   LaunchShare& operator=(const LaunchShare&) = delete;

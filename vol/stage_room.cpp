@@ -9,8 +9,7 @@ namespace mcr::vol {
 
 namespace {
 
-/// Which control groups limit this process takes many files to read, some of which cost the kernel
-/// milliseconds on large nodes: the leader does it.
+/// Which control groups limit this process takes many files to read: the leader does it.
 std::uint64_t limit_of_memory(int descriptor, const restart::LaunchDirectory::Notice& notice) {
   constexpr std::uint64_t fresh_ns = 3'000'000'000;
   const std::uint64_t now = realtime_ns();

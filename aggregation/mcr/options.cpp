@@ -51,8 +51,7 @@ std::string packed_container_in(const std::string& directory) {
     // Devices and the like are not even opened.
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    Bytes head(restart::UserBlock::bytes);
-    if (file && file->read_at(0, head) && restart::read_user_block(head)) return path;
+    if (file && is_container(*file)) return path;
   }
   return {};
 }
@@ -92,6 +91,11 @@ int exit_code_of(const Error& error) {
     default:
       return exit_code::failure;
   }
+}
+
+bool is_container(const File& file) {
+  Bytes head(restart::UserBlock::bytes);
+  return file.read_at(0, head).has_value() && restart::read_user_block(head).has_value();
 }
 
 Result<std::vector<std::string>> find_containers(const std::string& argument) {

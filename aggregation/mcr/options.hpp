@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codecs/base/result.hpp"
+#include "restart/base/file.hpp"
 #include "restart/unpack.hpp"
 
 namespace mcr::aggregation {
@@ -23,9 +24,12 @@ inline constexpr int pending = 4;  ///< not finished within the time given
 
 int exit_code_of(const Error& error);
 
+/// Whether the file begins as a container does, whatever its name.
+bool is_container(const restart::File& file);
+
 /// Containers that `argument` names: a container; a stub (all containers of its set); a directory
 /// (all of jobs that lie in it or in its mcr/); or the beginning of containers' paths. Sorted; none
-/// is Cause::usage, and ENOENT where a directory has none.
+/// is Cause::system with ENOENT.
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 
 /// Runs on so many threads (oneTBB).

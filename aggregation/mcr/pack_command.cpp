@@ -16,7 +16,6 @@
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/format/index.hpp"
 #include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -68,11 +67,6 @@ std::string common_directory(const std::vector<std::string>& files) {
       common = common.substr(0, common.rfind('/', common.size() - 2) + 1);
   }
   return common;
-}
-
-bool is_container(const restart::File& file) {
-  Bytes head(restart::UserBlock::bytes);
-  return file.read_at(0, head).has_value() && restart::read_user_block(head).has_value();
 }
 
 /// An override that names nothing is a mistake of typing.

@@ -2,7 +2,6 @@
 """The benchmarks: each answers figures and plots. What is asked of a figure stands beside it."""
 import json
 import os
-import subprocess
 import time
 
 from drawing import bars, lines

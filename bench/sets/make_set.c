@@ -8,9 +8,9 @@
  * them: thorn::variable tl=0 rl=… c=…), each with its own values. KIND: `solver`, a smooth field with
  * noise in its lower bits, which compresses like a simulation's state, or `noise`, which does not.
  * --rank writes one rank's file alone: started once per rank it is a job without MPI. --steps writes all
- * of it so many times, with a pause before each but the first, as step.0001/part.0000.h5 and so on (made
- * beforehand), the same values each time. Prints what the program waited for, a line for each step: seconds from H5Fcreate to the
- * return of H5Fclose (and of fsync), values being ready.
+ * of it so many times, with a pause before each but the first, as step.0001/part.0000.h5 and so on, the
+ * same values each time; the directories must be there. Prints what the program waited for, a line for
+ * each step: seconds from H5Fcreate to the return of H5Fclose (and of fsync), values being ready.
  * The same arguments give the same bytes. */
 #include <fcntl.h>
 #include <hdf5.h>

@@ -3,10 +3,9 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
-
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/base/time_stamp.hpp"
 
 namespace mcr::restart {
@@ -36,7 +35,8 @@ void note_removed_set(const std::string& containers, const std::string& prefix,
   const auto log =
       File::open(AT_FDCWD, containers + log_name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
   if (!log) return;
-  (void)log->append(as_bytes(time_stamp() + " " + prefix + "* " + why + "\n")).has_value();
+  (void)log->append(as_bytes(time_stamp() + " " + printable(prefix + "* " + why) + "\n"))
+      .has_value();
   if (log->size().value_or(0) <= most_bytes) return;
   const std::string rest = tail_of(*log, most_bytes / 2);
   (void)replace_file(AT_FDCWD, containers + log_name, as_bytes(rest), 0666, Durability::none)
@@ -47,14 +47,10 @@ std::optional<std::string> removed_set(const std::string& containers, const std:
   const auto log = File::open(AT_FDCWD, containers + log_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!log) return std::nullopt;
   const std::string text = tail_of(*log, most_bytes);
-  const std::size_t found = text.rfind(" " + prefix + "* ");
+  const std::size_t found = text.rfind(" " + printable(prefix) + "* ");
   if (found == std::string::npos) return std::nullopt;
   const std::size_t begin = text.rfind('\n', found) + 1;  // npos + 1 is the beginning
-  std::string line = text.substr(begin, text.find('\n', found) - begin);
-  // It is told to a person as it stands, and may come from anybody.
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return line.substr(0, 1024);
+  return text.substr(begin, text.find('\n', found) - begin).substr(0, 1024);
 }
 
 }  // namespace mcr::restart

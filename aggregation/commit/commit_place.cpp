@@ -11,6 +11,7 @@
 #include "aggregation/commit/put_back.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/base/time_stamp.hpp"
 #include "restart/container_reader.hpp"
 
@@ -92,7 +93,9 @@ void report_trouble(const std::string& container_directory, const std::string& m
   restart::log_warning(message);
   const auto log = File::open(AT_FDCWD, container_directory + "/set-trouble.log",
                               O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
-  if (log) (void)log->append(as_bytes(restart::time_stamp() + " " + message + "\n")).has_value();
+  if (log)
+    (void)log->append(as_bytes(restart::time_stamp() + " " + restart::printable(message) + "\n"))
+        .has_value();
 }
 
 }  // namespace mcr::aggregation

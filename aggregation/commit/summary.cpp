@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "restart/base/file.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
@@ -67,11 +68,10 @@ void Summary::write_file(const Busy& busy) {
                      line("put_back", put_back_) + line("failed_commits", failures_) +
                      line("pending", pending_);
   if (!busy.what.empty()) {
-    std::string what = busy.what;
-    std::replace(what.begin(), what.end(), '\n', ' ');
-    text += "draining=" + what + "\n" + line("drain_seconds", busy.seconds);
+    text +=
+        "draining=" + restart::printable(busy.what) + "\n" + line("drain_seconds", busy.seconds);
   }
-  if (!last_failure_.empty()) text += "last_failure=" + last_failure_ + "\n";
+  if (!last_failure_.empty()) text += "last_failure=" + restart::printable(last_failure_) + "\n";
   const auto written = [&]() -> Result<void> {
     const restart::File file = MCR_TRY(restart::File::open(
         directory_.descriptor(), "summary.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
@@ -22,10 +23,9 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 /// Names come from strangers' files, in any encoding.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (const char c : restart::printable(text)) {
     if (c == '"' || c == '\\') result += '\\';
-    result += byte < 0x20 || byte >= 0x7f ? '?' : c;
+    result += c;
   }
   return result + '"';
 }

@@ -47,7 +47,7 @@ RunCommand declare_config(CLI::App& app) {
     std::vector<std::string> warnings;
     const auto settings = effective_settings(*directory, warnings);
     for (const std::string& warning : warnings)
-      std::fprintf(stderr, "mcr config: %s\n", warning.c_str());
+      print_line(stderr, "mcr config: %s", warning.c_str());
     if (!settings) return print_error(common, "config", settings.error());
     const restart::Launcher launcher = launcher_of(*settings);
     nlohmann::json values = nlohmann::json::object();

@@ -345,12 +345,12 @@ RunCommand declare_doctor(CLI::App& app) {
                       {"what", finding.what},
                       {"remedy", finding.remedy}});
       if (common.json) continue;
-      std::printf("%-5s %s\n", verdict_name(finding.verdict), finding.what.c_str());
-      if (!finding.remedy.empty()) std::printf("      -> %s\n", finding.remedy.c_str());
+      print_line(stdout, "%-5s %s", verdict_name(finding.verdict), finding.what.c_str());
+      if (!finding.remedy.empty()) print_line(stdout, "      -> %s", finding.remedy.c_str());
     }
     if (common.json) print_json({{"healthy", doctor.is_healthy()}, {"findings", list}});
     if (words->empty() && !common.json)
-      std::printf("      a program is examined by `mcr doctor -- CMD ARGUMENTS`\n");
+      print_line(stdout, "      a program is examined by `mcr doctor -- CMD ARGUMENTS`");
     return doctor.is_healthy() ? exit_code::success : exit_code::failure;
   };
 }

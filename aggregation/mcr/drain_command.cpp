@@ -34,7 +34,7 @@ RunCommand declare_drain(CLI::App& app) {
     if (common.json)
       print_json({{"complete", drained->complete}, {"left", to_json(drained->left)}});
     if (drained->complete) {
-      if (!common.json) std::printf("all is committed\n");
+      if (!common.json) print_line(stdout, "all is committed");
       return exit_code::success;
     }
     print_left("drain", drained->left);

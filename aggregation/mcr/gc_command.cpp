@@ -59,17 +59,17 @@ RunCommand declare_gc(CLI::App& app) {
       }
       for (const std::string& path : set.containers) {
         list.push_back(path);
-        if (!common.json) std::printf("%s\n", path.c_str());
+        if (!common.json) print_line(stdout, "%s", path.c_str());
       }
       bytes += set.container_bytes;
     }
     if (common.json) {
       print_json({{"removed", words->remove}, {"containers", list}, {"bytes", bytes}});
     } else if (list.empty()) {
-      std::printf("nothing to remove\n");
+      print_line(stdout, "nothing to remove");
     } else {
-      std::printf("%zu containers, %s%s\n", list.size(), size_text(bytes).c_str(),
-                  words->remove ? " removed" : "; remove them with --remove");
+      print_line(stdout, "%zu containers, %s%s", list.size(), size_text(bytes).c_str(),
+                 words->remove ? " removed" : "; remove them with --remove");
     }
     return exit_code::success;
   };

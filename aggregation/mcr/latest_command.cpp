@@ -55,7 +55,7 @@ RunCommand declare_latest(CLI::App& app) {
       for (const StoredSet& set : sets) {
         list.push_back(to_json(set));
         if (!common.json)
-          std::printf("%-10s %s\n", wholeness_name(set.wholeness), set.prefix.c_str());
+          print_line(stdout, "%-10s %s", wholeness_name(set.wholeness), set.prefix.c_str());
       }
       if (common.json) print_json(list);
       return exit_code::success;
@@ -70,7 +70,7 @@ RunCommand declare_latest(CLI::App& app) {
     if (common.json) {
       print_json(to_json(*newest));
     } else {
-      std::printf("%s\n", newest->prefix.c_str());
+      print_name(newest->prefix);
     }
     return exit_code::success;
   };

@@ -58,7 +58,7 @@ void print_launches(const std::vector<LaunchStatus>& launches) {
   table.print();
   for (const LaunchStatus& launch : launches) {
     const std::string still = launch.what_stands_still();
-    if (!still.empty()) std::printf("%s: %s\n", name_of(launch).c_str(), still.c_str());
+    if (!still.empty()) print_line(stdout, "%s: %s", name_of(launch).c_str(), still.c_str());
   }
 }
 
@@ -70,9 +70,9 @@ void print_left(std::string_view command, const std::vector<LaunchStatus>& left)
                       : !still.empty()                ? still
                       : launch.processes > 0          ? "its processes still run"
                                                       : "see " + launch.path + "/leader.log";
-    std::fprintf(stderr, "mcr %.*s: %zu published and %zu open parts remain in %s: %s\n",
-                 static_cast<int>(command.size()), command.data(), launch.published, launch.open,
-                 launch.path.c_str(), why.c_str());
+    print_line(stderr, "mcr %.*s: %zu published and %zu open parts remain in %s: %s",
+               static_cast<int>(command.size()), command.data(), launch.published, launch.open,
+               launch.path.c_str(), why.c_str());
   }
 }
 

@@ -144,16 +144,16 @@ void print_listed(const Listed& listed, bool verbose) {
   const auto data = static_cast<std::uint64_t>(
       std::count_if(listed.variables.begin(), listed.variables.end(),
                     [](const ListedVariable& variable) { return variable.is_data; }));
-  std::printf(
-      "%s\n  %s, launch %s, sequence %llu\n  ranks %s of %u%s, %s, %s -> %s (%sx), %s, "
-      "%s\n",
-      listed.name.c_str(), set.masked_name.c_str(), set.launch.c_str(),
-      static_cast<unsigned long long>(set.sequence), ranks_text(listed.parts).c_str(),
-      set.rank_count, set.passed_ranks.empty() ? "" : " (others passed)",
-      restart::counted(data, "variable").c_str(), size_text(listed.raw_bytes).c_str(),
-      size_text(listed.stored_bytes).c_str(),
-      ratio_text(listed.raw_bytes, listed.stored_bytes).c_str(), set.scheme.c_str(),
-      set.profile.c_str());
+  print_line(stdout, "%s", listed.name.c_str());
+  print_line(stdout, "  %s, launch %s, sequence %llu", set.masked_name.c_str(), set.launch.c_str(),
+             static_cast<unsigned long long>(set.sequence));
+  print_line(stdout, "  ranks %s of %u%s, %s, %s -> %s (%sx), %s, %s",
+             ranks_text(listed.parts).c_str(), set.rank_count,
+             set.passed_ranks.empty() ? "" : " (others passed)",
+             restart::counted(data, "variable").c_str(), size_text(listed.raw_bytes).c_str(),
+             size_text(listed.stored_bytes).c_str(),
+             ratio_text(listed.raw_bytes, listed.stored_bytes).c_str(), set.scheme.c_str(),
+             set.profile.c_str());
   if (!verbose) return;
   Table table({"variable", "raw", "stored", "ratio", "frames", "pipeline"},
               {false, true, true, true, true, false});

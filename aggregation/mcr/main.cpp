@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -56,13 +57,18 @@ int run(int count, char** words) {
                                             [&](const auto& it) { return it.name == *name; })) {
     const std::string why =
         "there is no command " + std::string(*name) + "; `mcr --help` lists them";
-    std::fprintf(stderr, "mcr: %s\n", why.c_str());
+    print_line(stderr, "mcr: %s", why.c_str());
     return failed(why);
   }
   try {  // CLI11 is a library that throws
     app.parse(count, words);
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
+    std::ostringstream out;
+    std::ostringstream errors;
+    const int status = app.exit(error, out, errors);
+    std::fputs(out.str().c_str(), stdout);
+    std::istringstream lines(errors.str());
+    for (std::string line; std::getline(lines, line);) print_line(stderr, "%s", line.c_str());
     return status == 0 ? exit_code::success : failed(error.what());
   }
   for (const auto& [command, run_command] : commands) {
@@ -79,7 +85,7 @@ int main(int count, char** words) {
   try {
     return mcr::aggregation::run(count, words);
   } catch (const std::exception& error) {  // no memory, and what libraries throw
-    std::fprintf(stderr, "mcr: %s\n", error.what());
+    mcr::aggregation::print_line(stderr, "mcr: %s", error.what());
     return mcr::aggregation::exit_code::failure;
   }
 }

@@ -46,8 +46,7 @@ Result<void> set_pair(restart::Settings& settings, const std::string& prefix,
 Result<MergeOptions> merge_options_of(const PackOptions& pack, const std::string& directory) {
   std::vector<std::string> warnings;
   restart::Settings settings = MCR_TRY(effective_settings(directory, warnings));
-  for (const std::string& warning : warnings)
-    std::fprintf(stderr, "mcr pack: %s\n", warning.c_str());
+  for (const std::string& warning : warnings) print_line(stderr, "mcr pack: %s", warning.c_str());
   for (const auto& [key, value] : pack.settings) {
     if (!value.empty()) MCR_TRY(settings.set(key, value, "command line"));
   }
@@ -77,8 +76,8 @@ void warn_of_unused(const std::vector<std::string>& codecs, const CommitReport& 
         report.variables.begin(), report.variables.end(),
         [&](const auto& variable) { return variable.name == name || variable.type == name; });
     if (!is_used)
-      std::fprintf(stderr, "mcr pack: --codec %s: no variable and no type has this name\n",
-                   codec.c_str());
+      print_line(stderr, "mcr pack: --codec %s: no variable and no type has this name",
+                 codec.c_str());
   }
 }
 
@@ -197,9 +196,9 @@ void print_report(const CommitReport& report, bool verbose) {
     }
     table.print();
   }
-  std::printf("%s: %s -> %s (%sx)\n", report.path.c_str(), size_text(report.raw_bytes).c_str(),
-              size_text(report.container_bytes).c_str(),
-              ratio_text(report.raw_bytes, report.container_bytes).c_str());
+  print_line(stdout, "%s: %s -> %s (%sx)", report.path.c_str(), size_text(report.raw_bytes).c_str(),
+             size_text(report.container_bytes).c_str(),
+             ratio_text(report.raw_bytes, report.container_bytes).c_str());
 }
 
 }  // namespace
@@ -232,8 +231,7 @@ RunCommand declare_pack(CLI::App& app) {
     const auto report = pack(*options);
     if (!report) return print_error(common, "pack", report.error());
     for (const std::string& reason : report->unreadable) {
-      std::fprintf(stderr, "mcr pack: stored as plain bytes, not by variables: %s\n",
-                   reason.c_str());
+      print_line(stderr, "mcr pack: stored as plain bytes, not by variables: %s", reason.c_str());
     }
     warn_of_unused(options->codecs, *report);
     if (!options->trace.empty()) {

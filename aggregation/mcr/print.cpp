@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdarg>
 #include <cstdio>
 
 #include "aggregation/mcr/options.hpp"
+#include "restart/base/printable.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -16,6 +18,51 @@ std::string format(const char* pattern, double number) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), pattern, number);
   return text.data();
+}
+
+void write_json_text(std::string_view text, std::string& out) {
+  const auto write_code = [&](char32_t code) {
+    std::array<char, 8> escape{};
+    std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(code));
+    out += escape.data();
+  };
+  out += '"';
+  while (!text.empty()) {
+    const restart::Character character = restart::first_character(text);
+    const std::string_view bytes = text.substr(0, character.bytes);
+    text.remove_prefix(character.bytes);
+    if (!character.is_utf8) {
+      write_code(0xdc00U + static_cast<unsigned char>(bytes.front()));
+    } else if (bytes == "\"" || bytes == "\\") {
+      (out += '\\') += bytes;
+    } else if (restart::printable(bytes) != bytes) {
+      write_code(character.code);  // all of them are below U+10000
+    } else {
+      out += bytes;
+    }
+  }
+  out += '"';
+}
+
+/// As nlohmann's dump(2), but for text, where that one knows no way to print every byte.
+void write_json(const nlohmann::json& value, std::size_t indent, std::string& out) {
+  if (value.is_string()) return write_json_text(value.get_ref<const std::string&>(), out);
+  if (!value.is_structured() || value.empty()) {
+    out += value.dump();
+    return;
+  }
+  out += value.is_object() ? '{' : '[';
+  const char* separator = "\n";
+  for (const auto& [key, item] : value.items()) {
+    out += separator + std::string(indent + 2, ' ');
+    separator = ",\n";
+    if (value.is_object()) {
+      write_json_text(key, out);
+      out += ": ";
+    }
+    write_json(item, indent + 2, out);
+  }
+  out += '\n' + std::string(indent, ' ') + (value.is_object() ? '}' : ']');
 }
 
 /// Characters, not bytes: UTF-8's continuation bytes do not count.
@@ -28,14 +75,34 @@ std::size_t width_of(const std::string& text) {
 }  // namespace
 
 int print_error(const CommonOptions& options, std::string_view command, const Error& error) {
-  std::fprintf(stderr, "mcr %.*s: %s\n", static_cast<int>(command.size()), command.data(),
-               error.message.c_str());
+  print_line(stderr, "mcr %.*s: %s", static_cast<int>(command.size()), command.data(),
+             error.message.c_str());
   if (options.json) print_json({{"error", error.message}});
   return exit_code_of(error);
 }
 
+void print_line(std::FILE* to, const char* format, ...) {
+  std::va_list values;
+  va_start(values, format);
+  std::va_list again;
+  va_copy(again, values);
+  const int length = std::vsnprintf(nullptr, 0, format, values);
+  va_end(values);
+  std::string text(static_cast<std::size_t>(std::max(length, 0)) + 1, '\0');
+  std::vsnprintf(text.data(), text.size(), format, again);
+  va_end(again);
+  text.pop_back();
+  std::fprintf(to, "%s\n", restart::printable(text).c_str());
+}
+
+void print_name(const std::string& name) {
+  if (::isatty(STDOUT_FILENO) == 1) return print_line(stdout, "%s", name.c_str());
+  std::printf("%s\n", name.c_str());
+}
+
 void print_json(const nlohmann::json& value) {
-  const std::string text = value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text;
+  write_json(value, 0, text);
   std::printf("%s\n", text.c_str());
 }
 
@@ -70,8 +137,13 @@ void Table::print() const {
       line += right_[i] ? pad + row[i] : row[i] + pad;
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    std::printf("%s\n", line.c_str());
+    print_line(stdout, "%s", line.c_str());
   }
+}
+
+void Table::add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = restart::printable(cell);
+  rows_.push_back(std::move(row));
 }
 
 ProgressBar::ProgressBar(std::string title)

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +20,16 @@ namespace mcr::aggregation {
 /// answers the exit code that belongs to it.
 int print_error(const CommonOptions& options, std::string_view command, const Error& error);
 
-/// One JSON value on standard output. Text that is no UTF-8 (paths) has its bad bytes replaced.
+/// One line on `to`, in printf's format. Names may hold any byte: what a terminal would obey is
+/// printed as an escape (restart/base/printable), a line feed too.
+__attribute__((format(printf, 2, 3))) void print_line(std::FILE* to, const char* format, ...);
+
+/// A line on standard output that is one name and nothing else. Into a pipe or a file it goes as it
+/// is, because another program takes it from there, as with `ls`.
+void print_name(const std::string& name);
+
+/// One JSON value on standard output. A byte of a name that is no UTF-8 is printed as "\udc80" to
+/// "\udcff", as Python's os.fsdecode gives it: os.fsencode makes the name of it again.
 void print_json(const nlohmann::json& value);
 
 std::string size_text(std::uint64_t bytes);  ///< "1.4 GB", powers of 1000
@@ -30,7 +40,7 @@ class Table {
  public:
   Table(std::vector<std::string> titles, std::vector<bool> right)
       : rows_{std::move(titles)}, right_(std::move(right)) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row);
   void print() const;
 
  private:

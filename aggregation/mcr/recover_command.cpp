@@ -164,12 +164,12 @@ RunCommand declare_recover(CLI::App& app) {
       const auto remade = remake_stubs(directory, words->dry_run);
       if (!remade) return print_error(common, "recover", remade.error());
       for (const std::string& failure : remade->failures)
-        std::fprintf(stderr, "mcr recover: no stub at %s\n", failure.c_str());
+        print_line(stderr, "mcr recover: no stub at %s", failure.c_str());
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
       for (const Remade& stub : remade->stubs) {
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});
-        if (!common.json) std::printf("stub made again: %s\n", stub.path.c_str());
+        if (!common.json) print_line(stdout, "stub made again: %s", stub.path.c_str());
       }
     }
     if (common.json) {
@@ -179,13 +179,13 @@ RunCommand declare_recover(CLI::App& app) {
                   {"left", to_json(drained.left)},
                   {"stubs", stubs}});
     } else if (published + open == 0) {
-      std::printf("nothing was left to recover in the stage %s\n", stage->c_str());
+      print_line(stdout, "nothing was left to recover in the stage %s", stage->c_str());
     } else {
-      std::printf("%zu published parts and %zu of dead writers in %s%s\n", published, open,
-                  stage->c_str(),
-                  words->dry_run     ? ""
-                  : drained.complete ? ": all dealt with"
-                                     : "");
+      print_line(stdout, "%zu published parts and %zu of dead writers in %s%s", published, open,
+                 stage->c_str(),
+                 words->dry_run     ? ""
+                 : drained.complete ? ": all dealt with"
+                                    : "");
     }
     if (drained.complete) {
       return has_failed ? exit_code::failure : has_damage ? exit_code::damaged : exit_code::success;

@@ -68,7 +68,7 @@ std::vector<std::string> restart_words(const RunWords& words) {
       line.replace(at, hole.size(), quoted(value));
     }
   }
-  std::fprintf(stderr, "mcr run: again, from the newest whole set: %s\n", line.c_str());
+  print_line(stderr, "mcr run: again, from the newest whole set: %s", line.c_str());
   return {"/bin/sh", "-c", line};
 }
 
@@ -117,7 +117,7 @@ RunCommand declare_run(CLI::App& app) {
     if (!drained) return print_error(common, "run", drained.error());
     unsigned starts = 1;
     for (; *status != 0 && !is_interrupted(*status) && starts <= words->retries; ++starts) {
-      std::fprintf(stderr, "mcr run: start %u ended with %d\n", starts, *status);
+      print_line(stderr, "mcr run: start %u ended with %d", starts, *status);
       auto again = restart_words(*words);
       if (again.empty()) again = words->command;
       status = run_program(again, captured_environment(), common.json);
@@ -136,9 +136,8 @@ RunCommand declare_run(CLI::App& app) {
     if (!captured) {
       std::string command;
       for (const std::string& word : words->command) command += " " + word;
-      std::fprintf(stderr,
-                   "mcr run: no file was captured on this node; `mcr doctor --%s` says why\n",
-                   command.c_str());
+      print_line(stderr, "mcr run: no file was captured on this node; `mcr doctor --%s` says why",
+                 command.c_str());
     }
     print_left("run", drained->left);
     if (*status != 0) return *status;

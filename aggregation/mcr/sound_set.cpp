@@ -53,7 +53,7 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
     return container ? Error{Cause::damaged, unreadable.front()} : container.error();
   }
   for (const std::string& what : unreadable)
-    std::fprintf(stderr, "mcr %s: left out: %s\n", command, what.c_str());
+    print_line(stderr, "mcr %s: left out: %s", command, what.c_str());
   return found;
 }
 
@@ -62,8 +62,8 @@ const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* co
     if (set->wholeness != Wholeness::whole) continue;
     const std::string damage = damage_of(*set);
     if (damage.empty()) return &*set;
-    std::fprintf(stderr, "mcr %s: %s is damaged and left out: %s\n", command, set->prefix.c_str(),
-                 damage.c_str());
+    print_line(stderr, "mcr %s: %s is damaged and left out: %s", command, set->prefix.c_str(),
+               damage.c_str());
   }
   return nullptr;
 }

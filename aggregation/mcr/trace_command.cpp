@@ -92,13 +92,13 @@ void print_traces(const std::vector<Trace>& traces) {
   };
   for (const Trace& trace : traces) {
     const double seconds = std::max(trace.all_phases(), 1e-9);
-    std::printf("%s\n  %s in %llu parts -> %s (%sx), %.1f MB/s, %u threads, %llu blocks\n",
-                trace.container.c_str(), size_text(trace.raw_bytes).c_str(),
-                static_cast<unsigned long long>(trace.parts),
-                size_text(trace.container_bytes).c_str(),
-                ratio_text(trace.raw_bytes, trace.container_bytes).c_str(),
-                static_cast<double>(trace.raw_bytes) / seconds / 1e6, trace.threads,
-                static_cast<unsigned long long>(trace.blocks));
+    print_line(stdout, "%s", trace.container.c_str());
+    print_line(stdout, "  %s in %llu parts -> %s (%sx), %.1f MB/s, %u threads, %llu blocks",
+               size_text(trace.raw_bytes).c_str(), static_cast<unsigned long long>(trace.parts),
+               size_text(trace.container_bytes).c_str(),
+               ratio_text(trace.raw_bytes, trace.container_bytes).c_str(),
+               static_cast<double>(trace.raw_bytes) / seconds / 1e6, trace.threads,
+               static_cast<unsigned long long>(trace.blocks));
     Table phases({"  phase", "time", "share"}, {false, true, true});
     for (const auto& [name, time] : trace.phases) {
       phases.add({"  " + name, milliseconds(time), decimal(time / seconds * 100) + " %"});
@@ -151,7 +151,7 @@ RunCommand declare_trace(CLI::App& app) {
       for (const Trace& trace : *traces) all.push_back(to_json(trace));
       print_json({{"traces", all}});
     } else if (traces->empty()) {
-      std::printf("no drains are recorded here; `mcr pack --trace` and trace= record them\n");
+      print_line(stdout, "no drains are recorded here; `mcr pack --trace` and trace= record them");
     } else {
       print_traces(*traces);
     }

@@ -199,8 +199,8 @@ RunCommand declare_unpack(CLI::App& app) {
       print_json(
           {{"directory", command->directory}, {"files", report->files}, {"bytes", report->bytes}});
     } else {
-      std::printf("%s, %s, in %s\n", restart::counted(report->files.size(), "file").c_str(),
-                  size_text(report->bytes).c_str(), command->directory.c_str());
+      print_line(stdout, "%s, %s, in %s", restart::counted(report->files.size(), "file").c_str(),
+                 size_text(report->bytes).c_str(), command->directory.c_str());
     }
     return exit_code::success;
   };

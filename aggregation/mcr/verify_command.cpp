@@ -71,17 +71,17 @@ Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
 
 void print_verified(const Verified& verified) {
   const restart::VerifyReport& report = verified.report;
-  for (const std::string& damage : report.damage) std::printf("%s\n", damage.c_str());
+  for (const std::string& damage : report.damage) print_line(stdout, "%s", damage.c_str());
   std::string ranks;
   for (const std::uint32_t rank : report.damaged_ranks) ranks += " " + std::to_string(rank);
   if (report.damage.empty()) {
-    std::printf("%s: sound: %s, %s, %s\n", verified.name.c_str(),
-                restart::counted(report.parts, "part").c_str(),
-                restart::counted(report.frames, "frame").c_str(),
-                size_text(report.raw_bytes).c_str());
+    print_line(stdout, "%s: sound: %s, %s, %s", verified.name.c_str(),
+               restart::counted(report.parts, "part").c_str(),
+               restart::counted(report.frames, "frame").c_str(),
+               size_text(report.raw_bytes).c_str());
   } else {
-    std::printf("%s: DAMAGED; ranks that do not come back:%s\n", verified.name.c_str(),
-                ranks.empty() ? " none or unknown" : ranks.c_str());
+    print_line(stdout, "%s: DAMAGED; ranks that do not come back:%s", verified.name.c_str(),
+               ranks.empty() ? " none or unknown" : ranks.c_str());
   }
 }
 
@@ -193,11 +193,11 @@ RunCommand declare_verify(CLI::App& app) {
     const VerifiedDirectory directory = verify_sets(*all, command->arguments);
     nlohmann::json sets = nlohmann::json::array();
     for (const VerifiedSet& set : directory.sets) {
-      if (!common.json) std::printf("%-10s %s*\n", set.state.c_str(), set.prefix.c_str());
+      if (!common.json) print_line(stdout, "%-10s %s*", set.state.c_str(), set.prefix.c_str());
       sets.push_back({{"set", set.prefix}, {"state", set.state}, {"damage", set.damage}});
     }
     for (const std::string& what : directory.damage) {
-      if (!common.json) std::printf("%s\n", what.c_str());
+      if (!common.json) print_line(stdout, "%s", what.c_str());
     }
     damaged |= !directory.damage.empty();
     if (common.json)

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "codecs/base/checksum.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::restart {
@@ -83,10 +84,7 @@ void write_line(std::string_view message) {
   std::string line;
   if (to != STDERR_FILENO) line = time_of_day();
   if (!message.starts_with("mcr: ")) line += "mcr: ";
-  line += message;
-  std::replace_if(
-      line.begin(), line.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  line += printable(message);
   line.push_back('\n');
   const QuietPipe quiet;
   std::string_view rest = line;

@@ -3,6 +3,7 @@
 // own, and ids kept in statics would be wrong after H5close().
 #include "vol/binding/error_stack.hpp"
 
+#include "restart/base/printable.hpp"
 #include "vol/binding/id.hpp"
 
 namespace mcr::vol {
@@ -17,7 +18,7 @@ void push_error(const char* function, const Error& error) {
                                                                   : "system error"));
   if (!error_class || !major || !minor) return;
   hdf5.H5Epush2(H5E_DEFAULT, "mcr", function, 0, error_class.get(), major.get(), minor.get(), "%s",
-                error.message.c_str());
+                restart::printable(error.message).c_str());
   // The stack has references of its own; giving ours back would clear it.
   const KeptErrors kept;
   minor = Id();

@@ -28,21 +28,31 @@ struct Evidence {
   bool is_incomplete = false;  ///< one of them has no part of it there, or none that is reached
   bool is_certain = false;     ///< one of them had not finished it: its path shows another one
 };
+/// Looks only at ranks that something is known of: the number of ranks is a number from a file, and
+/// nothing pays for it.
 Evidence evidence_against(const Question& question, const Generation& newest) {
+  const Account& account = newest.account;
+  std::set<std::uint32_t> known = account.passed;
+  known.insert(account.failed.begin(), account.failed.end());
+  for (const auto& [rank, there] : question.present) known.insert(rank);
   Evidence evidence;
-  for (std::uint32_t rank = 0; rank < newest.account.rank_count; ++rank) {
+  evidence.missing = account.rank_count;
+  for (const std::uint32_t rank : known) {
+    if (rank >= account.rank_count) break;
     const auto found = question.present.find(rank);
     const AtName there = found == question.present.end() ? AtName{} : found->second;
     const bool shows_it = there.kind == AtName::Kind::stub && there.generation == newest.name;
-    if (shows_it && there.available) continue;
+    const bool wrote = account.wrote.contains(rank);
     // A rank that passed keeps what it had; under other names its file may be anything.
-    if (newest.account.passed.contains(rank) && !newest.account.wrote.contains(rank)) continue;
+    const bool passed = account.passed.contains(rank) && !wrote;
     // A native file may be the set's own: amended outside, or spilled.
-    const bool wrote = newest.account.wrote.contains(rank);
-    if (there.kind == AtName::Kind::native_file && wrote) continue;
-    ++evidence.missing;
+    const bool is_native = there.kind == AtName::Kind::native_file && wrote;
+    if ((shows_it && there.available) || passed || is_native) {
+      --evidence.missing;
+      continue;
+    }
     const bool shows_another = there.kind == AtName::Kind::stub && !shows_it;
-    evidence.is_certain |= shows_another || newest.account.failed.contains(rank);
+    evidence.is_certain |= shows_another || account.failed.contains(rank);
     evidence.is_incomplete |= evidence.is_certain || shows_it;
   }
   return evidence;
@@ -120,14 +130,13 @@ Choice choose_now(const Question& question, Evidence& evidence) {
 
 Wholeness wholeness(const Account& account) {
   if (account.drifted) return Wholeness::unknown;  // the parts may belong to different steps
-  std::uint32_t accounted = 0;
-  bool has_failed = false;
-  for (std::uint32_t rank = 0; rank < account.rank_count; ++rank) {
-    const bool is_accounted = account.wrote.contains(rank) || account.passed.contains(rank);
-    accounted += is_accounted ? 1 : 0;
-    has_failed |= !is_accounted && account.failed.contains(rank);
-  }
-  if (accounted == account.rank_count) return Wholeness::whole;
+  std::set<std::uint32_t> accounted = account.wrote;
+  accounted.insert(account.passed.begin(), account.passed.end());
+  accounted.erase(accounted.lower_bound(account.rank_count), accounted.end());
+  if (accounted.size() == account.rank_count) return Wholeness::whole;
+  const bool has_failed = std::any_of(
+      account.failed.begin(), account.failed.end(),
+      [&](std::uint32_t rank) { return rank < account.rank_count && !accounted.contains(rank); });
   return has_failed ? Wholeness::incomplete : Wholeness::unknown;
 }
 

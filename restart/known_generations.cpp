@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/native_members.hpp"
+#include "restart/ranks_to_probe.hpp"
 #include "restart/stage.hpp"
 #include "restart/stub_file.hpp"
 
@@ -76,6 +78,11 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
   return std::move(*stub);
 }
 
+bool exists(const std::string& path) {
+  struct stat status {};
+  return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
+}
+
 /// Where that cannot be told, nobody does: then what is there drains.
 bool goes_on(const LaunchDirectory& directory) {
   const auto answer = directory.anybody_goes_on();
@@ -139,11 +146,17 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
                            std::uint32_t rank, std::uint32_t rank_count,
                            const std::string& containers) {
   PresentNames present;
-  for (std::uint32_t other = 0; other < rank_count; ++other) {
+  const auto paths_of = [&](std::uint32_t other) {
+    return other == rank ? std::vector{path} : sibling_paths(path, masked_name, rank, other);
+  };
+  std::set<std::uint32_t> ranks = ranks_to_probe(masked_name, rank_count, [&](std::uint32_t other) {
+    const auto paths = paths_of(other);
+    return std::any_of(paths.begin(), paths.end(), exists);
+  });
+  if (rank < rank_count) ranks.insert(rank);
+  for (const std::uint32_t other : ranks) {
     AtName there;
-    const std::vector<std::string> paths =
-        other == rank ? std::vector{path} : sibling_paths(path, masked_name, rank, other);
-    for (const std::string& sibling : paths) {
+    for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
       auto stub = read_stub_at(sibling, containers, there, is_native);
       if (there.kind == AtName::Kind::nothing) continue;
@@ -152,7 +165,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
       if (stub && is_native) present.natives.insert(other);
       break;
     }
-    present.at[other] = there;
+    if (there.kind != AtName::Kind::nothing) present.at[other] = there;
   }
   return present;
 }

@@ -293,6 +293,16 @@ std::optional<std::uint64_t> masked_number(std::string_view path, std::string_vi
   return aligned ? number : std::nullopt;
 }
 
+bool fits_mask(std::string_view text, std::string_view masked_name) {
+  return align(text, masked_name, [](std::string_view, std::size_t, std::size_t) {});
+}
+
+bool is_masked(std::string_view masked_name) {
+  return masked_name.find(rank_word) != std::string_view::npos ||
+         masked_name.find(ranks_word) != std::string_view::npos ||
+         masked_name.find(part_word) != std::string_view::npos;
+}
+
 std::string pattern_of(std::string_view masked_name) {
   Mask mask;
   for (const Run& run : runs_of(masked_name, 0)) mask.emplace_back(run, number_word);

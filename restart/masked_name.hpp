@@ -42,6 +42,13 @@ std::vector<std::string> sibling_paths(std::string_view path, std::string_view m
 /// The number that stands in `path` where `masked_name` has its {rank} or {part}.
 std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name);
 
+/// Whether `text`, a path or one component of it, has digits where `masked_name` has its words, and
+/// is equal to it elsewhere.
+bool fits_mask(std::string_view text, std::string_view masked_name);
+
+/// Whether a word stands for digits in it.
+bool is_masked(std::string_view masked_name);
+
 /// The masked name with its other numbers masked too (`{n}`): the *pattern*, or *shape* of a name.
 std::string pattern_of(std::string_view masked_name);
 

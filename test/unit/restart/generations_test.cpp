@@ -224,3 +224,13 @@ TEST_CASE("within a launch the sequence orders, between launches the time") {
   CHECK(is_older(whole("A", 0, 99), whole("A", 1, 10)));
   CHECK(is_older(whole("B", 5, 10), whole("A", 0, 20)));
 }
+
+TEST_CASE("a number of ranks that nobody has costs nothing") {
+  constexpr std::uint32_t many = 4'000'000'000;
+  CHECK(wholeness({many, {0, 7}, {3}, {}, false}) == Wholeness::unknown);
+  CHECK(wholeness({many, {0, 7}, {3}, {5}, false}) == Wholeness::incomplete);
+  const Generation hostile = generation("a", 0, 10, {0}, many);
+  const Choice choice = choose_generation(question({hostile}, {shows(hostile)}));
+  CHECK(choice.kind == Answer::unknown);
+  CHECK(choice.missing == many - 1);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which ranks may have a file under a masked name. The number of ranks comes from a stub, and a
+// stub of a hundred bytes may claim four billion: the work here grows with the files that exist,
+// not with that number.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace mcr::restart {
+
+/// Up to this many ranks, each name is looked up: cheaper than listing a directory with many files.
+inline constexpr std::uint32_t ranks_looked_up = 1024;
+
+/// The ranks below `rank_count` that may have a file under `masked_name`: all of them if there are
+/// at most `ranks_looked_up`, else those whose number stands in the name of a file or directory at
+/// the place of the first {rank}. `masked_name` is a path; each directory with a masked name in it
+/// is listed once.
+///
+/// Where a directory may be searched but not listed, the ranks are tried in their order and given up
+/// after many misses in a row; `exists(rank)` says whether the rank has a file.
+template <typename Exists>
+std::set<std::uint32_t> ranks_to_probe(std::string_view masked_name, std::uint32_t rank_count,
+                                       Exists exists);
+
+namespace detail {
+/// False if a directory could not be listed.
+bool list_ranks(std::string_view masked_name, std::uint32_t rank_count,
+                std::set<std::uint32_t>& ranks);
+inline constexpr std::uint32_t misses_in_a_row = 65'536;
+}  // namespace detail
+
+template <typename Exists>
+std::set<std::uint32_t> ranks_to_probe(std::string_view masked_name, std::uint32_t rank_count,
+                                       Exists exists) {
+  std::set<std::uint32_t> ranks;
+  if (rank_count <= ranks_looked_up) {
+    for (std::uint32_t rank = 0; rank < rank_count; ++rank) ranks.insert(ranks.end(), rank);
+    return ranks;
+  }
+  if (detail::list_ranks(masked_name, rank_count, ranks)) return ranks;
+  std::uint32_t misses = 0;
+  for (std::uint32_t rank = 0; rank < rank_count && misses < detail::misses_in_a_row; ++rank) {
+    ++misses;
+    if (!exists(rank)) continue;
+    ranks.insert(ranks.end(), rank);
+    misses = 0;
+  }
+  return ranks;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which ranks may have a file under a masked name, whatever number of ranks a stub claims.
+#include "restart/ranks_to_probe.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "restart/known_generations.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr::restart;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Ranks = std::set<std::uint32_t>;
+constexpr std::uint32_t many = 4'000'000'000;
+
+void touch(const std::string& path) {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path) << "x";
+}
+
+bool not_asked(std::uint32_t rank) {
+  FAIL("rank " << rank << " was looked up");
+  return false;
+}
+bool never(std::uint32_t /*rank*/) { return false; }
+
+Ranks ranks_of(const PresentNames& present) {
+  Ranks ranks;
+  for (const auto& [rank, there] : present.at) ranks.insert(rank);
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("few ranks are all tried, whatever lies there") {
+  CHECK(ranks_to_probe("/nowhere/a_{rank}.h5", 3, not_asked) == Ranks{0, 1, 2});
+}
+
+TEST_CASE("of many ranks those are tried whose number is in a file's name") {
+  const ScratchDirectory scratch;
+  const std::string dir = scratch.path();
+  for (const char* name : {"a_7.h5", "a_0012.h5", "a_3999999999.h5", "a_4000000000.h5", "a_.h5",
+                           "b_9.h5", "a_11.h5x", "a_99999999999999999999.h5"})
+    touch(dir + "/" + name);
+  CHECK(ranks_to_probe(dir + "/a_{rank}.h5", many, not_asked) == Ranks{7, 12, 3999999999});
+}
+
+TEST_CASE("of many ranks those are tried whose number is in a directory's name") {
+  const ScratchDirectory scratch;
+  const std::string dir = scratch.path();
+  touch(dir + "/rank5/a.h5");
+  touch(dir + "/rank17/b.h5");
+  touch(dir + "/rank17.h5");
+  CHECK(ranks_to_probe(dir + "/rank{rank}/a.h5", many, not_asked) == Ranks{5, 17});
+  touch(dir + "/00/dump-0013.h5");
+  touch(dir + "/01/dump-2013.h5");
+  touch(dir + "/x1/dump-3013.h5");
+  CHECK(ranks_to_probe(dir + "/{ranks}/dump-{rank}.h5", many, not_asked) == Ranks{13, 2013});
+}
+
+TEST_CASE("what does not exist has no ranks") {
+  CHECK(ranks_to_probe("/nowhere/a_{rank}.h5", many, not_asked).empty());
+  CHECK(ranks_to_probe("/nowhere/{ranks}/a_{rank}.h5", many, not_asked).empty());
+  CHECK(ranks_to_probe("/etc/passwd", many, not_asked).empty());
+}
+
+TEST_CASE("listing and trying find the same names, of whatever width") {
+  const ScratchDirectory scratch;
+  const std::string dir = scratch.path();
+  for (const char* name : {"a_12.h5", "a_3.h5", "a_07.h5", "a_1000.h5"}) touch(dir + "/" + name);
+  const std::string path = dir + "/a_12.h5";
+  const std::string masked = dir + "/a_{rank}.h5";
+  const auto tried = present_names(path, masked, 12, ranks_looked_up, dir + "/mcr");
+  const auto listed = present_names(path, masked, 12, many, dir + "/mcr");
+  CHECK(ranks_of(tried) == Ranks{3, 7, 12, 1000});
+  CHECK(tried.paths == listed.paths);
+}
+
+TEST_CASE("where nothing can be listed the ranks are tried until many in a row are missing") {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.path() + "/file";
+  touch(file);
+  // ENOTDIR is an answer; a name that is too long for any directory is none.
+  const std::string unlistable = "/" + std::string(300, 'x') + "/a_{rank}.h5";
+  CHECK(ranks_to_probe(file + "/a_{rank}.h5", many, not_asked).empty());
+  CHECK(ranks_to_probe(unlistable, many, never).empty());
+  const auto every_thousandth = [](std::uint32_t rank) { return rank % 1000 == 0; };
+  CHECK(ranks_to_probe(unlistable, 1'000'000, every_thousandth).size() == 1000);
+}

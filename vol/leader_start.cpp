@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,8 +62,24 @@ struct Start {
   int status = 0;  // why it cannot be started
 };
 
+// The process in between has a descriptor table of its own, a copy of ours. All of it is closed before
+// the leader starts: the kernel lets us go on before it has closed what is to be closed at exec, and
+// until then a lock (flock) would outlive the program's close of a file, which HDF5 could then not
+// open again.
+void close_copied_descriptors() {
+  constexpr unsigned first = 3;
+  if (syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
+  // Linux before 5.9.
+  constexpr rlim_t most = 65536;
+  rlimit limit{most, most};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto end = static_cast<int>(std::min(limit.rlim_cur, most));
+  for (int descriptor = first; descriptor < end; ++descriptor) close(descriptor);
+}
+
 int start(void* argument) {
   Start& what = *static_cast<Start*>(argument);
+  close_copied_descriptors();
   pid_t started = -1;
   what.status = posix_spawn(&started, what.command, what.actions, what.attributes, what.words,
                             what.environment);
@@ -178,8 +196,8 @@ void adopt_launch(const std::string& launch_directory) {
   if (!directory || directory->has_leader()) return;
   const std::string command = command_path();
   const int status = spawn(command, {command, "leader", "--detach", "--adopt", launch_directory});
-  restart::log_debug("starts a leader for ", launch_directory, ", which has none: ",
-                     std::strerror(status));
+  restart::log_debug("starts a leader for ", launch_directory,
+                     ", which has none: ", std::strerror(status));
 }
 
 void adopt_orphans(const std::string& stage) {

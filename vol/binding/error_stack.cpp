@@ -32,4 +32,23 @@ KeptErrors::~KeptErrors() {
   if (stack_ >= 0) hdf5.H5Eset_current_stack(stack_);  // closes the id
 }
 
+QuietErrors::QuietErrors() {
+  hdf5.H5Eauto_is_v2(H5E_DEFAULT, &is_version_2_);
+  if (is_version_2_ != 0) {
+    hdf5.H5Eget_auto2(H5E_DEFAULT, &handler2_, &data_);
+    hdf5.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  } else if (hdf5.H5Eset_auto1 != nullptr) {
+    hdf5.H5Eget_auto1(&handler1_, &data_);
+    hdf5.H5Eset_auto1(nullptr, nullptr);
+  }
+}
+
+QuietErrors::~QuietErrors() {
+  if (is_version_2_ != 0) {
+    hdf5.H5Eset_auto2(H5E_DEFAULT, handler2_, data_);
+  } else if (hdf5.H5Eset_auto1 != nullptr) {
+    hdf5.H5Eset_auto1(handler1_, data_);
+  }
+}
+
 }  // namespace mcr::vol

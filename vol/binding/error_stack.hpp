@@ -23,4 +23,21 @@ class KeptErrors {
   hid_t stack_;
 };
 
+/// Calls of HDF5's functions that may fail while the program's own call succeeds: neither the
+/// program's error handler (H5Eset_auto) nor its error stack hears of them.
+class QuietErrors {
+ public:
+  QuietErrors();
+  ~QuietErrors();
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  KeptErrors kept_;
+  unsigned is_version_2_ = 1;  // which of the two kinds of handler the program has set
+  H5E_auto2_t handler2_ = nullptr;
+  FirstErrorHandler handler1_ = nullptr;
+  void* data_ = nullptr;
+};
+
 }  // namespace mcr::vol

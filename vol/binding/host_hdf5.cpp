@@ -115,6 +115,12 @@ std::optional<HostHdf5> functions_of(const link_map* host) {
   complete = complete && own.have(reinterpret_cast<const void*>(found.name));
 #include "vol/binding/hdf5_functions.inc"
 #undef MCR_HDF5_FUNCTION
+  void* const get_auto1 = dlsym(handle, "H5Eget_auto1");
+  void* const set_auto1 = dlsym(handle, "H5Eset_auto1");
+  if (own.have(get_auto1) && own.have(set_auto1)) {
+    found.H5Eget_auto1 = reinterpret_cast<decltype(found.H5Eget_auto1)>(get_auto1);
+    found.H5Eset_auto1 = reinterpret_cast<decltype(found.H5Eset_auto1)>(set_auto1);
+  }
   if (!complete) {
     dlclose(handle);
     return std::nullopt;

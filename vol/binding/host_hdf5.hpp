@@ -22,10 +22,16 @@
 
 namespace mcr::vol {
 
+/// An error handler of H5Eset_auto1. HDF5's headers may have been built without deprecated functions.
+using FirstErrorHandler = herr_t (*)(void* data);
+
 struct HostHdf5 {
 #define MCR_HDF5_FUNCTION(name) decltype(&::name) name = nullptr;
 #include "vol/binding/hdf5_functions.inc"
 #undef MCR_HDF5_FUNCTION
+  /// Null in a library without deprecated functions, where no program can set such a handler.
+  herr_t (*H5Eget_auto1)(FirstErrorHandler* handler, void** data) = nullptr;
+  herr_t (*H5Eset_auto1)(FirstErrorHandler handler, void* data) = nullptr;
 };
 
 /// Filled by bind_host; nothing of the plugin runs before that.

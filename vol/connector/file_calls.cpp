@@ -16,12 +16,13 @@ namespace mcr::vol {
 
 namespace {
 
-// Calls `with_list` with our driver in the list. Where the operating system refused the file,
+// Calls `with_list` with our driver in the list, in place of the chosen one. Where the operating system refused the file,
 // native HDF5 is asked once more with the program's own list: it fails in its own words (h5py makes
 // FileNotFoundError and FileExistsError from the errno in them).
 template <typename Call>
-void* call_with_driver(hid_t access_list, const CapturePlan* plan, Call with_list) {
-  Id list = list_with_driver(access_list, plan);
+void* call_with_driver(hid_t access_list, const CapturePlan* plan, Call with_list,
+                       const ChosenDriver& chosen = {}) {
+  Id list = list_with_driver(access_list, plan, chosen);
   if (!list) return with_list(access_list);
   forget_refusal();
   void* file = with_list(list.get());
@@ -52,7 +53,30 @@ bool is_chosen(hid_t access_list) {
 // (A list with the family driver must not come back to HDF5 from an open that found us by itself:
 // 1.14 never closes it, and crashes over it at its end.)
 bool is_stub_for(const char* name, hid_t access_list) {
-  return name != nullptr && is_stub_path(name) && has_plain_file_driver(access_list);
+  return name != nullptr && is_stub_path(name) &&
+         chosen_driver(access_list).kind != DriverKind::other;
+}
+
+// A stub opened with another driver than the default one.
+template <typename Call>
+void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flags,
+                     hid_t access_list, Call native) {
+  const bool for_writing = (flags & H5F_ACC_RDWR) != 0;
+  if (chosen.kind == DriverKind::ours) return native(access_list);
+  if (chosen.kind != DriverKind::other && !(chosen.kind == DriverKind::reads_file && for_writing))
+    return call_with_driver(access_list, nullptr, native, chosen);
+  // Family, multi and their like make other names of this one, and may not need the stub at all.
+  if (chosen.kind == DriverKind::other) {
+    if (void* file = native(access_list)) return file;
+  }
+  push_error("H5Fopen",
+             Error{Cause::unsupported,
+                   std::string(name) + " is a captured file, which " +
+                       (for_writing ? "cannot be written" : "cannot be read") +
+                       " by the file driver that the program chose; nothing was changed. Open it "
+                       "with the default driver, or give the program a plain file: mcr unpack " +
+                       name + " -d DIR"});
+  return nullptr;
 }
 
 // What the stranger's open left in the error stack is what its program will print or look into.
@@ -104,17 +128,17 @@ void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t trans
     return native_class().file_cls.open(name, flags, list, transfer_list, request);
   };
   if (is_refused("H5Fopen", environment_info().mistake)) return nullptr;
-  if (!has_default_driver(access_list) && !is_stub_for(name, access_list))
-    return native(access_list);
-  return call_with_driver(access_list, nullptr, native);
+  if (has_default_driver(access_list)) return call_with_driver(access_list, nullptr, native);
+  if (name == nullptr || !is_stub_path(name)) return native(access_list);
+  return open_stub_with(chosen_driver(access_list), name, flags, access_list, native);
 }
 
 herr_t file_get(void* file, H5VL_file_get_args_t* arguments, hid_t transfer_list, void** request) {
   const herr_t status = native_class().file_cls.get(file, arguments, transfer_list, request);
   if (status < 0 || arguments->op_type != H5VL_FILE_GET_FAPL) return status;
-  // The program sees the driver that it asked for.
+  // The program sees the driver that it chose.
   if (has_our_driver(arguments->args.get_fapl.fapl_id))
-    hdf5.H5Pset_fapl_sec2(arguments->args.get_fapl.fapl_id);
+    show_chosen_driver(arguments->args.get_fapl.fapl_id);
   return status;
 }
 
@@ -126,7 +150,7 @@ herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t tra
   const auto with_driver = [&](const char* name, hid_t& list_in_arguments) {
     if (!is_stub_for(name, list_in_arguments)) return native();
     const hid_t given = list_in_arguments;
-    Id list = list_with_driver(given, nullptr);
+    Id list = list_with_driver(given, nullptr, chosen_driver(given));
     if (list) list_in_arguments = list.get();
     const herr_t status = native();
     list_in_arguments = given;

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/format/part_id.hpp"
 
 namespace mcr::vol {
 
@@ -17,6 +18,21 @@ struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
   auto operator<=>(const FileIdentity&) const = default;
+};
+
+/// What stands at that inode, because `cp` writes another stub into the file that lies there.
+struct Content {
+  enum class Kind {
+    any,     ///< compares equal to whatever is there: a part that this process writes
+    native,  ///< the file's own bytes
+    part,    ///< the part that a stub names
+  };
+  Kind kind = Kind::native;
+  restart::PartId part{};
+  [[nodiscard]] bool is_same(const Content& other) const {
+    return kind == Kind::any || other.kind == Kind::any ||
+           (kind == other.kind && (kind == Kind::native || part == other.part));
+  }
 };
 
 class Backend {
@@ -41,6 +57,8 @@ class Backend {
   /// A descriptor of what lies at the path (a stub's own, for a part).
   [[nodiscard]] virtual int descriptor() const = 0;
   [[nodiscard]] virtual FileIdentity identity() const = 0;
+  /// Two handles of HDF5 share one file only where identity and content agree.
+  [[nodiscard]] virtual Content content() const = 0;
 
   /// The same file as a native one from now on.
   virtual Result<void> make_native() { return {}; }

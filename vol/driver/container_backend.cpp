@@ -11,6 +11,7 @@
 
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/stub_file.hpp"
 #include "vol/driver/native_backend.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/spill.hpp"
@@ -52,6 +53,7 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
 std::uint64_t ContainerBackend::size() const { return written_ ? written_->size() : size_; }
 
 Result<void> ContainerBackend::read(std::uint64_t offset, MutableByteSpan out) {
+  if (swmr_ == SwmrRole::reader && !written_) follow_swmr_writer();
   if (written_) return written_->read(offset, out);
   const std::uint64_t end = std::min<std::uint64_t>(size_, offset + out.size());
   const auto there = static_cast<std::size_t>(end > offset ? end - offset : 0);
@@ -67,6 +69,7 @@ Result<void> ContainerBackend::read(std::uint64_t offset, MutableByteSpan out) {
 }
 
 Result<void> ContainerBackend::write(std::uint64_t offset, ByteSpan data) {
+  if (!written_ && swmr_ == SwmrRole::writer) MCR_TRY(make_native());
   if (!written_) {
     const bool small = data.size() <= max_pending_bytes && offset + data.size() <= size_;
     const bool same_place =
@@ -127,6 +130,22 @@ int ContainerBackend::descriptor() const {
 Result<void> ContainerBackend::make_native() {
   if (!written_) MCR_TRY(begin_writing());
   return written_->make_native();
+}
+
+// A stub does not change into a native file in place, except by a writer in the same launch: then the
+// descriptor at the path shows no stub any more.
+void ContainerBackend::follow_swmr_writer() {
+  struct stat now {};
+  if (restart::system_calls().fstatat(AT_FDCWD, path_.c_str(), &now, 0) != 0) return;
+  const bool is_replaced = FileIdentity{now.st_dev, now.st_ino} != identity_;
+  if (!is_replaced && restart::is_stub_file(at_path_)) return;
+  auto file = restart::File::open(AT_FDCWD, path_, O_RDONLY | O_NONBLOCK);
+  if (!file || restart::is_stub_file(*file)) return;
+  const auto status = file->status();
+  if (!status || !S_ISREG(status->st_mode)) return;
+  written_ = std::make_unique<NativeBackend>(std::move(*file), identity_,
+                                             static_cast<std::uint64_t>(status->st_size),
+                                             ignore_disabled_locks_);
 }
 
 Result<void> ContainerBackend::begin_writing() {

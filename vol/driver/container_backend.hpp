@@ -11,6 +11,7 @@
 #include "restart/format/stub.hpp"
 #include "restart/part_source.hpp"
 #include "vol/driver/backend.hpp"
+#include "vol/driver/swmr_role.hpp"
 
 namespace mcr::vol {
 
@@ -18,12 +19,13 @@ class ContainerBackend : public Backend {
  public:
   ContainerBackend(std::unique_ptr<restart::PartSource> source, restart::Stub stub,
                    std::string path, restart::File at_path, FileIdentity identity,
-                   bool ignore_disabled_locks)
+                   restart::PartId part_at_path, bool ignore_disabled_locks)
       : source_(std::move(source)),
         stub_(std::move(stub)),
         path_(std::move(path)),
         at_path_(std::move(at_path)),
         identity_(identity),
+        part_at_path_(part_at_path),
         size_(source_->size()),
         ignore_disabled_locks_(ignore_disabled_locks) {}
 
@@ -39,6 +41,12 @@ class ContainerBackend : public Backend {
   [[nodiscard]] FileIdentity identity() const override {
     return written_ ? written_->identity() : identity_;
   }
+  [[nodiscard]] Content content() const override {
+    return written_ ? written_->content() : Content{Content::Kind::part, part_at_path_};
+  }
+  /// SWMR's writer makes the file native with its first write, and SWMR's readers follow a file that
+  /// has become native: they meet in the file itself.
+  void set_swmr_role(SwmrRole role) { swmr_ = role; }
   Result<void> make_native() override;
   void require_durable() override {
     if (written_) written_->require_durable();
@@ -46,6 +54,7 @@ class ContainerBackend : public Backend {
 
  private:
   Result<void> begin_writing();
+  void follow_swmr_writer();
   Result<bool> pending_differs();
 
   std::unique_ptr<restart::PartSource> source_;
@@ -53,8 +62,10 @@ class ContainerBackend : public Backend {
   std::string path_;
   restart::File at_path_;
   FileIdentity identity_;
+  restart::PartId part_at_path_;  ///< stub_ may be that of another generation
   std::uint64_t size_;
   bool ignore_disabled_locks_;
+  SwmrRole swmr_ = SwmrRole::none;
   // One small write that may yet be taken back: the superblock's mark.
   std::uint64_t pending_offset_ = 0;
   Bytes pending_;

@@ -18,6 +18,7 @@
 #include "vol/connector/capture_plan.hpp"
 #include "vol/connector/connector.hpp"
 #include "vol/connector/guard.hpp"
+#include "vol/driver/memory_backend.hpp"
 #include "vol/driver/native_backend.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/planned_backend.hpp"
@@ -26,20 +27,26 @@ namespace mcr::vol {
 
 namespace {
 
-constexpr H5FD_class_value_t driver_value = 387;  // range for testing, as the connector's
+// Range for testing, as the connector's.
+constexpr H5FD_class_value_t driver_value = 387;
+constexpr H5FD_class_value_t memory_driver_value = 388;
 constexpr haddr_t address_limit = (haddr_t{1} << 63) - 1;
 
 // HDF5's part of an open file, ours behind it.
 struct DriverFile : H5FD_t {
   std::unique_ptr<Backend> backend;
   haddr_t end_of_addresses = 0;
-  int handle = -1;                // what H5Fget_vfd_handle points to
-  bool family_to_single = false;  // h5repart: ignore the driver information of the superblock
+  MemoryBackend* memory = nullptr;  // the backend, where the program chose the core driver
+  ChosenDriver chosen;
+  int handle = -1;                      // what H5Fget_vfd_handle points to
+  const void* memory_handle = nullptr;  // instead of it, for the core driver
+  bool family_to_single = false;        // h5repart: ignore the driver information of the superblock
 };
 
 // What rides in a property list as the driver's information; copied byte by byte.
 struct DriverInfo {
   const CapturePlan* plan;
+  ChosenDriver chosen;
 };
 
 constinit thread_local bool system_refused = false;
@@ -78,11 +85,16 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
   request.create = (flags & H5F_ACC_CREAT) != 0;
   request.truncate = (flags & H5F_ACC_TRUNC) != 0;
   request.exclusive = (flags & H5F_ACC_EXCL) != 0;
-  request.swmr = (flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0;
+  request.swmr = (flags & H5F_ACC_SWMR_WRITE) != 0  ? SwmrRole::writer
+                 : (flags & H5F_ACC_SWMR_READ) != 0 ? SwmrRole::reader
+                                                    : SwmrRole::none;
   // Only file_create gives a plan. It has looked: HDF5's first, tentative open needs no look of its
   // own.
   const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
   const CapturePlan* plan = info == nullptr ? nullptr : info->plan;
+  const ChosenDriver chosen = info == nullptr ? ChosenDriver() : info->chosen;
+  const bool is_memory = chosen.kind == DriverKind::memory;
+  request.writes_path = request.writable && (!is_memory || chosen.core.has_backing_store);
   if (request.create) request.plan = plan;
   const bool is_tentative = plan != nullptr && !request.create;
   if (is_tentative && !plan->place.status) {
@@ -103,6 +115,15 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
     file->family_to_single = family_to_single;
   }
   auto backend = is_tentative ? planned(*plan->place.status) : open_path(request);
+  if (backend && is_memory) {
+    auto loaded = MemoryBackend::load(std::move(*backend), chosen.core);
+    if (loaded) {
+      file->memory = loaded->get();
+      backend = std::unique_ptr<Backend>(std::move(*loaded));
+    } else {
+      backend = loaded.error();
+    }
+  }
   if (!backend) {
     if (backend.error().cause == Cause::system && backend.error().message.empty()) {
       system_refused = true;
@@ -112,6 +133,7 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
     return nullptr;
   }
   file->backend = std::move(*backend);
+  file->chosen = chosen;
   file->handle = file->backend->descriptor();
   const std::lock_guard lock(open_files().mutex);
   open_files().files.push_back(file.get());
@@ -128,8 +150,11 @@ herr_t close(H5FD_t* file) {
 }
 
 int compare(const H5FD_t* left, const H5FD_t* right) {
-  const auto order = ours(left).backend->identity() <=> ours(right).backend->identity();
-  return order < 0 ? -1 : order > 0 ? 1 : 0;
+  const Backend& one = *ours(left).backend;
+  const Backend& other = *ours(right).backend;
+  const auto order = one.identity() <=> other.identity();
+  if (order != 0) return order < 0 ? -1 : 1;
+  return one.content().is_same(other.content()) ? 0 : 1;  // HDF5 asks for equality alone
 }
 
 herr_t query(const H5FD_t* file, unsigned long* flags) {
@@ -141,6 +166,28 @@ herr_t query(const H5FD_t* file, unsigned long* flags) {
   return 0;
 }
 
+// The core driver's flags: a program that flushes or asks for the file's handle must not be told more.
+herr_t query_memory(const H5FD_t* file, unsigned long* flags) {
+  if (flags == nullptr) return 0;
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+           H5FD_FEAT_AGGREGATE_SMALLDATA;
+  if (file == nullptr) return 0;
+  if (ours(file).memory != nullptr && ours(file).memory->has_backing_store())
+    *flags |= H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  if (ours(file).family_to_single) *flags |= H5FD_FEAT_IGNORE_DRVRINFO;
+  return 0;
+}
+
+// HDF5 makes a list of an open file with it: for the program, and for the files to which links lead.
+// The core driver says there that it has a backing store whenever a file lies at the path.
+void* driver_info(H5FD_t* file) {
+  auto* const info = static_cast<DriverInfo*>(hdf5.H5allocate_memory(sizeof(DriverInfo), false));
+  if (info == nullptr) return nullptr;
+  *info = {nullptr, ours(file).chosen};
+  info->chosen.core.has_backing_store = true;
+  return info;
+}
+
 haddr_t get_eoa(const H5FD_t* file, H5FD_mem_t) { return ours(file).end_of_addresses; }
 
 herr_t set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
@@ -150,9 +197,22 @@ herr_t set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t get_eof(const H5FD_t* file, H5FD_mem_t) { return ours(file).backend->size(); }
 
-herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
+// HDF5 itself wants a descriptor from the core driver, and says so by this property.
+bool wants_descriptor(hid_t access_list) {
+  hbool_t wanted = false;
+  if (access_list <= 0 || hdf5.H5Pexist(access_list, "want_posix_fd") <= 0) return false;
+  return hdf5.H5Pget(access_list, "want_posix_fd", &wanted) >= 0 && wanted;
+}
+
+herr_t get_handle(H5FD_t* file, hid_t access_list, void** handle) {
   if (handle == nullptr) return -1;
-  *handle = &ours(file).handle;
+  DriverFile& own = ours(file);
+  if (own.memory != nullptr && !wants_descriptor(access_list)) {
+    own.memory_handle = own.memory->bytes();
+    *handle = &own.memory_handle;
+  } else {
+    *handle = &own.handle;
+  }
   return 0;
 }
 
@@ -174,12 +234,16 @@ herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size,
 }
 
 herr_t flush(H5FD_t* file, hid_t, hbool_t closing) {
-  if (closing || program_flushes == 0) return 0;
-  return status_of("mcr_flush", ours(file).backend->flush());
+  DriverFile& own = ours(file);
+  if (closing || program_flushes == 0)
+    return own.memory == nullptr ? 0 : status_of("mcr_flush", own.memory->write_back());
+  return status_of("mcr_flush", own.backend->flush());
 }
 
-herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
+herr_t truncate(H5FD_t* file, hid_t, hbool_t closing) {
   DriverFile& own = ours(file);
+  if (own.memory != nullptr)
+    return status_of("mcr_truncate", own.memory->resize(own.end_of_addresses, closing));
   return status_of("mcr_truncate", own.backend->truncate(own.end_of_addresses));
 }
 
@@ -189,20 +253,33 @@ herr_t lock(H5FD_t* file, hbool_t exclusive) {
 
 herr_t unlock(H5FD_t* file) { return status_of("mcr_unlock", ours(file).backend->unlock()); }
 
-herr_t remove_file(const char* name, hid_t) { return std::remove(name) == 0 ? 0 : -1; }
+herr_t remove_file(const char* name, hid_t access_list) {
+  const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
+  // What the core driver keeps in memory alone has no file that it would remove.
+  if (info != nullptr && info->chosen.kind == DriverKind::memory &&
+      !info->chosen.core.has_backing_store) {
+    return 0;
+  }
+  return std::remove(name) == 0 ? 0 : -1;
+}
 
 herr_t control(H5FD_t*, uint64_t, uint64_t flags, const void*, void**) {
   return (flags & H5FD_CTL_FAIL_IF_UNKNOWN_FLAG) != 0 ? -1 : 0;
 }
 
-// Our driver's id in the host's HDF5, and sec2's. Both end with the library (H5close): HDF5 then
-// calls driver_terminate, and the next file registers anew.
+// Our drivers' ids in the host's HDF5. They end with the library (H5close): HDF5 then calls
+// driver_terminate, and the next file registers anew.
 constinit hid_t driver_id = H5I_INVALID_HID;
-constinit hid_t sec2_id = H5I_INVALID_HID;
+constinit hid_t memory_driver_id = H5I_INVALID_HID;
 
 herr_t driver_terminate() {
   driver_id = H5I_INVALID_HID;
-  sec2_id = H5I_INVALID_HID;
+  forget_default_driver();
+  return 0;
+}
+
+herr_t memory_driver_terminate() {
+  memory_driver_id = H5I_INVALID_HID;
   return 0;
 }
 
@@ -215,6 +292,7 @@ H5FD_class_t driver_class() {
   driver.fc_degree = H5F_CLOSE_WEAK;
   driver.terminate = guarded<&driver_terminate>;
   driver.fapl_size = sizeof(DriverInfo);
+  driver.fapl_get = guarded<&driver_info>;
   driver.open = guarded<&open>;
   driver.close = guarded<&close>;
   driver.cmp = guarded<&compare>;
@@ -237,6 +315,17 @@ H5FD_class_t driver_class() {
   return driver;
 }
 
+// A class of its own, because HDF5 shares one open file only between handles of the same class: what
+// a program changes in memory must not be seen by its other handles on the file.
+H5FD_class_t memory_driver_class() {
+  H5FD_class_t driver = driver_class();
+  driver.value = memory_driver_value;
+  driver.name = "mcr_memory";
+  driver.terminate = guarded<&memory_driver_terminate>;
+  driver.query = guarded<&query_memory>;
+  return driver;
+}
+
 hid_t registered_driver() {
   if (driver_id < 0 || hdf5.H5Iget_type(driver_id) != H5I_VFL) {
     static constinit H5FD_class_t driver{};
@@ -246,43 +335,39 @@ hid_t registered_driver() {
   return driver_id;
 }
 
+hid_t registered_memory_driver() {
+  if (memory_driver_id < 0 || hdf5.H5Iget_type(memory_driver_id) != H5I_VFL) {
+    static constinit H5FD_class_t driver{};
+    driver = memory_driver_class();
+    memory_driver_id = hdf5.H5FDregister(&driver);
+  }
+  return memory_driver_id;
+}
+
 }  // namespace
 
-Id list_with_driver(hid_t access_list, const CapturePlan* plan) {
+Id list_with_driver(hid_t access_list, const CapturePlan* plan, const ChosenDriver& chosen) {
+  const bool is_memory = chosen.kind == DriverKind::memory;
   Id list(hdf5.H5Pcopy(access_list));
-  const DriverInfo info{plan};
-  if (list && hdf5.H5Pset_driver(list.get(), registered_driver(), &info) < 0) return {};
+  const DriverInfo info{plan, chosen};
+  const hid_t driver = is_memory ? registered_memory_driver() : registered_driver();
+  if (list && hdf5.H5Pset_driver(list.get(), driver, &info) < 0) return {};
   return list;
 }
 
-bool has_default_driver(hid_t access_list) {
-  registered_driver();  // so that driver_terminate says when sec2_id ends
-  if (sec2_id < 0) {
-    const Id list(hdf5.H5Pcopy(access_list));
-    if (!list || hdf5.H5Pset_fapl_sec2(list.get()) < 0) return false;
-    sec2_id = hdf5.H5Pget_driver(list.get());
-  }
-  return hdf5.H5Pget_driver(access_list) == sec2_id;
-}
-
 bool has_our_driver(hid_t access_list) {
-  return driver_id >= 0 && hdf5.H5Pget_driver(access_list) == driver_id;
+  const hid_t driver = hdf5.H5Pget_driver(access_list);
+  return driver >= 0 && (driver == driver_id || driver == memory_driver_id);
 }
 
-bool has_plain_file_driver(hid_t access_list) {
-  if (has_default_driver(access_list) || has_our_driver(access_list)) return true;
-  const hid_t driver = hdf5.H5Pget_driver(access_list);
-  unsigned long features = 0;
-  if (hdf5.H5FDdriver_query(driver, &features) >= 0 &&
-      (features & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0) {
-    return true;
-  }
-  // The core driver says so only of a file that is open.
-  const Id list(hdf5.H5Pcopy(access_list));
-  constexpr std::size_t increment = 64 * 1024;
-  return list && hdf5.H5Pset_fapl_core(list.get(), increment, false) >= 0 &&
-         hdf5.H5Pget_driver(list.get()) == driver;
+void show_chosen_driver(hid_t access_list) {
+  const QuietErrors quiet;
+  const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
+  const ChosenDriver chosen = info == nullptr ? ChosenDriver() : info->chosen;
+  set_chosen_driver(access_list, chosen);
 }
+
+void follow_end_of_library() { registered_driver(); }
 
 ProgramFlush::ProgramFlush() { ++program_flushes; }
 ProgramFlush::~ProgramFlush() { --program_flushes; }
@@ -304,10 +389,10 @@ Result<void> tell_driver(void* native_file, FileWish wish) {
   {
     const std::lock_guard lock(open_files().mutex);
     for (DriverFile* file : open_files().files) {
-      if (&file->handle == handle) found = file;
+      if (&file->handle == handle || &file->memory_handle == handle) found = file;
     }
   }
-  if (found == nullptr) return {};
+  if (found == nullptr || found->memory != nullptr) return {};
   if (wish == FileWish::durable) {
     found->backend->require_durable();
     return {};

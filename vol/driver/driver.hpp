@@ -7,22 +7,25 @@
 
 #include "vol/binding/id.hpp"
 #include "vol/driver/backend.hpp"
+#include "vol/driver/chosen_driver.hpp"
 
 namespace mcr::vol {
 
 class CapturePlan;
 
-/// A copy of the file access property list with our driver in it; `plan` says how a file that is
-/// created with it is captured (null: not at all) and must live until that call has returned.
-Id list_with_driver(hid_t access_list, const CapturePlan* plan);
+/// A copy of the file access property list with our driver in it, which does what the `chosen` one
+/// would do (standard, same_file, memory; reads_file for a file that is only read). `plan` says how a
+/// file that is created with it is captured (null: not at all) and must live until that call has
+/// returned.
+Id list_with_driver(hid_t access_list, const CapturePlan* plan, const ChosenDriver& chosen = {});
 
-/// Whether the list names the default driver, sec2.
-bool has_default_driver(hid_t access_list);
-/// Whether the list names our driver.
+/// True if the list names our driver.
 bool has_our_driver(hid_t access_list);
-/// One whose file is one file as the default driver writes it: what reads it would read a stub's
-/// part. Not so the family driver and its like, whose members have lists of their own.
-bool has_plain_file_driver(hid_t access_list);
+/// Replaces our driver in a list that HDF5 gives to the program by the one that the program chose.
+void show_chosen_driver(hid_t access_list);
+/// To be called before an id of a driver is kept: ids end with the library (H5close), which says so
+/// to drivers alone.
+void follow_end_of_library();
 
 /// True where the last open of this thread failed because the operating system refused the file.
 /// Native HDF5 then says best why.

@@ -33,6 +33,7 @@ class NativeBackend : public Backend {
   void note_in(std::string containers) { containers_ = std::move(containers); }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
   [[nodiscard]] FileIdentity identity() const override { return identity_; }
+  [[nodiscard]] Content content() const override { return {Content::Kind::native}; }
 
  private:
   restart::File file_;

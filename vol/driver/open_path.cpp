@@ -100,7 +100,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   const auto settings = MCR_TRY(settings_at(place.path));
   const restart::Launcher launcher = Process::get().launcher(*settings);
   adopt_orphans(std::string(settings->text("stage")));
-  const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writable};
+  const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writes_path};
   restart::Stub there = stub;
   if (must_become_native(awaited)) there.launch_directory.clear();  // its container will do
   auto opened = open_as_seen(there, place.path, settings, launcher, true);
@@ -114,9 +114,11 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   // A leader that put the file back, or another stub in place, took the part away between our looks.
   if (!opened && is_replaced(awaited)) return open_native(request);
   if (!opened) return opened.error();
-  return std::unique_ptr<Backend>(std::make_unique<ContainerBackend>(
+  auto backend = std::make_unique<ContainerBackend>(
       std::move(opened->source), std::move(opened->stub), place.path, std::move(file), identity,
-      request.ignore_disabled_locks));
+      stub.part, request.ignore_disabled_locks);
+  backend->set_swmr_role(request.swmr);
+  return std::unique_ptr<Backend>(std::move(backend));
 }
 
 // A native file of a set: what a restart sees instead of it. Nothing where that is the file as it
@@ -135,9 +137,12 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   adopt_orphans(std::string((*settings)->text("stage")));
   auto opened = MCR_TRY(open_as_seen(note->stub, place->path, *settings, launcher, true, true));
   if (opened.source == nullptr) return std::unique_ptr<Backend>();
-  return std::unique_ptr<Backend>(std::make_unique<ContainerBackend>(
+  const restart::PartId part = opened.stub.part;
+  auto backend = std::make_unique<ContainerBackend>(
       std::move(opened.source), std::move(opened.stub), place->path, std::move(file), identity,
-      request.ignore_disabled_locks));
+      part, request.ignore_disabled_locks);
+  backend->set_swmr_role(request.swmr);
+  return std::unique_ptr<Backend>(std::move(backend));
 }
 
 // Created natively where a part of a set lies: what an earlier set needs stays. Nothing where no

@@ -9,6 +9,7 @@
 #include "restart/format/stub.hpp"
 #include "restart/part_source.hpp"
 #include "vol/driver/backend.hpp"
+#include "vol/driver/swmr_role.hpp"
 
 namespace mcr::vol {
 
@@ -17,10 +18,11 @@ class CapturePlan;
 struct OpenRequest {
   std::string name;  ///< as the program gave it
   bool writable = false;
+  bool writes_path = false;  ///< writable, and what is written goes to the path
   bool create = false;
   bool truncate = false;
   bool exclusive = false;
-  bool swmr = false;
+  SwmrRole swmr = SwmrRole::none;
   bool ignore_disabled_locks = false;
   const CapturePlan* plan = nullptr;  ///< for a file that is created: how it is captured
 };

@@ -14,6 +14,7 @@ class PlannedBackend : public Backend {
 
   [[nodiscard]] std::uint64_t size() const override { return 0; }
   [[nodiscard]] FileIdentity identity() const override { return identity_; }
+  [[nodiscard]] Content content() const override { return {Content::Kind::any}; }
   [[nodiscard]] int descriptor() const override { return -1; }
   Result<void> read(std::uint64_t, MutableByteSpan) override { return refused(); }
   Result<void> write(std::uint64_t, ByteSpan) override { return refused(); }

@@ -25,7 +25,8 @@ class StageBackend : public Backend {
   Result<void> close() override;
   [[nodiscard]] int descriptor() const override { return file_->descriptor(); }
   [[nodiscard]] FileIdentity identity() const override { return file_->identity(); }
-  Result<void> make_native() override { return file_->spill(nullptr); }
+  [[nodiscard]] Content content() const override { return {Content::Kind::any}; }
+  Result<void> make_native() override { return file_->make_native(); }
   void require_durable() override { file_->require_durable(); }
 
  private:

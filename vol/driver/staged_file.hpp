@@ -81,6 +81,8 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   Result<void> finish();
   /// Leaves the stage: the file becomes a native one.
   Result<void> spill(const char* why);
+  /// Leaves the stage and lies at its path at once, where other processes follow what is written.
+  Result<void> make_native();
 
   [[nodiscard]] int descriptor() const {
     return native_ ? native_->descriptor() : part_.at_path.descriptor();

@@ -107,6 +107,11 @@ Result<void> StagedFile::take_path() {
   return {};
 }
 
+Result<void> StagedFile::make_native() {
+  MCR_TRY(spill(nullptr));
+  return take_path();
+}
+
 Result<void> StagedFile::finish_native() {
   MCR_TRY(take_path());
   // It still counts as a part of its set.

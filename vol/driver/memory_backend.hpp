@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What HDF5's core driver does, over a file of any other backend: the file is loaded when it is
+// opened, reads and writes stay in memory, and only with a backing store (H5Pset_fapl_core) do the
+// written ranges go into the file, at a flush and at the close.
+#pragma once
+
+#include "vol/driver/backend.hpp"
+#include "vol/driver/chosen_driver.hpp"
+#include "vol/driver/written_ranges.hpp"
+
+namespace mcr::vol {
+
+class MemoryBackend : public Backend {
+ public:
+  static Result<std::unique_ptr<MemoryBackend>> load(std::unique_ptr<Backend> file,
+                                                     const CoreSettings& core);
+
+  /// H5FD_truncate: outside a close the core driver keeps a multiple of its increment.
+  Result<void> resize(std::uint64_t end_of_addresses, bool is_closing);
+  /// Writes what has changed into the file; nothing without a backing store.
+  Result<void> write_back();
+  [[nodiscard]] bool has_backing_store() const { return core_.has_backing_store; }
+  /// What H5Fget_vfd_handle points to.
+  [[nodiscard]] const std::byte* bytes() const { return bytes_.data(); }
+
+  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
+  Result<void> read(std::uint64_t offset, MutableByteSpan out) override;
+  Result<void> write(std::uint64_t offset, ByteSpan data) override;
+  Result<void> truncate(std::uint64_t size) override { return resize(size, true); }
+  Result<void> flush() override;
+  Result<void> lock(bool exclusive) override { return file_->lock(exclusive); }
+  Result<void> unlock() override { return file_->unlock(); }
+  Result<void> close() override;
+  [[nodiscard]] int descriptor() const override { return file_->descriptor(); }
+  [[nodiscard]] FileIdentity identity() const override { return file_->identity(); }
+  [[nodiscard]] Content content() const override { return file_->content(); }
+
+ private:
+  MemoryBackend(std::unique_ptr<Backend> file, const CoreSettings& core)
+      : file_(std::move(file)), core_(core) {}
+  [[nodiscard]] std::uint64_t rounded_up(std::uint64_t size) const;
+
+  std::unique_ptr<Backend> file_;
+  CoreSettings core_;
+  Bytes bytes_;
+  WrittenRanges written_;  ///< what the backing store has not got yet
+};
+
+}  // namespace mcr::vol

@@ -84,7 +84,7 @@ class Doctor {
            "export HDF5_PLUGIN_PATH=" + plugin_directory());
     } else if (!leads_to_plugin(path)) {
       bad("HDF5_PLUGIN_PATH=" + path + " does not lead to the plugin",
-          "export HDF5_PLUGIN_PATH=" + plugin_directory());
+          "export HDF5_PLUGIN_PATH=" + plugin_directory() + ":$HDF5_PLUGIN_PATH");
     } else {
       good("HDF5_PLUGIN_PATH leads to the plugin");
     }
@@ -232,6 +232,38 @@ class Doctor {
     }
   }
 
+  // Python's wheels bring an HDF5 of their own, in NAME.libs beside the package.
+  void judge_wheel(const std::string& library) {
+    const std::filesystem::path directory = std::filesystem::path(library).parent_path();
+    const bool is_netcdf =
+        directory.filename() == "netcdf4.libs" || directory.filename() == "netCDF4.libs";
+    if (!is_netcdf && directory.filename() != "h5py.libs") return;
+    note(
+        "Python's file objects (h5py.File(open(…)), fsspec) and netCDF's memory= read a stub's own "
+        "bytes, which are no data",
+        "open such files by their path, or give them plain files: mcr unpack STUB -d DIR");
+    // The package sets HDF5_PLUGIN_PATH to its own filters, unless it is set already.
+    const std::filesystem::path filters = directory.parent_path() / "netCDF4" / "plugins";
+    std::error_code none;
+    if (!is_netcdf || !std::filesystem::is_directory(filters, none) ||
+        has_directory(original_variable("HDF5_PLUGIN_PATH"), filters)) {
+      return;
+    }
+    note("HDF5_PLUGIN_PATH hides the filters that netCDF4's wheel brings (zstd, blosc, bzip2)",
+         "export HDF5_PLUGIN_PATH=" + plugin_directory() + ":" + filters.string());
+  }
+
+  static bool has_directory(const std::string& path, const std::filesystem::path& directory) {
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const std::size_t end = std::min(path.find(':', begin), path.size());
+      std::error_code none;
+      if (std::filesystem::equivalent(path.substr(begin, end - begin), directory, none))
+        return true;
+      begin = end + 1;
+    }
+    return false;
+  }
+
   // HDF5 in the program itself loads plugins, but ours sees its functions only where the program
   // exports them.
   void judge_linked_in(const std::string& program) {
@@ -262,6 +294,7 @@ class Doctor {
             "build or load the program with HDF5 1.14 or newer");
       } else {
         good(what);
+        judge_wheel(library);
       }
     }
     if (seen.linked_in > 0 && captured == Captured::nothing) return judge_linked_in(program);

@@ -12,6 +12,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
+#include "vol/connector/info_string.hpp"
 #include "vol/leader_start.hpp"
 
 namespace mcr::vol {
@@ -176,7 +177,9 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
         return !pending || pending->empty();
       });
       if (!told && committed) tell_of_native_files(stage);
-      print_summary(stage, waited_ns, stage.published.size());
+      // A tool that changes a stub with the plugin path alone has not asked for mcr.
+      if (stage.has_created || is_named_by_environment())
+        print_summary(stage, waited_ns, stage.published.size());
     }
   }
   // Explicitly: a fork's child may have a copy of the descriptor, and the lock would live with it.

@@ -43,6 +43,7 @@ struct JobStage {
   std::string settings;  ///< for the leader that we may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
+  bool has_created = false;  ///< a file was created and captured, not only a stub changed
   /// Where other programs may have run in this rank before: behind a shell or another wrapper.
   std::optional<restart::EarlierWritings> earlier;
   std::set<restart::PartId> published;  ///< by us

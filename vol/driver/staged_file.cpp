@@ -97,6 +97,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.settings = plan.settings->changed();
   part.durable = plan.settings->text("close") == "durable";
   part.image.reserve(restart::max_content_bytes);  // want of memory shows now, not in a write
+  plan.stage->has_created = true;
   auto file = in_table(std::move(part));
   file->room_ = plan.room;
   return file;

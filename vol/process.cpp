@@ -15,6 +15,7 @@
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/job_end.hpp"
 #include "vol/mpi_world.hpp"
+#include "vol/process_exit.hpp"
 
 namespace mcr::vol {
 
@@ -61,12 +62,6 @@ void forget_presence(const JobStage& stage) {
 
 constinit std::atomic<bool> forked{false};
 constinit std::atomic<bool> is_child{false};
-
-// What exit() or the return from main says. It comes before H5_term_library, and so before our end:
-// HDF5 registered that before it loaded us. Unknown, and taken for 0, where the program ends HDF5
-// itself.
-constinit std::atomic<int> exit_status{0};
-void note_exit_status(int status, void*) { exit_status = status & 0377; }
 
 void note_fork() { forked = true; }
 
@@ -123,9 +118,9 @@ std::optional<std::uint32_t> number(const restart::Settings& settings, std::stri
 std::uint64_t monotonic_ns() { return restart::clock_ns(CLOCK_MONOTONIC); }
 std::uint64_t realtime_ns() { return restart::clock_ns(CLOCK_REALTIME); }
 
-Process::Process() {
+Process::Process() : pid_(getpid()) {
   pthread_atfork(&note_fork, nullptr, &become_child);
-  on_exit(&note_exit_status, nullptr);
+  watch_exit();
 }
 
 Process& Process::get() {
@@ -242,16 +237,35 @@ void Process::add_published(JobStage& stage, const restart::PartId& part) {
   if (stage.published.insert(part).second) captured_parts += 1;
 }
 
+void Process::end_stages() {
+  for (auto& [key, stage] : stages_) {
+    if (stay_entered(*stage)) end_job(*stage, exit_status(), waited_ns);
+    forget_presence(*stage);
+  }
+}
+
 void Process::end() {
   if (!is_owner()) return;
   const std::lock_guard lock(mutex_);
-  for (auto& [key, stage] : stages_) {
-    if (stay_entered(*stage)) end_job(*stage, exit_status, waited_ns);
-  }
+  end_stages();
   // H5close() and going on: the next capture enters again.
-  for (auto& [key, stage] : stages_) forget_presence(*stage);
   stages_.clear();
   unusable_.clear();
+}
+
+void Process::end_without_hdf5() {
+  // A child of fork is no owner; one of a bare clone() is told by its number.
+  if (!is_owner() || getpid() != pid_) return;
+  // exit() may have been called by a handler of a signal that came while this very thread had it.
+  constexpr std::uint64_t limit_ns = 1'000'000'000;
+  const std::uint64_t begin = monotonic_ns();
+  while (!mutex_.try_lock()) {
+    if (monotonic_ns() - begin > limit_ns) return;
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  const std::lock_guard lock(mutex_, std::adopt_lock);
+  end_stages();  // stages_ stays as it is: threads of the program may still be writing
 }
 
 }  // namespace mcr::vol

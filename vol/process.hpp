@@ -97,10 +97,15 @@ class Process {
   /// The library ends: all files are closed. Records the regular end, waits (exit=wait), prints the
   /// summary.
   void end();
+  /// The process ends, and HDF5 did not end before (vol/process_exit.hpp): files that are still open
+  /// stay as their last flush left them, as natively. Does nothing after end().
+  void end_without_hdf5();
 
  private:
   Process();
+  void end_stages();
 
+  const pid_t pid_;
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, SettingsPointer> settings_;
   std::map<std::string, std::unique_ptr<JobStage>> stages_;

@@ -7,6 +7,7 @@
 //   NAME fail F                     H5Fopen that must fail; HDF5 prints its error stack
 //   NAME together F                 the same in this and the next library, in two threads at once
 //   NAME nulls PLUGIN_PATH          finds the connector there and hands its callbacks null arguments
+//   NAME dont_atexit now            that library does not end by itself at exit()
 //   state                           prints how many descriptors and threads there are
 //
 // A failing action ends the program with status 1 and says which.
@@ -23,12 +24,14 @@
 
 enum { most_libraries = 8, most_words = 4, count = 20000 };
 
-#define FUNCTIONS(X)                                                                           \
-  X(H5open)                                                                                    \
-  X(H5Fcreate)                                                                                 \
-  X(H5Fopen) X(H5Fclose) X(H5Screate_simple) X(H5Sclose) X(H5Dcreate2) X(H5Dopen2) X(H5Dwrite) \
-      X(H5Dread) X(H5Dclose) X(H5PLappend) X(H5VLregister_connector_by_name)                   \
-          X(H5VLintrospect_get_conn_cls) X(H5VLclose) X(H5free_memory)
+#define FUNCTIONS(X)                                                                             \
+  X(H5open)                                                                                      \
+  X(H5dont_atexit)                                                                               \
+  X(H5Fcreate)                                                                                   \
+  X(H5Fopen)                                                                                     \
+  X(H5Fclose) X(H5Screate_simple) X(H5Sclose) X(H5Dcreate2) X(H5Dopen2) X(H5Dwrite) X(H5Dread)   \
+      X(H5Dclose) X(H5PLappend) X(H5VLregister_connector_by_name) X(H5VLintrospect_get_conn_cls) \
+          X(H5VLclose) X(H5free_memory)
 
 struct library {
   const char* name;
@@ -135,6 +138,7 @@ static bool act(char** word, int words) {
   if (words != 3) exit(2);
   struct library* l = library_of(word[0]);
   if (!l->name) return false;
+  if (!strcmp(word[1], "dont_atexit")) return l->H5dont_atexit() >= 0;
   l->H5open();  // makes *int_type; fails in HDF5 1.14 where the connector was not found
   if (!strcmp(word[1], "create")) return create(l, word[2]);
   if (!strcmp(word[1], "read")) return check(l, word[2]);

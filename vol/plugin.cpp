@@ -18,7 +18,7 @@ void say_refusal(const void* caller) {
   const std::string file = host_file(caller);
   const std::string what = file.empty() ? "the HDF5 linked into this program" : file;
   restart::log_warning_once(
-      "refused host", "nothing is captured: " + what +
+      "refused host", "nothing is captured, files are written natively: " + what +
                           " does not export its functions, or is older than 1.14; use a shared "
                           "HDF5 of 1.14 or newer, or link the program with -rdynamic");
 }
@@ -28,7 +28,9 @@ const void* class_for(const void* caller) {
     case Binding::bound: {
       // The stack tells a program why its open failed, after which HDF5 looks for plugins.
       const KeptErrors kept;
-      return connector_class();
+      const void* const found = connector_class();
+      if (found == refused_class()) say_refusal(caller);
+      return found;
     }
     case Binding::other:
       if (const void* copied = private_copy_plugin_info(caller)) return copied;

@@ -282,6 +282,7 @@ class Doctor {
       note(program + " ended with status " + std::to_string(status),
            "run it natively to see whether that is its own");
     }
+    bool is_too_old = false;
     for (const std::string& library : seen.libraries) {
       const std::string version = hdf5_version_in(library);
       const std::string what = library + (version.empty() ? "" : ", HDF5 " + version);
@@ -290,13 +291,17 @@ class Doctor {
                 " has no connectors: it ignores HDF5_VOL_CONNECTOR in silence and writes natively",
             "build or load the program with HDF5 1.14 or newer");
       } else if (version.starts_with("1.12") || version.starts_with("1.13")) {
-        bad(what + " has an older connector interface and does not load this plugin",
+        bad(what +
+                " has an older connector interface: it refuses this plugin with an error stack and "
+                "writes natively",
             "build or load the program with HDF5 1.14 or newer");
+        is_too_old = true;
       } else {
         good(what);
         judge_wheel(library);
       }
     }
+    if (is_too_old && captured == Captured::nothing) return;  // the plugin was loaded, in vain
     if (seen.linked_in > 0 && captured == Captured::nothing) return judge_linked_in(program);
     if (seen.with_plugin > 0) {
       good("the plugin was loaded in " + std::to_string(seen.with_plugin) + " of " +

@@ -18,8 +18,11 @@ namespace {
 
 constinit const H5VL_class_t* native = nullptr;
 constinit H5VL_class_t own{};
+// Of no HDF5: 1.12 counts its classes from 0, 1.14 and 2.x have 3.
+constexpr unsigned no_version = ~0U;
 constinit const H5VL_class_t refused = [] {
   H5VL_class_t refused_class{};
+  refused_class.version = no_version;
   refused_class.value = connector_value;
   refused_class.name = connector_name;
   return refused_class;

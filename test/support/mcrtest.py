@@ -46,12 +46,13 @@ import runner
 import sanitizers
 from build_config import (BUILD, COMMAND, DATA, HDF5_LIBDIR, HDF5_TOOLS, PATIENCE, PLUGINS, PREFIX, SANITIZED, SOURCE,
                           config, hdf5_tool, mpiexec, program)
+from deadline import Deadline, slowness, wait_for
 from compare import containers_below, difference, files_below, is_stub, stubs_below
 
-__all__ = ["BUILD", "COMMAND", "DATA", "HDF5_LIBDIR", "HDF5_TOOLS", "PATIENCE", "PLUGINS", "PREFIX", "SANITIZED", "SOURCE",
+__all__ = ["BUILD", "COMMAND", "DATA", "Deadline", "HDF5_LIBDIR", "HDF5_TOOLS", "PATIENCE", "PLUGINS", "PREFIX", "SANITIZED", "SOURCE",
            "Path", "case",
            "config", "containers_below", "difference", "expect", "fail", "files_below", "hdf5_tool", "is_stub",
-           "json", "main", "mpiexec", "os", "processes", "program", "shutil", "signal", "skip", "stubs_below",
+           "json", "main", "mpiexec", "os", "processes", "program", "shutil", "signal", "skip", "slowness", "stubs_below",
            "subprocess", "sys", "time", "wait_until"]
 
 
@@ -79,13 +80,13 @@ def skip(reason):
 
 def wait_until(condition, seconds, what):
     """Gives the first true result of condition(), looked at every 20 ms."""
-    limit = time.monotonic() + seconds * PATIENCE
+    deadline = Deadline(seconds)
     while True:
         result = condition()
         if result:
             return result
-        if time.monotonic() > limit:
-            fail(f"after {seconds * PATIENCE} s still not: {what}")
+        if deadline.is_over():
+            fail(f"after {deadline.passed():.0f} s still not: {what}")
         time.sleep(0.02)
 
 
@@ -146,10 +147,9 @@ class Job:
         expect(self.out().count(text) >= times, f"ended without {text!r}:\n{self.out()}{self.err()}")
 
     def wait(self, seconds=120):
-        try:
-            self.process.wait(seconds * PATIENCE)
-        except subprocess.TimeoutExpired:
-            fail(f"`{' '.join(self.words)}` still runs after {seconds * PATIENCE} s\n{self.out()}{self.err()}")
+        begun = time.monotonic()
+        if not wait_for(self.process, seconds):
+            fail(f"`{' '.join(self.words)}` still runs after {time.monotonic() - begun:.0f} s\n{self.out()}{self.err()}")
         return Done(self.words, self.process.returncode, self.out(), self.err())
 
 
@@ -251,12 +251,12 @@ class Test:
         for process in found:
             process.signal(number)
         killed = {process.pid: process for process in found}
-        limit = time.monotonic() + 10
+        deadline = Deadline(10)
         while number == signal.SIGKILL and (leaders := self.leaders()):
             for process in leaders:
                 process.signal(number)
                 killed[process.pid] = process
-            expect(time.monotonic() < limit, f"leaders do not die: {[p.pid for p in leaders]}")
+            expect(not deadline.is_over(), f"leaders do not die: {[p.pid for p in leaders]}")
             time.sleep(0.01)
         if number == signal.SIGKILL:  # a dying process has no command line any more, but its locks still
             wait_until(lambda: not any(process.alive() for process in killed.values()), 10, "the leaders are dead")
@@ -352,7 +352,7 @@ def case(name, deadline=120, slow=False, alone=False, nodes=(1,)):
         for count in nodes:
             full = name if count == 1 else f"{name} ({count} nodes)"
             assert full not in _cases, full
-            _cases[full] = {"name": full, "deadline": deadline * PATIENCE, "slow": slow, "alone": alone,
+            _cases[full] = {"name": full, "deadline": deadline, "slow": slow, "alone": alone,
                             "function": function, "nodes": count}
         return function
     return declare

@@ -15,6 +15,8 @@ from pathlib import Path
 import cgroups
 import processes
 import sanitizers
+from build_config import PATIENCE
+from deadline import wait_for
 
 SKIPPED = 77  # exit status of a case that cannot run here; its last line says why
 
@@ -73,11 +75,7 @@ def run_case(command, deadline, build, keep=False):
     with tempfile.TemporaryFile("w+") as output:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                  env=environment, start_new_session=True)
-        late = False
-        try:
-            child.wait(deadline)
-        except subprocess.TimeoutExpired:
-            late = True
+        late = not wait_for(child, deadline)
         seconds = time.monotonic() - begun
         running = [repr(p) for p in mine()] if late else []
         processes.end(mine)
@@ -90,7 +88,7 @@ def run_case(command, deadline, build, keep=False):
         output.seek(0)
         text = output.read()
     if late:
-        text += f"\nstill running after its deadline of {deadline} s:\n" + "\n".join(running)
+        text += f"\nstill running after {seconds:.0f} s (its deadline on a free machine: {deadline * PATIENCE} s):\n" + "\n".join(running)
     state = "failed" if late else {0: "passed", SKIPPED: "skipped"}.get(child.returncode, "failed")
     if child.returncode not in (0, 1, SKIPPED) and not late:
         text += f"\nended with status {child.returncode}"

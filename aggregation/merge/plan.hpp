@@ -72,6 +72,7 @@ struct DatasetPlan {
     std::vector<codecs::Layout> elements;  ///< the sections as plain frames would have them
     std::vector<std::uint32_t> datasets;   ///< of the sections
     std::vector<Source> sources;           ///< of its pieces, in their order
+    std::uint32_t slab = 0;  ///< frames of one slab hold the same rows, of different datasets
   };
   std::vector<std::uint64_t> used;
   std::vector<SolidFrame> solid;

@@ -16,7 +16,7 @@
 namespace mcr::aggregation {
 namespace {
 
-constexpr std::uint32_t frames_for_second_trial = 8;
+constexpr std::uint32_t slabs_for_second_trial = 8;
 constexpr double least_share = 0.02;  // of the trial frames: less is not worth links
 
 bool may_link(const DatasetPlan& dataset, const codecs::ProfileOptions& profile) {
@@ -154,12 +154,19 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
   MergePlan plan;
   plan.datasets.push_back(plan_batches(datasets, bytes_type, frame_bytes));
   for (DatasetPlan& dataset : datasets) dataset.linked = false;
-  const auto frames = static_cast<std::uint32_t>(plan.datasets.front().used.size());
+  const auto& solid = plan.datasets.front().solid;
   Scratches scratches;
   std::vector<Trial> trials;
-  if (frames > 0) trials.emplace_back(plan, 0, datasets, files, profile, scratches);
-  if (frames >= frames_for_second_trial)
-    trials.emplace_back(plan, frames / 2, datasets, files, profile, scratches);
+  // Each variable is looked at once: all frames of a slab.
+  const auto try_slab = [&](std::uint32_t slab) {
+    for (std::uint32_t frame = 0; frame < solid.size(); ++frame) {
+      if (solid[frame].slab == slab)
+        trials.emplace_back(plan, frame, datasets, files, profile, scratches);
+    }
+  };
+  const std::uint32_t slabs = solid.empty() ? 0 : solid.back().slab + 1;
+  if (slabs > 0) try_slab(0);
+  if (slabs >= slabs_for_second_trial) try_slab(slabs / 2);
   std::vector<Result<void>> done(trials.size());
   oneapi::tbb::task_arena arena(static_cast<int>(std::max(threads, 1U)));
   arena.execute([&] {

@@ -2,12 +2,19 @@
 #include "aggregation/merge/solid_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mcr::aggregation {
 namespace {
 
 /// A frame of more small bricks takes them as flat: naming shapes would cost more than it gains.
 constexpr std::size_t max_section_bricks = 8192;
+/// What a frame's directory has to list stays far below the limits that readers set it (max_sections,
+/// max_solid_bricks, max_directory_bytes): thousands of small datasets share several frames.
+constexpr std::size_t max_frame_sections = 16384;
+constexpr std::size_t max_frame_bricks = 65536;
+static_assert(max_frame_sections <= codecs::max_sections);
+static_assert(max_frame_bricks + max_section_bricks <= codecs::max_solid_bricks);
 
 /// Part of a piece, in elements of the codecs' type.
 struct Cut {
@@ -62,7 +69,7 @@ class BatchPlanner {
       // flat are not recognised in pieces.
       const std::uint64_t slabs =
           std::max<std::uint64_t>(1, (bytes + frame_bytes_ / 2) / frame_bytes_);
-      for (std::uint64_t s = 0; s < slabs; ++s) add_frame(first, last, s, slabs);
+      for (std::uint64_t s = 0; s < slabs; ++s) add_frames(first, last, s, slabs);
       first = last;
     }
     pad();
@@ -70,13 +77,24 @@ class BatchPlanner {
   }
 
  private:
-  void add_frame(std::uint32_t first, std::uint32_t last, std::uint64_t number,
-                 std::uint64_t slabs) {
+  /// Slab `number` of `slabs` of the parts [first, last): one frame, or several where its variables
+  /// are very many.
+  void add_frames(std::uint32_t first, std::uint32_t last, std::uint64_t number,
+                  std::uint64_t slabs) {
     DatasetPlan::SolidFrame frame;
     std::uint64_t used = 0;
+    std::size_t bricks = 0;
+    const auto finish = [&] {
+      if (used == 0) return;
+      frame.slab = slabs_;
+      batches_.used.push_back(std::exchange(used, 0));
+      batches_.solid.push_back(std::exchange(frame, {}));
+      bricks = 0;
+    };
     for (std::uint32_t d = 0; d < datasets_.size(); ++d) {
       const DatasetPlan& dataset = datasets_[d];
       if (!dataset.linked) continue;
+      if (frame.sections.size() == max_frame_sections || bricks >= max_frame_bricks) finish();
       codecs::Layout elements{dataset.element, {}};
       const std::uint64_t begin = used;
       for (const Piece& piece : dataset.pieces) {
@@ -97,13 +115,13 @@ class BatchPlanner {
         elements.bricks = {
             codecs::Shape::flat(static_cast<std::uint32_t>((used - begin) / dataset.element.size))};
       }
+      bricks += elements.bricks.size();
       frame.sections.push_back({dataset.name, section_layout(elements)});
       frame.elements.push_back(std::move(elements));
       frame.datasets.push_back(d);
     }
-    if (used == 0) return;
-    batches_.used.push_back(used);
-    batches_.solid.push_back(std::move(frame));
+    finish();
+    ++slabs_;
   }
 
   /// Frames become rows of one length; pieces get their positions.
@@ -127,6 +145,7 @@ class BatchPlanner {
   const std::vector<DatasetPlan>& datasets_;
   std::uint64_t frame_bytes_;
   DatasetPlan batches_;
+  std::uint32_t slabs_ = 0;  ///< that have got their frames
   std::vector<Placed> placed_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays variables into solid frames: some consecutive parts' pieces of all linked variables, about
-// solid_frame_bytes together; large parts are cut into slabs, the same rows of every variable. The
+// solid_frame_bytes together; large parts are cut into slabs, the same rows of every variable. A slab
+// of more variables than a frame may list takes several frames. The
 // result is the dataset /batches, whose frames are rows of equal (padded) length. Pure.
 #pragma once
 

@@ -29,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "restart/format/index.hpp"
@@ -94,6 +95,7 @@ struct StageLook {
       false;  ///< a launch that nobody goes on with has parts here: they may make any set whole
   bool lost =
       false;  ///< a stub's part is neither here nor in a container: another node may bring it
+  std::set<std::pair<std::string, std::string>> lost_in;  ///< node and launch directory of each
   std::set<std::string> living;  ///< launches whose ranks live here and may still write
 };
 

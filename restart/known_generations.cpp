@@ -245,7 +245,10 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     const bool staged = stage->second && (stage->second->is_in(State::published, stub.part) ||
                                           stage->second->is_in(State::committed, stub.part));
     there.available = staged || (is_native && there.available);
-    look.lost |= !there.available && !is_native;  // what a dead writer left torn comes from nowhere
+    if (!there.available && !is_native) {  // what a dead writer left torn comes from nowhere
+      look.lost = true;
+      look.lost_in.emplace(stub.node, stub.launch_directory);
+    }
     look.drains |= staged && !look.living.contains(stub.launch);
     if (known == generations.end()) {
       Generation generation;

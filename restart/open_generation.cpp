@@ -17,6 +17,7 @@
 #include "restart/names_here.hpp"
 #include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
+#include "restart/silent_stages.hpp"
 #include "restart/stage.hpp"
 #include "restart/stub_file.hpp"
 
@@ -99,6 +100,7 @@ class View {
 
   Choice choose() {
     DrainProgress progress(opener_.wait_ms);
+    const std::uint64_t begin_ms = monotonic_ms();
     std::uint64_t looks = 0;
     bool was_settled = false;
     for (;;) {
@@ -113,7 +115,10 @@ class View {
       directories_.insert(stub_.launch_directory);
       if (!puts_a_stub_.empty()) directories_.insert(puts_a_stub_);
       for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
-      if (progress.has_stopped(directories_, here_.place.directory)) return choice;
+      if (progress.has_stopped(directories_, here_.place.directory)) {
+        note_silence();
+        return choice;
+      }
       // Again and again: the leader that was seen may be dying.
       if (opener_.adopt && looks++ % looks_per_adoption == 0) {
         for (const std::string& directory : directories_) opener_.adopt(directory);
@@ -122,9 +127,18 @@ class View {
       // Another rank may have been first.
       if (const auto decision = find_decision(decision_directory_, decision_name_)) {
         obeyed_ = decision;
+        // That rank has waited for the whole time, and this one for most of it.
+        if (monotonic_ms() - begin_ms > opener_.wait_ms / 2) note_silence();
         return choice;
       }
     }
+  }
+
+  /// The stages whose parts were waited for are not waited for again, for any set. Where this node's
+  /// own leader stands still, that says nothing about others.
+  void note_silence() const {
+    if (drains_ || opener_.wait_ms == 0) return;
+    for (const auto& [node, directory] : lost_in_) note_silent_stage(node, directory);
   }
 
   /// Ranks whose stubs came to their paths would give that set, and this one an older.
@@ -152,6 +166,10 @@ class View {
     Question question;
     question.stages = look_into_stages(present_, generations_, here_.components);
     question.stages.drains |= drains(stub_.launch_directory);
+    lost_in_ = question.stages.lost_in;
+    question.stages.lost = std::any_of(lost_in_.begin(), lost_in_.end(), [](const auto& stage) {
+      return !is_silent_stage(stage.first, stage.second);
+    });
     living_ = question.stages.living;
     drains_ = question.stages.drains;
     std::erase_if(generations_,
@@ -334,6 +352,7 @@ class View {
   PresentNames present_;
   std::set<std::string> living_;  ///< launches whose ranks live here
   std::set<std::string> directories_;
+  std::set<std::pair<std::string, std::string>> lost_in_;  ///< StageLook::lost_in of the last look
   std::optional<Decision> obeyed_;
 };
 

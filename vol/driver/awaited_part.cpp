@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
 #include <optional>
-#include <set>
 
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/part_request.hpp"
+#include "restart/silent_stages.hpp"
 #include "vol/driver/written_in_turns.hpp"
 
 namespace mcr::vol {
@@ -28,16 +27,6 @@ constexpr std::uint64_t ring_every_ms = 250;
 /// An older stub without a container belongs to a node that is gone: its parts are drained soon
 /// after their close. Only who is of the same launch waits for such a one.
 constexpr std::uint64_t stale_ns = 3'600'000'000'000;
-
-// Stages that did not answer within a whole wait.
-struct Silent {
-  std::mutex mutex;
-  std::set<std::string> stages;
-};
-Silent& silent() {
-  static Silent& silent = *new Silent;  // never destroyed: files end after static destructors
-  return silent;
-}
 
 bool is_of_our_launch(const AwaitedPart& part) {
   return part.launcher.launch && *part.launcher.launch == part.stub.launch;
@@ -101,11 +90,8 @@ Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>&
   // Ranks of another launch have waited already, for the set that they restart from.
   const bool has_waited = part.launcher.rank_count > 1 && !is_of_our_launch(part);
   const std::uint64_t limit_ms = has_waited ? 0 : part.settings.milliseconds("read_wait");
-  {
-    const std::lock_guard lock(silent().mutex);
-    if (silent().stages.contains(part.stub.launch_directory))
-      return nothing_came(part, "that node did not answer before");
-  }
+  if (restart::is_silent_stage(part.stub.node, part.stub.launch_directory))
+    return nothing_came(part, "that node did not answer before");
   if (is_being_written(part))
     return told(part, "unable to lock file: it is being written on node " + part.stub.node);
   if (is_stale(part)) return nothing_came(part, "it is older than what any leader still drains");
@@ -131,8 +117,7 @@ Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>&
     nanosleep(&rest, nullptr);
     pause = std::min(pause * 2, longest_pause_ms);
   }
-  const std::lock_guard lock(silent().mutex);
-  silent().stages.insert(part.stub.launch_directory);
+  restart::note_silent_stage(part.stub.node, part.stub.launch_directory);
   return nothing_came(
       part, "none has come within read_wait=" + std::string(part.settings.text("read_wait")));
 }

@@ -18,9 +18,11 @@
 #include <memory>
 #include <string_view>
 
+#include "restart/base/counted.hpp"
 #include "restart/base/log.hpp"
 #include "restart/shared_frames.hpp"
 #include "vol/binding/host_hdf5.hpp"
+#include "vol/connector/info_string.hpp"
 
 extern char** environ;
 
@@ -217,12 +219,21 @@ void adopt_orphans(const std::string& stage) {
       restart::log_debug("leaves ", path, " to those who live");
       continue;
     }
-    const auto has_parts = [&](State state) {
+    const auto parts_in = [&](State state) {
       const auto parts = directory->list(state);
-      return parts && !parts->empty();
+      return parts ? parts->size() : 0;
     };
-    if (has_parts(State::published) || has_parts(State::open) || holds_frames(*directory))
-      adopt_launch(path);
+    const std::size_t left = parts_in(State::published) + parts_in(State::open);
+    if (left == 0 && !holds_frames(*directory)) continue;
+    if (!directory->claim_start()) continue;  // another rank of ours does it, and says so
+    // A tool that merely reads a stub says nothing that is not about its file.
+    if (left > 0 && is_named_by_environment()) {
+      restart::log_summary(
+          "an earlier job left " + restart::counted(left, "checkpoint file") + " in " + path +
+          ", because its leader was ended before it had brought them to storage; a "
+          "leader does so now");
+    }
+    adopt_launch(path);
   }
 }
 

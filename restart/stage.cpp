@@ -115,26 +115,37 @@ bool LaunchDirectory::has_leader() const {
   return file && !try_lock(*file, LockKind::shared).value_or(true);
 }
 
-bool LaunchDirectory::claim_start() const {
-  constexpr std::uint64_t loading_ns = 500'000'000;
+Result<std::size_t> LaunchDirectory::uncommitted() const {
+  return MCR_TRY(list(State::published)).size();
+}
+
+bool LaunchDirectory::claim(const char* name, std::uint64_t valid_ns) const {
   for (int turn = 0; turn < 2; ++turn) {
-    const auto claim =
-        File::open(descriptor(), start_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-    if (claim && has_leader()) {  // it has led since the caller looked
-      end_start();
-      return false;
-    }
+    const auto claim = File::open(descriptor(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (claim || claim.error().system_error != EEXIST) return true;
     struct stat status {};
-    if (system_calls().fstatat(descriptor(), start_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (system_calls().fstatat(descriptor(), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
       continue;  // just ended
     const std::uint64_t claimed_ns = modified_ns(status);
     const std::uint64_t now = clock_ns(CLOCK_REALTIME);
     // A clock that was set back must not hold anybody up.
-    if (now >= claimed_ns && now - claimed_ns < loading_ns) return false;
-    end_start();
+    if (now >= claimed_ns && now - claimed_ns < valid_ns) return false;
+    (void)system_calls().unlinkat(descriptor(), name, 0);
   }
   return true;
+}
+
+bool LaunchDirectory::claim_start() const {
+  constexpr std::uint64_t loading_ns = 500'000'000;
+  if (!claim(start_name, loading_ns)) return false;
+  if (!has_leader()) return true;
+  end_start();  // it has led since the caller looked
+  return false;
+}
+
+bool LaunchDirectory::claim_report() const {
+  constexpr std::uint64_t together_ns = 1'000'000'000;
+  return claim(report_name, together_ns);
 }
 
 void LaunchDirectory::end_start() const {

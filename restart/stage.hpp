@@ -127,6 +127,9 @@ class LaunchDirectory {
   Result<std::vector<PartId>> list(State state) const;
   Result<Journal> journal(State state, const PartId& part) const;
   [[nodiscard]] bool is_in(State state, const PartId& part) const;
+  /// How many closed files of this launch are in no container yet. What ranks say at their end and
+  /// what `mcr status` shows is this number.
+  [[nodiscard]] Result<std::size_t> uncommitted() const;
   /// The bytes for reading; LOCK_SH is taken, Cause::system with EWOULDBLOCK where a writer has
   /// them. Those of a small part come as a file without a name.
   Result<File> open_bytes(const PartId& part) const;
@@ -161,6 +164,9 @@ class LaunchDirectory {
   /// The leader leads, or the caller, who claimed it, could not start it.
   void end_start() const;
 
+  /// True for the first of the ranks that give up waiting within one second: it speaks for all.
+  [[nodiscard]] bool claim_report() const;
+
   /// Bytes of memory that parts and pool of this launch take. Lists directories: for the leader.
   Result<std::uint64_t> used_bytes() const;
   /// The leader leaves here, about once a second, what this user's stages take on the node, whether
@@ -189,6 +195,8 @@ class LaunchDirectory {
 
  private:
   LaunchDirectory(std::string path, File directory);
+  /// True for one caller within `valid_ns`: who makes the file `name`.
+  [[nodiscard]] bool claim(const char* name, std::uint64_t valid_ns) const;
   Result<File> open_small_bytes(const PartId& part) const;
   Result<std::optional<Withdrawn>> withdraw_small(const PartId& part) const;
 

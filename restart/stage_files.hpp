@@ -19,6 +19,7 @@ inline constexpr const char* native_directory = "native";
 inline constexpr const char* frames_directory = "frames";
 inline constexpr const char* lock_name = "lock";
 inline constexpr const char* start_name = "starting";
+inline constexpr const char* report_name = "reported";
 inline constexpr const char* notice_name = "notice";
 inline constexpr const char* clock_name = "clock";
 /// In the order in which they are made; ranks/ comes last, so that who can join finds all the

@@ -89,7 +89,12 @@ std::string summary_of(const JobStage& stage) {
   return content ? std::string(as_text(*content)) : std::string();
 }
 
-void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t left) {
+/// Of all ranks of the node, as `mcr status` shows it.
+std::size_t uncommitted_on_node(const JobStage& stage) {
+  return stage.directory.uncommitted().value_or(stage.published.size());
+}
+
+void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
   const std::string summary = summary_of(stage);
   const std::uint64_t sets = total(summary, "sets");
   const std::uint64_t parts = total(summary, "parts");
@@ -107,6 +112,7 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns, std::size_t l
   if (stored > 0)
     line += " (" + decimal(static_cast<double>(raw) / static_cast<double>(stored), "×") + ")";
   line += std::string(", ranks waited ") + waited.data() + " s each, ";
+  const std::size_t left = uncommitted_on_node(stage);
   line += left == 0 ? "all committed" : std::to_string(left) + " not committed yet";
   restart::log_summary(line);
 }
@@ -165,10 +171,12 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
       }
       return false;
     });
-    if (!committed) {
-      restart::log_warning(restart::counted(stage.published.size(), "checkpoint file") +
-                           " not committed yet, in " + stage.directory.path() +
-                           ": `mcr recover` brings what stays there to storage");
+    const std::size_t left = committed ? 0 : uncommitted_on_node(stage);
+    if (left > 0 && stage.directory.claim_report()) {
+      restart::log_warning(restart::counted(left, "checkpoint file") +
+                           " of this node not committed yet, in " + stage.directory.path() +
+                           ": `mcr status` shows what the leader does, `mcr recover` brings what "
+                           "stays there to storage");
     }
     if (is_lowest_rank(stage)) {
       // The others of the node end at the same time; their last parts belong into the line.
@@ -178,8 +186,7 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
       });
       if (!told && committed) tell_of_native_files(stage);
       // A tool that changes a stub with the plugin path alone has not asked for mcr.
-      if (stage.has_created || is_named_by_environment())
-        print_summary(stage, waited_ns, stage.published.size());
+      if (stage.has_created || is_named_by_environment()) print_summary(stage, waited_ns);
     }
   }
   // Explicitly: a fork's child may have a copy of the descriptor, and the lock would live with it.

@@ -68,8 +68,7 @@ void Summary::write_file(const Busy& busy) {
                      line("put_back", put_back_) + line("failed_commits", failures_) +
                      line("pending", pending_);
   if (!busy.what.empty()) {
-    text +=
-        "draining=" + restart::printable(busy.what) + "\n" + line("drain_seconds", busy.seconds);
+    text += "doing=" + restart::printable(busy.what) + "\n" + line("doing_seconds", busy.seconds);
   }
   if (!last_failure_.empty()) text += "last_failure=" + restart::printable(last_failure_) + "\n";
   const auto written = [&]() -> Result<void> {

@@ -23,7 +23,7 @@ class Summary {
                           std::uint64_t container_bytes);
   void put_back(std::size_t parts);
   void failed(const std::string& why);
-  /// What the leader has been writing, and for how long.
+  /// What the leader has been doing, in words that follow "it is", and for how long.
   struct Busy {
     std::string what;  ///< empty: nothing
     std::uint64_t seconds = 0;

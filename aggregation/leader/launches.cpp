@@ -36,6 +36,16 @@ std::map<std::string, std::string> read_summary(const LaunchDirectory& directory
   return values;
 }
 
+/// Of life: a leader rewrites the notice at least once a second, and the summary while parts wait.
+std::uint64_t seconds_since_sign(const LaunchDirectory& directory) {
+  std::uint64_t sign_ns = directory.notice().written_ns;
+  struct stat written {};
+  if (restart::system_calls().fstatat(directory.descriptor(), "summary", &written, 0) == 0)
+    sign_ns = std::max(sign_ns, restart::modified_ns(written));
+  const std::uint64_t now_ns = restart::clock_ns(CLOCK_REALTIME);
+  return sign_ns == 0 || now_ns < sign_ns ? 0 : (now_ns - sign_ns) / 1'000'000'000;
+}
+
 }  // namespace
 
 Result<LaunchStatus> look_at_launch(const LaunchDirectory& directory) {
@@ -45,33 +55,33 @@ Result<LaunchStatus> look_at_launch(const LaunchDirectory& directory) {
   for (const auto& presence : MCR_TRY(directory.presences()))
     status.processes += presence.alive ? 1 : 0;
   status.open = MCR_TRY(directory.list(State::open)).size();
-  status.published = MCR_TRY(directory.list(State::published)).size();
+  status.published = MCR_TRY(directory.uncommitted());
   status.kept = MCR_TRY(directory.list(State::committed)).size();
   status.bytes = MCR_TRY(directory.used_bytes());
   status.summary = read_summary(directory);
-  struct stat written {};
-  if (restart::system_calls().fstatat(directory.descriptor(), "summary", &written, 0) == 0) {
-    const std::uint64_t now_s = restart::clock_ns(CLOCK_REALTIME) / 1'000'000'000;
-    const auto then_s = static_cast<std::uint64_t>(written.st_mtim.tv_sec);
-    status.summary_age_s = now_s > then_s ? now_s - then_s : 0;
-  }
+  status.silent_s = seconds_since_sign(directory);
   return status;
 }
 
 std::string LaunchStatus::what_stands_still() const {
-  constexpr std::uint64_t patience_s = 5;
-  if (!has_leader || published == 0) return {};
+  constexpr std::uint64_t patience_s = 10;
+  if (!has_leader) return {};
   const auto text = [](std::uint64_t seconds) { return std::to_string(seconds) + " s"; };
-  if (summary_age_s >= patience_s) {
-    return "its leader has not moved for " + text(summary_age_s) +
-           ": stopped, or waiting for storage or for a processor";
+  const auto value = [this](const char* key) {
+    const auto found = summary.find(key);
+    return found == summary.end() ? std::string() : found->second;
+  };
+  const std::string doing = value("doing");
+  if (silent_s >= patience_s) {
+    return "its leader has not moved for " + text(silent_s) +
+           ": stopped, or waiting for storage or for a processor" +
+           (doing.empty() ? "" : "; when last seen it was " + doing);
   }
-  const auto what = summary.find("draining");
-  const auto seconds = summary.find("drain_seconds");
-  if (what == summary.end() || seconds == summary.end()) return {};
-  const std::uint64_t since = std::strtoull(seconds->second.c_str(), nullptr, 10);
-  if (since < patience_s) return {};
-  return "its leader has been writing the container of " + what->second + " for " + text(since);
+  if (published == 0 && open == 0) return {};
+  const std::uint64_t since = std::strtoull(value("doing_seconds").c_str(), nullptr, 10);
+  if (!doing.empty() && since >= patience_s)
+    return "its leader has been " + doing + " for " + text(since);
+  return {};
 }
 
 Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage) {

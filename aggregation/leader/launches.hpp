@@ -22,10 +22,10 @@ struct LaunchStatus {
   std::size_t kept = 0;
   std::uint64_t bytes = 0;                     ///< memory that parts and pool take
   std::map<std::string, std::string> summary;  ///< key -> value, as the leader left it
-  std::uint64_t summary_age_s = 0;             ///< since the leader left it
+  std::uint64_t silent_s = 0;                  ///< since the leader's last sign of life
 
-  /// A leader of which work waits and that has not been seen to go on for a while, and what it was
-  /// at; empty: none such.
+  /// Says that the leader has made no progress for ten seconds, and what it is doing. Empty where
+  /// the leader goes on, or where there is none.
   [[nodiscard]] std::string what_stands_still() const;
   [[nodiscard]] bool needs_leader() const {
     return !has_leader && (published > 0 || (processes == 0 && open > 0));

@@ -103,7 +103,7 @@ class Leader {
   // --- actions, one for each decision -----------------------------------------------------------
 
   void act(const LookForSiblings& look) {
-    quick_.submit([this, look]() -> std::vector<Event> {
+    quick_.submit("looking for the files of other ranks", [this, look]() -> std::vector<Event> {
       const auto journal = directory_.journal(State::published, look.part);
       // What cannot be read is not put back.
       if (!journal) return {SiblingsLookedUp{look.part, 0}};
@@ -112,9 +112,9 @@ class Leader {
   }
 
   void act(const DrainGroup& group) {
-    if (drains_.empty()) drain_begin_ms_ = restart::monotonic_ms();
-    drains_[group.drain] = {group.set.masked_name, group.parts};
-    drain_.submit([this, group]() -> std::vector<Event> {
+    drains_[group.drain] = group.parts;
+    const std::string what = "writing the container of " + group.set.masked_name;
+    drain_.submit(what, [this, group]() -> std::vector<Event> {
       DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_);
       if (!done.committed.empty()) collect(group);
       return {std::move(done)};
@@ -122,7 +122,8 @@ class Leader {
   }
 
   void act(const NoteAccount& note) {
-    drain_.submit([this, note]() -> std::vector<Event> {
+    const std::string what = "noting which ranks wrote " + note.account.set.masked_name;
+    drain_.submit(what, [this, note]() -> std::vector<Event> {
       const auto noted = note_account(directory_, note.account, places_);
       if (!noted) restart::log_warning(noted.error().message);
       if (noted) collect(note.account);
@@ -131,14 +132,16 @@ class Leader {
   }
 
   void act(const PutBack& order) {
-    quick_.submit([this, order]() -> std::vector<Event> {
-      const auto done = put_back(directory_, order.part, {}, &stubs_);
-      if (!done) restart::log_warning("a part cannot be put at its path: " + done.error().message);
-      const bool is_done = done && *done;
-      if (is_done) summary_.put_back(1);
-      if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
-      return {PutBackDone{order.part, is_done}};
-    });
+    quick_.submit(
+        "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
+          const auto done = put_back(directory_, order.part, {}, &stubs_);
+          if (!done)
+            restart::log_warning("a part cannot be put at its path: " + done.error().message);
+          const bool is_done = done && *done;
+          if (is_done) summary_.put_back(1);
+          if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
+          return {PutBackDone{order.part, is_done}};
+        });
   }
 
   void act(const MarkNative& mark) {
@@ -155,17 +158,19 @@ class Leader {
   }
 
   void act(const Settle& order) {
-    quick_.submit([this, order]() -> std::vector<Event> {
-      const auto said = settle(directory_, order.part, &stubs_);
-      if (said) {
-        restart::log_summary(*said);
-      } else if (said.error().system_error != EWOULDBLOCK) {  // else: another process goes on in it
-        restart::log_warning_once(
-            order.part.text(),
-            "a dead writer's part stays in the stage for now: " + said.error().message);
-      }
-      return {SettleDone{order.part, said.has_value()}};
-    });
+    quick_.submit(
+        "seeing to a file that a dead rank left open", [this, order]() -> std::vector<Event> {
+          const auto said = settle(directory_, order.part, &stubs_);
+          if (said) {
+            restart::log_summary(*said);
+          } else if (said.error().system_error !=
+                     EWOULDBLOCK) {  // else: another process goes on in it
+            restart::log_warning_once(
+                order.part.text(),
+                "a dead writer's part stays in the stage for now: " + said.error().message);
+          }
+          return {SettleDone{order.part, said.has_value()}};
+        });
   }
 
   void act(const FreeKept& order) {
@@ -199,11 +204,14 @@ class Leader {
       restart::log_summary("removed " + set + "*: the program has given its files up");
   }
 
-  /// Drains come one after another: the first is the one at work.
+  /// Of what the two workers do, what has taken longest.
   [[nodiscard]] Summary::Busy busy() const {
-    if (drains_.empty()) return {};
-    return {drains_.begin()->second.masked_name,
-            (restart::monotonic_ms() - drain_begin_ms_) / 1000};
+    Worker::Busy longest = drain_.busy();
+    const Worker::Busy other = quick_.busy();
+    if (longest.what.empty() || (!other.what.empty() && other.since_ms < longest.since_ms))
+      longest = other;
+    if (longest.what.empty()) return {};
+    return {longest.what, (restart::monotonic_ms() - longest.since_ms) / 1000};
   }
 
   // --- between decisions ------------------------------------------------------------------------
@@ -220,7 +228,7 @@ class Leader {
   /// In the drain's thread, so that no drain of what was just found comes before it.
   void look_at_clock() {
     if (!clock_.has_news()) return;
-    drain_.submit([this]() -> std::vector<Event> {
+    drain_.submit("comparing clocks with sets in storage", [this]() -> std::vector<Event> {
       clock_.look();
       return {};
     });
@@ -231,9 +239,8 @@ class Leader {
     std::vector<Event> events = answers_.take();
     for (const Event& event : events) {
       if (const auto* done = std::get_if<DrainDone>(&event)) {
-        std::vector<PartId> parts = std::move(drains_[done->drain].parts);
+        std::vector<PartId> parts = std::move(drains_[done->drain]);
         drains_.erase(done->drain);
-        drain_begin_ms_ = restart::monotonic_ms();
         std::erase_if(parts, [&](const PartId& part) {
           return std::find(done->failed.begin(), done->failed.end(), part) != done->failed.end();
         });
@@ -268,7 +275,7 @@ class Leader {
     if (looking_ || now < looked_ms_ + request_ms || !requests_.may_come()) return;
     looking_ = true;
     looked_ms_ = now;
-    quick_.submit([this]() -> std::vector<Event> {
+    quick_.submit("looking for requests of other nodes", [this]() -> std::vector<Event> {
       std::vector<Event> asked = requests_.look();
       looking_ = false;
       return asked;
@@ -341,12 +348,7 @@ class Leader {
   SetPlaces places_;  ///< of the drain's thread
   /// Of the drain's thread: by directory and shape the set that was committed last (gc=on).
   std::map<std::pair<std::string, std::string>, CommittedSet> to_collect_;
-  struct Drain {
-    std::string masked_name;
-    std::vector<PartId> parts;
-  };
-  std::map<std::uint64_t, Drain> drains_;  ///< under way
-  std::uint64_t drain_begin_ms_ = 0;       ///< of the first of them
+  std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< parts of those under way
   std::uint64_t noticed_ms_ = 0;
   std::atomic<bool> looking_ = false;
   std::uint64_t looked_ms_ = 0;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "restart/base/system.hpp"
+
 namespace mcr::aggregation {
 
 Answers::Answers() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -43,12 +45,17 @@ Worker::~Worker() {
   thread_.join();
 }
 
-void Worker::submit(Job job) {
+void Worker::submit(std::string what, Job job) {
   {
     const std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
+    orders_.push_back({std::move(what), std::move(job)});
   }
   wake_.notify_one();
+}
+
+Worker::Busy Worker::busy() const {
+  const std::lock_guard lock(mutex_);
+  return busy_;
 }
 
 void Worker::run() {
@@ -56,10 +63,12 @@ void Worker::run() {
     Job job;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+      busy_ = {};
+      wake_.wait(lock, [this] { return ending_ || !orders_.empty(); });
       if (ending_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      job = std::move(orders_.front().job);
+      busy_ = {std::move(orders_.front().what), restart::monotonic_ms()};
+      orders_.pop_front();
     }
     answers_.add(job());
   }

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -44,15 +46,28 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void submit(Job job);
+  /// `what` says in words what the job does, for Busy.
+  void submit(std::string what, Job job);
+
+  /// The job under way, and since when by the monotonic clock.
+  struct Busy {
+    std::string what;  ///< empty: none
+    std::uint64_t since_ms = 0;
+  };
+  [[nodiscard]] Busy busy() const;
 
  private:
+  struct Order {
+    std::string what;
+    Job job;
+  };
   void run();
 
   Answers& answers_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Job> jobs_;
+  std::deque<Order> orders_;
+  Busy busy_;
   bool ending_ = false;
   std::thread thread_;
 };

@@ -16,12 +16,17 @@ std::uint64_t number(const LaunchStatus& launch, const char* key) {
 
 std::string name_of(const LaunchStatus& launch) { return restart::name_of(launch.path); }
 
+std::string leader_text(const LaunchStatus& launch) {
+  if (!launch.has_leader) return "no";
+  return launch.what_stands_still().empty() ? "yes" : "stands still";
+}
+
 }  // namespace
 
 nlohmann::json to_json(const LaunchStatus& launch) {
   nlohmann::json summary = nlohmann::json::object();
   for (const auto& [key, value] : launch.summary) {
-    if (key == "last_failure" || key == "draining") {
+    if (key == "last_failure" || key == "doing") {
       summary[key] = value;
     } else {
       summary[key] = std::strtoull(value.c_str(), nullptr, 10);
@@ -49,7 +54,7 @@ void print_launches(const std::vector<LaunchStatus>& launches) {
                "stored"},
               {false, false, true, true, true, true, true, true, true, true});
   for (const LaunchStatus& launch : launches) {
-    table.add({name_of(launch), launch.has_leader ? "yes" : "no", std::to_string(launch.processes),
+    table.add({name_of(launch), leader_text(launch), std::to_string(launch.processes),
                std::to_string(launch.open), std::to_string(launch.published),
                std::to_string(launch.kept), size_text(launch.bytes),
                std::to_string(number(launch, "sets")), size_text(number(launch, "raw_bytes")),
@@ -59,6 +64,10 @@ void print_launches(const std::vector<LaunchStatus>& launches) {
   for (const LaunchStatus& launch : launches) {
     const std::string still = launch.what_stands_still();
     if (!still.empty()) print_line(stdout, "%s: %s", name_of(launch).c_str(), still.c_str());
+    if (launch.needs_leader()) {
+      print_line(stdout, "%s: no leader sees to it: `mcr recover` starts one",
+                 name_of(launch).c_str());
+    }
   }
 }
 

@@ -139,7 +139,7 @@ void tell_of_native_files(JobStage& stage) {
   });
   if (!are_native) return;
   const std::string summary = summary_of(stage);
-  restart::log_warning("storage took no container, so checkpoint files were written natively: " +
+  restart::log_warning("no container could be written, so checkpoint files were written natively: " +
                        std::string(value_of(summary, "last_failure")));
 }
 

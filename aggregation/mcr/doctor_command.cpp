@@ -115,7 +115,8 @@ class Doctor {
     const std::string stage(settings->text("stage"));
     const std::string above = restart::parent_of(stage);
     struct statvfs space {};
-    if (::statvfs(above.c_str(), &space) != 0) {
+    // A stage that is there may be a file system of its own.
+    if (::statvfs(stage.c_str(), &space) != 0 && ::statvfs(above.c_str(), &space) != 0) {
       return bad(
           "the stage " + stage + " cannot be made: " + restart::system_error("no", above).message,
           "set stage= to a directory on a memory file system, such as one below /dev/shm");
@@ -142,7 +143,14 @@ class Doctor {
   /// Runs the program under the loader's eyes.
   Result<void> look_at_program(const std::vector<std::string>& words, bool quiet) {
     const std::string stage = MCR_TRY(stage_path({})) + "-doctor-" + std::to_string(::getpid());
-    std::string scratch = (std::filesystem::temp_directory_path() / "mcr-doctor-XXXXXX").string();
+    std::error_code problem;
+    const auto temporary = std::filesystem::temp_directory_path(problem);
+    if (problem) {
+      return Error{Cause::usage,
+                   "there is no directory for temporary files, which the examination of a program "
+                   "needs: TMPDIR must name a directory that exists"};
+    }
+    std::string scratch = (temporary / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
     std::vector<std::string> environment = captured_environment();
     std::erase_if(environment, [](const std::string& entry) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/native_members.hpp"
@@ -130,10 +131,14 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   }
   plan.room = job.room;
   if (plan.room == 0) {
-    restart::log_warning_once("full",
-                              "the stage " + stage_path +
-                                  " is full, so files are written natively; stage_limit= or " +
-                                  "stage= gives it room");
+    const bool is_known = restart::memory_limits().limit > 0;
+    restart::log_warning_once(
+        "full", is_known ? "the stage " + stage_path +
+                               " is full, so files are written natively; stage_limit= or " +
+                               "stage= gives it room"
+                         : "how much memory this node has cannot be read from /proc/meminfo, so " +
+                               std::string("files are written natively, and not into the stage ") +
+                               stage_path + "; mount /proc");
     return native("the stage is full");
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {

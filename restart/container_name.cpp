@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "codecs/base/checksum.hpp"
+#include "restart/masked_name.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -68,6 +69,26 @@ ContainerName container_name(std::string_view masked_name, std::string_view cont
   return name;
 }
 
+ContainerName bundle_name(std::string_view masked_name, std::string_view container_dir,
+                          std::string_view launch, const PartId& part) {
+  ContainerName name = container_name(masked_name, container_dir, launch, 0);
+  const std::string_view relative = masked_name.substr(name.base == "."   ? 0
+                                                       : name.base == "/" ? 1
+                                                                          : name.base.size() + 1);
+  name.prefix = std::string(begin_word)
+                    .append(flat_name(pattern_of(relative)))
+                    .append(".")
+                    .append(launch)
+                    .append("-")
+                    .append(part.block())
+                    .append(".");
+  return name;
+}
+
+std::string bundle_suffix(std::uint32_t number) {
+  return "b" + std::to_string(number).append(end_word);
+}
+
 std::string container_suffix(std::uint32_t first_rank, std::uint32_t last_rank,
                              std::optional<std::uint32_t> supplement) {
   std::string suffix = "r" + std::to_string(first_rank) + "-" + std::to_string(last_rank);
@@ -114,6 +135,33 @@ std::optional<ParsedContainerName> parse_container_name(std::string_view text) {
   parsed.masked_name = text;
   if (parsed.masked_name.empty()) return std::nullopt;
   return parsed;
+}
+
+std::optional<ParsedBundleName> parse_bundle_name(std::string_view text) {
+  if (!text.starts_with(begin_word) || !text.ends_with(end_word)) return std::nullopt;
+  text.remove_prefix(begin_word.size());
+  text.remove_suffix(end_word.size());
+  ParsedBundleName parsed;
+  const std::size_t number = text.rfind('.');
+  if (number == std::string_view::npos || !text.substr(number + 1).starts_with('b') ||
+      !parse_number(text.substr(number + 2), parsed.number)) {
+    return std::nullopt;
+  }
+  text = text.substr(0, number);
+  const std::size_t generation = text.rfind('.');
+  const std::size_t block = text.rfind('-');
+  if (generation == std::string_view::npos || generation == 0 || block == std::string_view::npos ||
+      block <= generation + 1 || text.size() - block - 1 != 16) {
+    return std::nullopt;
+  }
+  parsed.pattern = text.substr(0, generation);
+  parsed.launch = text.substr(generation + 1, block - generation - 1);
+  parsed.block = text.substr(block + 1);
+  return parsed;
+}
+
+bool is_container_name(std::string_view file_name) {
+  return parse_container_name(file_name) || parse_bundle_name(file_name);
 }
 
 std::string cut_text(std::string_view text, std::size_t limit) {

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "restart/format/part_id.hpp"
+
 namespace mcr::restart {
 
 struct ContainerName {
@@ -35,6 +37,27 @@ ContainerName container_name(std::string_view masked_name, std::string_view cont
 /// The file name after the prefix: "r<first>-<last>.h5", or "r<first>-<last>.s<supplement>.h5".
 std::string container_suffix(std::uint32_t first_rank, std::uint32_t last_rank,
                              std::optional<std::uint32_t> supplement);
+
+/// Where the bundle lies that may hold a part of one rank, and what it is called:
+///
+///     set-<pattern of the masked name>.<launch>-<block of the part's id>.b<number>.h5
+///
+/// `prefix` ends before the "b". Numbers count from 0; a reader tries them in turn.
+ContainerName bundle_name(std::string_view masked_name, std::string_view container_dir,
+                          std::string_view launch, const PartId& part);
+std::string bundle_suffix(std::uint32_t number);
+
+/// What a bundle's file name says; nothing where it is not such a name.
+struct ParsedBundleName {
+  std::string pattern;  ///< as it stands in the name, '+' and all
+  std::string launch;
+  std::string block;
+  std::uint32_t number = 0;
+};
+std::optional<ParsedBundleName> parse_bundle_name(std::string_view file_name);
+
+/// True for the name of a container of one set or of a bundle.
+bool is_container_name(std::string_view file_name);
 
 /// What a container's file name says; nothing where it is not such a name.
 struct ParsedContainerName {

@@ -49,15 +49,37 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
   if (is_new) known->second = list_directory(AT_FDCWD, first.directory).value_or({});
   const std::string prefix = first.prefix.substr(0, first.prefix.size() - 2);  // without "0."
   std::uint64_t next = 0;
-  for (const std::string& name : known->second) {
-    if (!name.starts_with(prefix)) continue;
+  const std::vector<std::string>& names = known->second;
+  for (auto at = std::lower_bound(names.begin(), names.end(), prefix);
+       at != names.end() && at->starts_with(prefix); ++at) {
+    const std::string& name = *at;
     const auto parsed = parse_container_name(name);
     // Also a late rank's first writing finds containers there, of the others.
     if (parsed && parsed->sequence >= next && parsed->first_rank <= begin.rank &&
         begin.rank <= parsed->last_rank && has_part_of(first.directory, name, begin.rank))
       next = parsed->sequence + 1;
   }
-  return next;
+  if (begin.rank_count > 1) return next;
+  if (is_new) read_bundles(first.directory, begin.launch, names);
+  const auto bundled = bundled_.find(begin.path);
+  return bundled == bundled_.end() ? next : std::max(next, bundled->second);
+}
+
+/// Of the launch's sets of one rank, whose masked names are their paths.
+void EarlierWritings::read_bundles(const std::string& directory, const std::string& launch,
+                                   const std::vector<std::string>& names) {
+  const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+  if (!home) return;
+  for (const std::string& name : names) {
+    const auto parsed = parse_bundle_name(name);
+    if (!parsed || parsed->launch != launch) continue;
+    const auto container = ContainerReader::open(home->descriptor(), name);
+    if (!container) continue;
+    for (const BundledSet& set : (*container)->set().bundled) {
+      std::uint64_t& next = bundled_[set.masked_name];
+      next = std::max(next, set.sequence + 1);
+    }
+  }
 }
 
 std::uint64_t EarlierWritings::next_sequence(const LaunchDirectory& directory,

@@ -30,9 +30,12 @@ class EarlierWritings {
  private:
   std::uint64_t after_staged(const LaunchDirectory& directory, const PartBegin& begin);
   std::uint64_t after_stored(const ContainerName& first, const PartBegin& begin);
+  void read_bundles(const std::string& directory, const std::string& launch,
+                    const std::vector<std::string>& names);
 
   std::optional<std::map<std::string, std::uint64_t>> staged_;  ///< by path, of this rank
   std::map<std::string, std::vector<std::string>> stored_;      ///< names, by directory
+  std::map<std::string, std::uint64_t> bundled_;                ///< by path, of bundles
 };
 
 }  // namespace mcr::restart

@@ -48,6 +48,38 @@ void add_container(Generation& generation, const SetIdentity& set,
   }
 }
 
+/// The sets of a bundle that have the masked name of `place`: those of an earlier start with one rank.
+void add_bundled(const ContainerPlace& place, const File& directory, const std::string& name,
+                 std::size_t components, bool own_only,
+                 std::map<GenerationName, Generation>& by_name) {
+  const auto parsed = parse_bundle_name(name);
+  if (!parsed) return;
+  const auto pattern = parse_bundle_name(
+      bundle_name(place.masked_name, "mcr", "launch", PartId{}).prefix + bundle_suffix(0));
+  if (!pattern || parsed->pattern != pattern->pattern) return;
+  if (!place.allows(directory, name)) return;
+  const auto reader = ContainerReader::open(directory.descriptor(), name);
+  const auto parts =
+      reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
+  if (!parts) return;
+  const auto prefix_of = [&](const SetIdentity& set) {
+    return container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
+  };
+  const auto wanted = parse_container_name(place.prefix + container_suffix(0, 0, {}));
+  for (std::size_t i = 0; i < (*reader)->set().bundled.size(); ++i) {
+    const SetIdentity set = set_of_part((*reader)->set(), i);
+    const std::string prefix = prefix_of(set);
+    const auto own = parse_container_name(prefix + container_suffix(0, 0, {}));
+    if (!own || !wanted || own->masked_name != wanted->masked_name) continue;
+    if (own_only && prefix != place.prefix) continue;
+    const GenerationName key{set.launch, set.sequence};
+    Generation& generation = by_name[key];
+    generation.name = key;
+    ++generation.containers;
+    add_container(generation, set, {(**parts)[i]}, components);
+  }
+}
+
 /// What lies at a name: its stub, or what the note about a native file says (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
                                  AtName& there, bool& is_native) {
@@ -119,6 +151,7 @@ std::vector<Generation> stored_generations(const ContainerPlace& place, std::siz
   if (!names) return found;
   std::map<GenerationName, Generation> by_name;
   for (const std::string& name : *names) {
+    add_bundled(place, *directory, name, components, own_only, by_name);
     const auto parsed = parse_container_name(name);
     if (!parsed || parsed->masked_name != wanted->masked_name) continue;
     if (own_only && !name.starts_with(place.prefix)) continue;

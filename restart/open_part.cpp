@@ -20,10 +20,19 @@ class Search {
   Search(const Stub& stub, const std::shared_ptr<FrameShare>& share) : stub_(stub), share_(share) {}
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place) {
-    looked_for_.push_back(place.directory + "/" + place.prefix + "*.h5");
-    if (removed_.empty()) removed_ = removed_set(place.directory, place.prefix).value_or("");
+    looked_in_.push_back(place);
     const auto directory = place.open();
     if (!directory) return std::unique_ptr<PartSource>();
+    // By their names: a directory of 100,000 containers is not listed for each open.
+    for (const std::string& name : likely_names(place)) {
+      auto source = in_container(*directory, place, name);
+      if (source && *source != nullptr) return source;
+      if (!source && source.error().system_error == ENOENT) {
+        if (parse_bundle_name(name)) break;
+        continue;
+      }
+      if (!source) keep(source.error());
+    }
     auto names = list_directory(directory->descriptor(), ".");
     if (!names) {
       keep(names.error());
@@ -32,7 +41,10 @@ class Search {
     // Those whose ranks include ours first: a set of many nodes has many containers.
     std::vector<std::string> likely;
     std::vector<std::string> others;
+    const std::string bundle = bundle_prefix(place);
     for (std::string& name : *names) {
+      if (is_one_rank() && name.starts_with(bundle) && parse_bundle_name(name))
+        others.push_back(name);
       if (!name.starts_with(place.prefix)) continue;
       const auto parsed = parse_container_name(name);
       if (!parsed || parsed->sequence != stub_.sequence) continue;
@@ -55,11 +67,12 @@ class Search {
     if (problem_) {
       return Error{problem_->cause, part + ": " + problem_->message, problem_->system_error};
     }
-    if (!removed_.empty()) return Error{Cause::system, part + " is gone: " + removed_, ENOENT};
     std::string places;
-    for (const std::string& place : looked_for_) {
+    for (const ContainerPlace& place : looked_in_) {
+      if (const auto removed = removed_set(place.directory, place.prefix))
+        return Error{Cause::system, part + " is gone: " + *removed, ENOENT};
       if (!places.empty()) places += ", ";
-      places += place;
+      places += place.directory + "/" + place.prefix + "*.h5";
     }
     return Error{Cause::system,
                  part + " is neither in the stage of this node (" + stub_.launch_directory +
@@ -70,19 +83,42 @@ class Search {
   }
 
  private:
+  /// Bundles of one block are few: a leader begins another only when the last one is written.
+  static constexpr std::uint32_t most_bundles = 16;
+
+  [[nodiscard]] bool is_one_rank() const { return stub_.rank_count == 1; }
+
+  [[nodiscard]] std::string bundle_prefix(const ContainerPlace& place) const {
+    return bundle_name(place.masked_name, stub_.container_directory, stub_.launch, stub_.part)
+        .prefix;
+  }
+
+  /// The container of this rank alone, and the bundles that may hold the part.
+  [[nodiscard]] std::vector<std::string> likely_names(const ContainerPlace& place) const {
+    std::vector<std::string> names{place.prefix + container_suffix(stub_.rank, stub_.rank, {})};
+    if (!is_one_rank()) return names;
+    const std::string bundle = bundle_prefix(place);
+    for (std::uint32_t number = 0; number < most_bundles; ++number)
+      names.push_back(bundle + bundle_suffix(number));
+    return names;
+  }
+
   Result<std::unique_ptr<PartSource>> in_container(const File& directory,
                                                    const ContainerPlace& place,
                                                    const std::string& name) {
     if (!place.allows(directory, name)) return std::unique_ptr<PartSource>();
     auto container = MCR_TRY(ContainerReader::open(directory.descriptor(), name));
     const SetIdentity& set = container->set();
-    if (set.launch != stub_.launch || set.sequence != stub_.sequence) {
+    const bool is_bundle = !set.bundled.empty();
+    if (set.launch != stub_.launch || (!is_bundle && set.sequence != stub_.sequence)) {
       return Error{Cause::damaged,
                    place.directory + "/" + name + " holds another set than its name says"};
     }
     const std::vector<PartRecord>* parts = MCR_TRY(container->parts());
-    for (const PartRecord& record : *parts) {
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      const PartRecord& record = (*parts)[i];
       if (record.entry.part != stub_.part) continue;
+      if (is_bundle && set.bundled[i].sequence != stub_.sequence) continue;
       log_debug(stub_.path, " is read from ", place.directory, "/", name);
       return open_part_image(container, record, share_);
     }
@@ -98,8 +134,7 @@ class Search {
 
   const Stub& stub_;
   const std::shared_ptr<FrameShare>& share_;
-  std::vector<std::string> looked_for_;
-  std::string removed_;  ///< what is said of the removal of its set
+  std::vector<ContainerPlace> looked_in_;
   std::optional<Error> problem_;
 };
 

@@ -92,6 +92,8 @@ class LaunchDirectory {
     std::uint64_t reused_bytes = 0;
   };
   Result<NewPart> create_part(std::uint32_t rank) const;
+  /// The name of a new part. Some consecutive ones of this process are of one block.
+  Result<PartId> new_part_id() const;
   /// Journal with its begin record in open/. The descriptor stays open for publish().
   Result<File> begin(const PartBegin& begin) const;
   /// The journal of a part that is in open/, for publish().
@@ -204,6 +206,9 @@ class LaunchDirectory {
   File directory_;
   /// When the pool changed last and held nothing for this rank; for create_part, by one thread.
   mutable std::uint64_t pool_empty_since_ns_ = 0;
+  /// Of new_part_id, by the same thread.
+  mutable PartId last_id_;
+  mutable std::uint32_t ids_left_of_block_ = 0;
 };
 
 struct LaunchDirectory::Entered {

@@ -26,9 +26,21 @@ constexpr std::uint64_t pool_clock_ns = 50'000'000;
 
 }  // namespace
 
+Result<PartId> LaunchDirectory::new_part_id() const {
+  PartId id = MCR_TRY(PartId::random());
+  if (ids_left_of_block_ == 0) {
+    ids_left_of_block_ = PartId::block_parts;
+  } else {
+    std::copy_n(last_id_.bytes.begin(), id.bytes.size() / 2, id.bytes.begin());
+  }
+  --ids_left_of_block_;
+  last_id_ = id;
+  return id;
+}
+
 Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank) const {
   NewPart made;
-  made.part = MCR_TRY(PartId::random());
+  made.part = MCR_TRY(new_part_id());
   const std::string path = bytes_path(made.part);
   // One look instead of eight: a directory that has not changed since it held nothing for us still
   // does.

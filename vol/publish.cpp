@@ -168,7 +168,7 @@ Result<void> publish(StagedPart& part) {
     MCR_TRY(complete_bytes(part));                                                      // 1
     MCR_TRY(directory.publish(part.begin.part, part.journal, record_of(part, false)));  // 2
   } else {
-    part.begin.part = MCR_TRY(restart::PartId::random());
+    part.begin.part = MCR_TRY(directory.new_part_id());
     part.journal =
         MCR_TRY(directory.publish_small(part.begin, record_of(part, false), part.image));  // 2
   }

@@ -94,7 +94,7 @@ class Collector {
   std::vector<StoredSet> sets_of(Wanted wanted) const {
     std::vector<std::string> containers;
     for (const std::string& name : names_) {
-      if (restart::parse_container_name(name) && wanted(name))
+      if (restart::is_container_name(name) && wanted(name))
         containers.push_back(directory_ + "/" + name);
     }
     std::vector<std::string> unreadable;
@@ -181,9 +181,11 @@ class Collector {
     const auto sets = sets_of([](const std::string&) { return true; });
     const StubLinks links = MCR_TRY(StubLinks::list(directory_));
     const auto in_force = decided();
-    for (const GivenUp& order : given_up(sets, links)) {
-      const SetName& name = order.set->name;
-      if (in_force.contains({name.launch, name.sequence})) continue;
+    std::vector<GivenUp> orders = given_up(sets, links);
+    std::erase_if(orders, [&](const GivenUp& order) {
+      return in_force.contains({order.set->name.launch, order.set->name.sequence});
+    });
+    for (const GivenUp& order : without_shared_containers(std::move(orders), sets)) {
       MCR_TRY(remove_set(order));
       removed.push_back(order.set->prefix);
     }

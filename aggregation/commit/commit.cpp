@@ -34,7 +34,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
@@ -45,6 +47,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/masked_name.hpp"
 #include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
@@ -57,6 +60,8 @@ using restart::LaunchDirectory;
 namespace {
 
 constexpr std::size_t remembered_places = 4096;
+/// A part of a bundle is read alone: its frames hold some parts, not all.
+constexpr std::uint64_t bundle_frame_bytes = 64 * 1024;
 /// So often a group is written whose directory goes away meanwhile.
 constexpr int directory_turns = 4;
 
@@ -78,6 +83,57 @@ restart::SetIdentity identity_of(const DrainGroup& group, std::uint64_t clock_be
   identity.begun_ns = group.begun_ns;
   identity.order_ns = group.begun_ns + clock_behind_ns;
   return identity;
+}
+
+/// Of a bundle: what its sets have in common, and the set of each part.
+restart::SetIdentity identity_of_bundle(const DrainGroup& group,
+                                        const std::vector<LockedPart*>& parts,
+                                        std::uint64_t clock_behind_ns) {
+  std::map<restart::PartId, const SetOfPart*> sets;
+  for (std::size_t i = 0; i < group.parts.size(); ++i) sets[group.parts[i]] = &group.bundle[i];
+  restart::SetIdentity identity = identity_of(group, clock_behind_ns);
+  const std::string& name = group.set.masked_name;
+  const std::size_t slash = name.rfind('/') + 1;  // npos + 1 is the beginning
+  identity.masked_name = name.substr(0, slash) + restart::pattern_of(name.substr(slash));
+  identity.sequence = 0;
+  for (const LockedPart* part : parts) {
+    const SetOfPart& one = *sets.at(part->id);
+    identity.bundled.push_back(
+        {one.set.masked_name, one.set.sequence, one.begun_ns, one.begun_ns + clock_behind_ns});
+    identity.begun_ns = std::min(identity.begun_ns, one.begun_ns);
+  }
+  identity.order_ns = identity.begun_ns + clock_behind_ns;
+  return identity;
+}
+
+/// Where the group's container goes.
+ContainerName place_of(const DrainGroup& group, const restart::Settings& settings) {
+  const std::string_view container_dir = settings.text("container_dir");
+  if (!group.bundle.empty())
+    return restart::bundle_name(group.set.masked_name, container_dir, group.set.launch,
+                                group.parts.front());
+  return restart::container_name(group.set.masked_name, container_dir, group.set.launch,
+                                 group.set.sequence);
+}
+
+/// Parts of the group that some container lists, and names that are taken. A leader that died may have
+/// put a part of one rank into a container of its own or into a bundle.
+Present present_of(const DrainGroup& group, const restart::Settings& settings,
+                   const ContainerName& where, KnownContainers* known) {
+  Present present = find_present(where, known);
+  if (group.rank_count > 1) return present;
+  const std::string_view container_dir = settings.text("container_dir");
+  std::set<std::string> looked{where.prefix};
+  const auto look = [&](ContainerName other) {
+    other.directory = where.directory;
+    if (looked.insert(other.prefix).second) present.parts.merge(find_present(other, known).parts);
+  };
+  for (std::size_t i = 0; i < group.parts.size(); ++i) {
+    const SetName& set = group.bundle.empty() ? group.set : group.bundle[i].set;
+    look(restart::container_name(set.masked_name, container_dir, set.launch, set.sequence));
+    look(restart::bundle_name(set.masked_name, container_dir, set.launch, group.parts[i]));
+  }
+  return present;
 }
 
 /// Members of the set whose bytes lie at their paths natively.
@@ -119,7 +175,8 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
                            const restart::Settings& settings) {
   MCR_TRY(make_directory(where));
   SetToCommit set;
-  set.set = identity_of(group, directory.clock_behind_ns());
+  set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
+                                 : identity_of_bundle(group, parts, directory.clock_behind_ns());
   set.set.natives = std::move(natives);
   set.directory = where.directory;
   for (const LockedPart* part : parts) {
@@ -133,12 +190,14 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   set.temporary_word = temporary_word(directory, where, first);
   MergeOptions options = MCR_TRY(merge_options(settings, group.fast));
   options.memory = choices_of_this_leader();
+  if (!group.bundle.empty()) options.frame_bytes = bundle_frame_bytes;
   // Another node's leader may be quicker with the same name: ranks that take turns write for one
   // another.
   constexpr int name_turns = 20;
   Present there = present;
   for (int turn = 0;; ++turn) {
-    set.name = free_name(where, there, first, last, group.supplement);
+    set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
+                                    : free_bundle_name(where, there);
     auto written = write_container(set, options);
     if (written || written.error().system_error != EEXIST || turn == name_turns) return written;
     there.names.insert(set.name);
@@ -152,18 +211,17 @@ bool is_gone(const Error& error) {
 
 /// Steps 2 to 4; nothing where all parts were in storage already. `where`: the last place that was
 /// tried. Parts that the program removed go from `locked` to `removed`.
-Result<std::optional<CommitReport>> bring_to_storage(const LaunchDirectory& directory,
-                                                     const DrainGroup& group,
-                                                     const restart::Settings& settings,
-                                                     const StubHandles* stubs, ContainerName& where,
-                                                     std::vector<LockedPart>& locked,
-                                                     std::vector<restart::PartId>& removed) {
+Result<std::optional<CommitReport>> bring_to_storage(
+    const LaunchDirectory& directory, const DrainGroup& group, const restart::Settings& settings,
+    const StubHandles* stubs, KnownContainers* known, ContainerName& where,
+    std::vector<LockedPart>& locked, std::vector<restart::PartId>& removed) {
   for (int turn = 1;; ++turn) {
-    where = restart::container_name(group.set.masked_name, settings.text("container_dir"),
-                                    group.set.launch, group.set.sequence);
+    where = place_of(group, settings);
     follow_directory(directory, settings, stubs, where, locked, removed);
     if (locked.empty()) return std::optional<CommitReport>();
-    const Present present = find_present(where);
+    const restart::PartBegin& begin = locked.front().journal.begin;
+    if (begin.local_rank_count < begin.rank_count && begin.rank_count > 1) known = nullptr;
+    const Present present = present_of(group, settings, where, known);
     std::vector<LockedPart*> to_write;
     for (LockedPart& part : locked) {
       if (!part.is_native && !present.parts.contains(part.id)) to_write.push_back(&part);
@@ -171,15 +229,22 @@ Result<std::optional<CommitReport>> bring_to_storage(const LaunchDirectory& dire
     auto natives = natives_among(locked, where);
     if (to_write.empty() && natives.empty()) return std::optional<CommitReport>();
     auto written = write(directory, group, where, present, to_write, std::move(natives), settings);
-    if (written) return std::optional<CommitReport>(std::move(*written));
+    if (written) {
+      if (known != nullptr) known->add(where, restart::name_of(written->path));
+      return std::optional<CommitReport>(std::move(*written));
+    }
     if (!is_gone(written.error()) || turn == directory_turns) return written.error();
   }
 }
 
-Result<bool> is_alive(const LaunchDirectory& directory, const std::string& presence) {
-  const auto presences = MCR_TRY(directory.presences());
-  return std::any_of(presences.begin(), presences.end(),
-                     [&](const auto& it) { return it.name == presence && it.alive; });
+/// Presences of processes that live. A writer that dies after this, whose part is locked, has put
+/// its stub in place.
+Result<std::set<std::string>> living_processes(const LaunchDirectory& directory) {
+  std::set<std::string> living;
+  for (const auto& presence : MCR_TRY(directory.presences())) {
+    if (presence.alive) living.insert(presence.name);
+  }
+  return living;
 }
 
 /// Without a link the set's containers are never removed by themselves.
@@ -214,7 +279,11 @@ Result<void> leave_stage(const LaunchDirectory& directory, LockedPart& part, boo
 }
 
 std::string describe(const DrainGroup& group) {
-  return group.set.masked_name + " (launch " + group.set.launch + ", sequence " +
+  const std::string others =
+      group.bundle.size() < 2
+          ? ""
+          : ", and " + std::to_string(group.bundle.size() - 1) + " others of its kind";
+  return group.set.masked_name + others + " (launch " + group.set.launch + ", sequence " +
          std::to_string(group.set.sequence) + ", " + std::to_string(group.parts.size()) + " parts)";
 }
 
@@ -238,7 +307,7 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
-                       const StubHandles* stubs, SetPlaces* places) {
+                       const StubHandles* stubs, SetPlaces* places, KnownContainers* known) {
   DrainDone done;
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
@@ -247,7 +316,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   const restart::Settings settings = settings_of(locked.front().journal.begin);
   ContainerName where;
   const auto written =
-      bring_to_storage(directory, group, settings, stubs, where, locked, done.committed);
+      bring_to_storage(directory, group, settings, stubs, known, where, locked, done.committed);
   if (!written) {
     done.storage_failed =
         written.error().cause == Cause::full || written.error().cause == Cause::system;
@@ -268,28 +337,31 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
     }
     const std::size_t parts = report->checksums.size();
     const std::uint64_t number =
-        summary.committed(group.set, parts, report->raw_bytes, report->container_bytes);
+        group.bundle.empty()
+            ? summary.committed(group.set, parts, report->raw_bytes, report->container_bytes)
+            : summary.committed_bundle(parts, report->raw_bytes, report->container_bytes);
     summary.write();
     leave_trace(directory, settings, where, *report, number);
     restart::log_summary("committed " + report->path + ": " + std::to_string(report->raw_bytes) +
                          " B in " + std::to_string(parts) + " parts -> " +
                          std::to_string(report->container_bytes) + " B");
   }
-  if (places != nullptr) {
+  if (places != nullptr && group.bundle.empty()) {
+    if (places->size() >= remembered_places) places->erase(places->begin());
     (*places)[group.set] = {where, settings, locked.front().journal.begin.rank,
                             locked.back().journal.begin.rank};
-    if (places->size() > remembered_places) places->erase(places->begin());
   }
+  const auto living = living_processes(directory);
   for (LockedPart& part : locked) {
-    const auto writer_alive = is_alive(directory, part.journal.begin.presence);
-    const auto put = writer_alive ? complete_stub(directory, part, *writer_alive)
-                                  : Result<void>(writer_alive.error());
+    const bool writer_alive = living && living->contains(part.journal.begin.presence);
+    const auto put =
+        living ? complete_stub(directory, part, writer_alive) : Result<void>(living.error());
     if (!put) {
       restart::log_warning(part.journal.begin.path + ": " + put.error().message);
       done.failed.push_back(part.id);
       continue;
     }
-    if (const auto left = leave_stage(directory, part, *writer_alive, group.keep); !left) {
+    if (const auto left = leave_stage(directory, part, writer_alive, group.keep); !left) {
       // It is in the container; at worst its memory stays taken until the launch's end.
       restart::log_warning("part " + part.id.text() + ": " + left.error().message);
     }

@@ -22,13 +22,11 @@ using restart::File;
 using restart::LaunchDirectory;
 using restart::PartId;
 
-Present find_present(const ContainerName& where) {
+Present find_present(const ContainerName& where, KnownContainers* known) {
   Present present;
-  const auto names = restart::list_directory(AT_FDCWD, where.directory);
-  if (!names) return present;
-  for (const std::string& name : *names) {
-    if (!name.starts_with(where.prefix) || !name.ends_with(".h5")) continue;
-    present.names.insert(name);
+  KnownContainers listed_now;
+  present.names = (known != nullptr ? *known : listed_now).find(where);
+  for (const std::string& name : present.names) {
     const auto reader = restart::ContainerReader::open(AT_FDCWD, where.directory + "/" + name);
     if (!reader) continue;
     const auto parts = (*reader)->parts();
@@ -46,6 +44,13 @@ std::string free_name(const ContainerName& where, const Present& present, std::u
     std::string name = where.prefix + restart::container_suffix(first, last, number);
     if (!present.names.contains(name)) return name;
     number = number.value_or(0) + 1;
+  }
+}
+
+std::string free_bundle_name(const ContainerName& where, const Present& present) {
+  for (std::uint32_t number = 0;; ++number) {
+    std::string name = where.prefix + restart::bundle_suffix(number);
+    if (!present.names.contains(name)) return name;
   }
 }
 

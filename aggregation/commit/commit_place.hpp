@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/commit/known_containers.hpp"
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/stub_handles.hpp"
 #include "restart/base/settings.hpp"
@@ -19,11 +20,15 @@ struct Present {
   std::set<restart::PartId> parts;
   std::set<std::string> names;
 };
-Present find_present(const restart::ContainerName& where);
+/// `known`: what this leader has listed already; null: the directory is listed.
+Present find_present(const restart::ContainerName& where, KnownContainers* known = nullptr);
 
 /// A name of this group that no container has yet.
 std::string free_name(const restart::ContainerName& where, const Present& present,
                       std::uint32_t first, std::uint32_t last, std::uint32_t supplement);
+
+/// The next name of a bundle of this block.
+std::string free_bundle_name(const restart::ContainerName& where, const Present& present);
 
 /// Each directory of container_dir that is missing; nothing above.
 Result<void> make_directory(const restart::ContainerName& where);

@@ -160,6 +160,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     MCR_TRY(write_root_attributes(index.set));
     const restart::IndexBytes bytes = restart::write_index(index);
     restart::UserBlock block;
+    block.version = version_of(index.set);
     block.index_offset = MCR_TRY(write_index_dataset(bytes.bytes));
     block.index_bytes = bytes.bytes.size();
     block.directory_bytes = bytes.directory_bytes;
@@ -175,6 +176,10 @@ class Hdf5ContainerWriter final : public ContainerWriter {
   }
 
  private:
+  static std::uint32_t version_of(const restart::SetIdentity& set) {
+    return set.bundled.empty() ? restart::container_version : restart::bundle_version;
+  }
+
   static std::vector<hsize_t> as_hsize(const std::vector<std::uint64_t>& numbers) {
     return {numbers.begin(), numbers.end()};
   }
@@ -300,7 +305,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
 
   Result<void> write_root_attributes(const restart::SetIdentity& set) {
     const hid_t root = file_.get();
-    MCR_TRY(write_number(root, "format_version", restart::container_version));
+    MCR_TRY(write_number(root, "format_version", version_of(set)));
     MCR_TRY(write_text(root, "masked_name", set.masked_name));
     MCR_TRY(write_text(root, "launch", set.launch));
     MCR_TRY(write_number(root, "sequence", set.sequence));

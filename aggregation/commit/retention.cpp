@@ -103,6 +103,53 @@ bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
 
 std::string directory_of(const StoredSet& set) { return parent_of(set.prefix); }
 
+SetName name_of_set(const restart::SetIdentity& set) {
+  return {set.launch, set.masked_name, set.sequence};
+}
+
+/// What a container, or the part of a bundle that is of one set, says of its set.
+struct StoredContainer {
+  std::string path;
+  std::vector<restart::PartRecord> parts;
+  std::uint64_t bytes = 0;
+};
+
+void add_container(StoredSet& set, const restart::SetIdentity& identity, const std::string& prefix,
+                   const StoredContainer& container, std::vector<std::string>& accounts) {
+  set.name = name_of_set(identity);
+  set.rank_count = std::max(set.rank_count, identity.rank_count);
+  set.prefix = prefix;
+  (container.parts.empty() ? accounts : set.containers).push_back(container.path);
+  set.created_ns = std::max(set.created_ns, identity.created_ns);
+  set.container_bytes += container.bytes;
+  set.account.rank_count = set.rank_count;
+  set.account.passed.insert(identity.passed_ranks.begin(), identity.passed_ranks.end());
+  set.account.failed.insert(identity.failed_ranks.begin(), identity.failed_ranks.end());
+  set.account.drifted |= identity.drifted;
+  const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
+  set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
+  set.order_ns = set.order_ns == 0 ? identity.order() : std::min(set.order_ns, identity.order());
+  const std::string base = base_of(container.path, identity);
+  const auto below = [&](const std::string& path) {
+    return path.starts_with('/') ? path : base + "/" + path;
+  };
+  for (const restart::PartRecord& record : container.parts) {
+    const restart::PartEntry& entry = record.entry;
+    set.parts.push_back({entry.part, entry.rank, below(entry.path), entry.mode, entry.size});
+    set.account.wrote.insert(entry.rank);
+  }
+  for (const restart::NativeMember& native : identity.natives) {
+    const std::string own_path = below(native.path);
+    const std::string place = restart::place_of_native(parent_of(container.path), native, own_path);
+    if (place.empty()) {
+      set.lost_natives.push_back(own_path);
+      continue;
+    }
+    set.account.wrote.insert(native.rank);
+    (place == own_path ? set.natives : set.kept_aside).push_back(place);
+  }
+}
+
 }  // namespace
 
 std::string base_of(const std::string& container, const restart::SetIdentity& set) {
@@ -114,6 +161,10 @@ std::string base_of(const std::string& container, const restart::SetIdentity& se
     if (same_directory(recorded + "/" + relative, directory)) return recorded;
   }
   return parent_of(directory);
+}
+
+std::string name_prefix_of(const restart::SetIdentity& set) {
+  return restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
 }
 
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
@@ -130,42 +181,23 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       damage.emplace(prefix_of(path), parts.error().message);
       continue;
     }
-    const restart::SetIdentity& identity = (*reader)->set();
-    const SetName name{identity.launch, identity.masked_name, identity.sequence};
-    StoredSet& set = sets[name];
-    set.name = name;
-    set.rank_count = std::max(set.rank_count, identity.rank_count);
-    set.prefix = prefix_of(path);
-    ((*parts)->empty() ? accounts[name] : set.containers).push_back(path);
-    set.created_ns = std::max(set.created_ns, identity.created_ns);
     struct stat status {};
-    if (::stat(path.c_str(), &status) == 0)
-      set.container_bytes += static_cast<std::uint64_t>(status.st_size);
-    set.account.rank_count = set.rank_count;
-    set.account.passed.insert(identity.passed_ranks.begin(), identity.passed_ranks.end());
-    set.account.failed.insert(identity.failed_ranks.begin(), identity.failed_ranks.end());
-    set.account.drifted |= identity.drifted;
-    const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
-    set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
-    set.order_ns = set.order_ns == 0 ? identity.order() : std::min(set.order_ns, identity.order());
-    const std::string base = base_of(path, identity);
-    const auto below = [&](const std::string& path) {
-      return path.starts_with('/') ? path : base + "/" + path;
-    };
-    for (const restart::PartRecord& record : **parts) {
-      const restart::PartEntry& entry = record.entry;
-      set.parts.push_back({entry.part, entry.rank, below(entry.path), entry.mode, entry.size});
-      set.account.wrote.insert(entry.rank);
+    const bool has_size = ::stat(path.c_str(), &status) == 0;
+    const StoredContainer container{path, **parts,
+                                    has_size ? static_cast<std::uint64_t>(status.st_size) : 0};
+    const restart::SetIdentity& identity = (*reader)->set();
+    if (identity.bundled.empty()) {
+      add_container(sets[name_of_set(identity)], identity, prefix_of(path), container,
+                    accounts[name_of_set(identity)]);
+      continue;
     }
-    for (const restart::NativeMember& native : identity.natives) {
-      const std::string own_path = below(native.path);
-      const std::string place = restart::place_of_native(parent_of(path), native, own_path);
-      if (place.empty()) {
-        set.lost_natives.push_back(own_path);
-        continue;
-      }
-      set.account.wrote.insert(native.rank);
-      (place == own_path ? set.natives : set.kept_aside).push_back(place);
+    for (std::size_t i = 0; i < container.parts.size(); ++i) {
+      const restart::SetIdentity one = restart::set_of_part(identity, i);
+      StoredSet& set = sets[name_of_set(one)];
+      set.is_bundled = true;
+      add_container(set, one, parent_of(path) + "/" + name_prefix_of(one),
+                    {path, {container.parts[i]}, container.bytes / container.parts.size()},
+                    accounts[name_of_set(one)]);
     }
   }
   std::vector<StoredSet> all;
@@ -195,26 +227,54 @@ const StoredSet* newest_whole(const std::vector<StoredSet>& sets) {
   return newest;
 }
 
-const StoredSet* replacement_of(const StoredSet& set, const std::vector<StoredSet>& sets,
-                                bool of_same_shape) {
+Replacements::Replacements(const std::vector<StoredSet>& sets) {
+  const auto offer = [](const StoredSet*& newest, const StoredSet& set) {
+    if (newest == nullptr || was_written_before(*newest, set)) newest = &set;
+  };
+  for (const StoredSet& set : sets) {
+    if (set.wholeness != Wholeness::whole) continue;
+    offer(newest_of_name_[set.name.masked_name], set);
+    offer(newest_of_shape_[restart::pattern_of(set.name.masked_name)], set);
+  }
+}
+
+const StoredSet* Replacements::of(const StoredSet& set, bool of_same_shape) const {
+  const auto newer = [&](const auto& newest, const std::string& key) -> const StoredSet* {
+    const auto found = newest.find(key);
+    if (found == newest.end() || !was_written_before(set, *found->second)) return nullptr;
+    return found->second;
+  };
   const bool is_deleted = of_same_shape && !set.parts.empty() &&
                           std::all_of(set.parts.begin(), set.parts.end(), is_path_free);
-  const std::string shape = restart::pattern_of(set.name.masked_name);
-  const StoredSet* newest = nullptr;
-  for (const StoredSet& other : sets) {
-    if (other.wholeness != Wholeness::whole || !was_written_before(set, other)) continue;
-    const bool same_name = other.name.masked_name == set.name.masked_name;
-    const bool replaces =
-        same_name || (is_deleted && restart::pattern_of(other.name.masked_name) == shape);
-    if (replaces && (newest == nullptr || was_written_before(*newest, other))) newest = &other;
+  const StoredSet* const same_name = newer(newest_of_name_, set.name.masked_name);
+  if (!is_deleted) return same_name;
+  const StoredSet* const same_shape =
+      newer(newest_of_shape_, restart::pattern_of(set.name.masked_name));
+  return same_shape != nullptr ? same_shape : same_name;
+}
+
+std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
+                                               const std::vector<StoredSet>& sets) {
+  std::map<std::string, std::size_t> stays;  // by bundle: sets of it that are not to go
+  for (const StoredSet& set : sets) {
+    for (const std::string& path : set.containers) stays[path] += set.is_bundled ? 1 : 0;
   }
-  return newest;
+  for (const GivenUp& order : orders) {
+    for (const std::string& path : order.set->containers)
+      stays[path] -= order.set->is_bundled ? 1 : 0;
+  }
+  std::erase_if(orders, [&](const GivenUp& order) {
+    return std::any_of(order.set->containers.begin(), order.set->containers.end(),
+                       [&](const std::string& path) { return stays[path] != 0; });
+  });
+  return orders;
 }
 
 std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart::StubLinks& links) {
   std::vector<GivenUp> found;
+  const Replacements replacements(sets);
   for (const StoredSet& set : sets) {
-    const StoredSet* const replacement = replacement_of(set, sets, true);
+    const StoredSet* const replacement = replacements.of(set, true);
     if (replacement != nullptr && is_given_up(set, links)) found.push_back({&set, replacement});
   }
   return found;
@@ -224,6 +284,7 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
   std::map<std::string, std::set<PartId>> named;  // by base
   std::map<std::string, restart::StubLinks> links;
   std::vector<GivenUp> found;
+  const Replacements replacements(sets);
   for (const StoredSet& set : sets) {
     if (set.is_unreadable) continue;
     const std::string directory = directory_of(set);
@@ -231,7 +292,7 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
       links.emplace(directory, MCR_TRY(restart::StubLinks::list(directory)));
     const restart::StubLinks& here = links.at(directory);
     const bool is_certain = is_given_up(set, here);
-    const StoredSet* const replacement = replacement_of(set, sets, is_certain);
+    const StoredSet* const replacement = replacements.of(set, is_certain);
     if (replacement == nullptr) continue;
     const std::string base = parent_of(directory);
     if (!is_certain && !named.contains(base)) named[base] = MCR_TRY(parts_of_stubs_below(base));
@@ -242,7 +303,7 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
         });
     if (!in_use) found.push_back({&set, replacement});
   }
-  return found;
+  return without_shared_containers(std::move(found), sets);
 }
 
 Result<void> remove_set(const GivenUp& order) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,16 @@ struct StoredSet {
   std::vector<std::string> lost_natives;  ///< and those that are not
   std::uint64_t container_bytes = 0;
   std::vector<std::string> damaged;  ///< what is wrong; such a set is not called whole
+  bool is_bundled = false;           ///< a container of it holds other sets too
   bool is_unreadable = false;        ///< one of its containers cannot be read: who knows its parts
 };
 
 /// All sets of these containers, oldest first. What cannot be read at all is told in `unreadable`.
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
                                    std::vector<std::string>& unreadable);
+
+/// The beginning of the names of a set's own containers. Sets in bundles are called so too.
+std::string name_prefix_of(const restart::SetIdentity& set);
 
 /// The newest whole set; nullptr where there is none.
 const StoredSet* newest_whole(const std::vector<StoredSet>& sets);
@@ -52,11 +57,19 @@ const StoredSet* newest_whole(const std::vector<StoredSet>& sets);
 /// containers'.
 std::string base_of(const std::string& container, const restart::SetIdentity& set);
 
-/// The newest whole set that is newer and replaces this one: of the same masked name or, where
-/// nothing lies at any of its paths any more and `of_same_shape`, of the same shape (step00010 and
-/// step00020). nullptr: there is none, and the set must stay.
-const StoredSet* replacement_of(const StoredSet& set, const std::vector<StoredSet>& sets,
-                                bool of_same_shape);
+/// Which whole sets replace others; each of `sets`, which must outlive this, is looked at once.
+class Replacements {
+ public:
+  explicit Replacements(const std::vector<StoredSet>& sets);
+  /// The newest whole set that is newer and replaces this one: of the same masked name or, where
+  /// nothing lies at any of its paths any more and `of_same_shape`, of the same shape (step00010 and
+  /// step00020). nullptr: there is none, and the set must stay.
+  [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_shape) const;
+
+ private:
+  std::map<std::string, const StoredSet*> newest_of_name_;   ///< whole ones, by masked name
+  std::map<std::string, const StoredSet*> newest_of_shape_;  ///< and by pattern_of that
+};
 
 /// Sets that the program has given up for certain, each with the set that replaces it: every part's
 /// stub is known to have been deleted or overwritten under all its names (restart/stub_links).
@@ -65,6 +78,10 @@ struct GivenUp {
   const StoredSet* replacement;
 };
 std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart::StubLinks& links);
+
+/// Less those of bundles that hold a set which stays: a bundle goes with the last of its sets.
+std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
+                                               const std::vector<StoredSet>& sets);
 
 /// Sets that may go as far as a look at every file below their base can tell: no stub there names a
 /// part of theirs, none is known to be elsewhere, and a newer whole set of the same masked name

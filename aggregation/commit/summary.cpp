@@ -29,6 +29,18 @@ std::uint64_t Summary::committed(const SetName& set, std::size_t parts, std::uin
   return containers_++;
 }
 
+std::uint64_t Summary::committed_bundle(std::size_t sets, std::uint64_t raw_bytes,
+                                        std::uint64_t container_bytes) {
+  const std::lock_guard lock(mutex_);
+  sets_ += sets;
+  parts_ += sets;
+  largest_set_ = std::max<std::size_t>(largest_set_, 1);
+  raw_bytes_ += raw_bytes;
+  stored_bytes_ += container_bytes;
+  changed_ = true;
+  return containers_++;
+}
+
 void Summary::put_back(std::size_t parts) {
   const std::lock_guard lock(mutex_);
   put_back_ += parts;

@@ -138,16 +138,16 @@ class Committer {
     std::vector<DatasetPlan> datasets;
     if (is_aware(options_.scheme)) {
       variables_ = MCR_TRY(find_variables(layouts_, options_.match));
-      datasets = plan_variables(variables_, layouts_, types_, block);
+      datasets = plan_variables(variables_, layouts_, types_, block, options_.frame_bytes);
       if (options_.scheme == Scheme::aware) {
-        reasons_ = MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_,
-                                        solid_frame_target(options_.drain), known_links(),
-                                        options_.drain.threads));
+        reasons_ =
+            MCR_TRY(choose_solid(datasets, files_, options_.profile, opaque_type_,
+                                 solid_frame_bytes(), known_links(), options_.drain.threads));
       }
     } else {
       datasets = plan_whole_parts(part_bytes_, opaque_type_, block);
     }
-    plan_ = finish_plan(std::move(datasets), part_bytes_, opaque_type_);
+    plan_ = finish_plan(std::move(datasets), part_bytes_, opaque_type_, options_.frame_bytes);
     WindowedReads reads(files_, window_bytes());
     return find_skeleton_bases(plan_, reads);
   }
@@ -263,6 +263,12 @@ class Committer {
     }
     if (options_.scheme != Scheme::aware) return;
     options_.memory->learn_links(memory_key(), links, set_bytes(), linked_stored);
+  }
+
+  [[nodiscard]] std::uint64_t solid_frame_bytes() const {
+    const std::uint64_t target = solid_frame_target(options_.drain);
+    return options_.frame_bytes < frame_target_bytes ? std::min(target, options_.frame_bytes)
+                                                     : target;
   }
 
   [[nodiscard]] std::uint64_t window_bytes() const { return options_.drain.memory_bytes / 32; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aggregation/merge/choice_memory.hpp"
+#include "aggregation/merge/plan.hpp"
 #include "aggregation/merge/schemes.hpp"
 #include "aggregation/merge/similarity.hpp"
 #include "aggregation/pipeline/drain_pipeline.hpp"
@@ -43,6 +44,7 @@ struct MergeOptions {
   codecs::ProfileOptions profile;
   MatchOptions match;
   DrainOptions drain;
+  std::uint64_t frame_bytes = frame_target_bytes;  ///< at most, about, of a frame
   /// What was chosen for earlier sets; null: each set is looked at anew.
   std::shared_ptr<ChoiceMemory> memory;
   bool replace = false;  ///< a container of that name; else it is Cause::system (EEXIST)

@@ -7,6 +7,19 @@
 
 namespace mcr::aggregation {
 
+namespace {
+
+/// Sets of one rank: with fewer waiting each gets a container of its own, and so does what is left
+/// of a block.
+constexpr std::size_t least_family = 16;
+constexpr std::size_t least_bundle = 8;
+/// Larger files cost more than their containers.
+constexpr std::uint64_t largest_bundled_part = 256 * 1024;
+/// Sets that may be bundled wait behind so many drains, and not in the queue of the drain's thread.
+constexpr std::size_t most_drains_under_way = 2;
+
+}  // namespace
+
 /// Ranks of this node of which nothing is known yet: processes of one start do not begin at the
 /// same moment, and a short one may have ended before the last has begun.
 bool Decisions::others_may_join(const Set& set) {
@@ -80,7 +93,7 @@ void Decisions::put_back_requested() {
 }
 
 void Decisions::drain_ripe_sets() {
-  std::map<std::uint64_t, std::pair<SetName, std::vector<Part*>>> by_order;
+  std::map<std::uint64_t, std::pair<const SetName*, std::vector<Part*>>> by_order;
   for (auto& [id, part] : parts_) {
     if (part.state != State::published || !part.set) continue;
     if (part.hold_until_ms > now_ms_) {
@@ -88,16 +101,78 @@ void Decisions::drain_ripe_sets() {
       continue;
     }
     if (may_be_lone(part)) continue;  // look_for_siblings has it
-    auto& entry = by_order[sets_.at(*part.set).order];
-    entry.first = *part.set;
+    auto& entry = by_order[part.in_set->order];
+    entry.first = &*part.set;
     entry.second.push_back(&part);
   }
+  std::map<std::string, std::vector<Part*>> families;
   for (auto& [order, entry] : by_order) {
-    Set& set = sets_.at(entry.first);
-    if (is_ripe(set, entry.second) && is_calm(set, entry.second)) {
-      drain(entry.first, set, std::move(entry.second));
+    Set& set = *entry.second.front()->in_set;
+    if (!is_ripe(set, entry.second) || !is_calm(set, entry.second)) continue;
+    if (may_be_bundled(set, entry.second)) {
+      families[entry.second.front()->facts.family].push_back(entry.second.front());
+    } else {
+      drain(*entry.first, set, std::move(entry.second));
     }
   }
+  for (const auto& [family, parts] : families) drain_family(parts);
+}
+
+bool Decisions::may_be_bundled(const Set& set, const std::vector<Part*>& parts) const {
+  const Part& part = *parts.front();
+  return parts.size() == 1 && !part.facts.family.empty() && part.size <= largest_bundled_part &&
+         !part.durable && !part.requested && set.containers.empty() && set.failures == 0;
+}
+
+/// Sets of one rank and one family, in order, that may be drained now. As long as few wait each goes
+/// alone, as soon as the drains before it are done; what comes faster than that goes in bundles.
+void Decisions::drain_family(const std::vector<Part*>& parts) {
+  if (parts.size() < least_family) return drain_alone(parts);
+  std::vector<std::vector<Part*>> blocks;
+  std::map<std::string, std::size_t> places;
+  for (Part* part : parts) {
+    const auto [place, is_new] = places.try_emplace(part->facts.block, blocks.size());
+    if (is_new) blocks.emplace_back();
+    blocks[place->second].push_back(part);
+  }
+  const bool more_may_come = anybody_may_write() && !terminating_;
+  for (const std::vector<Part*>& block : blocks) {
+    const std::uint64_t due = block.front()->published_ms + patience_.bundle_ms;
+    if (more_may_come && block.size() < PartId::block_parts && now_ms_ < due) {
+      wake_at(due);
+    } else if (block.size() < least_bundle) {
+      drain_alone(block);
+    } else if (draining_.size() < most_drains_under_way) {
+      drain_bundle(block);
+    }
+  }
+}
+
+/// The end of a drain is an event: what has to wait for it is looked at again then.
+void Decisions::drain_alone(const std::vector<Part*>& parts) {
+  for (Part* part : parts) {
+    if (draining_.size() >= most_drains_under_way) return;
+    const SetName name = *part->set;
+    drain(name, *part->in_set, {part});
+  }
+}
+
+void Decisions::drain_bundle(const std::vector<Part*>& parts) {
+  const Part& first = *parts.front();
+  DrainGroup group = account_of(*first.set, *first.in_set);
+  group.drain = ++last_drain_;
+  group.fast = terminating_;
+  for (Part* part : parts) {
+    Set& set = *part->in_set;
+    ++set.containers[0];
+    part->state = State::draining;
+    part->drain = group.drain;
+    group.parts.push_back(part->facts.part);
+    group.ranks.push_back(part->facts.rank);
+    group.bundle.push_back({*part->set, set.first_begin_ns});
+  }
+  draining_[group.drain] = group.parts;
+  out_.emplace_back(std::move(group));
 }
 
 void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
@@ -127,6 +202,7 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
       group.parts.push_back(part->facts.part);
       group.ranks.push_back(part->facts.rank);
     }
+    draining_[group.drain] = group.parts;
     out_.emplace_back(std::move(group));
     parts = std::move(rest);
   }
@@ -190,6 +266,7 @@ DrainGroup Decisions::account_of(const SetName& name, const Set& set) const {
 void Decisions::note_accounts() {
   if (anybody_may_write() && !has_drift_news_) return;
   if (storage_failed_ || terminating_) return;
+  if (!has_drift_news_ && !draining_.empty()) return;  // it looks at all sets: once, in the end
   has_drift_news_ = false;
   std::set<SetName> in_action;  // their own container will say it
   for (const auto& [id, part] : parts_) {

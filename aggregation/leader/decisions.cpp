@@ -73,6 +73,7 @@ void Decisions::apply(const PartPublished& event) {
   published.published_ms = now_ms_;
   published.publish_ns = event.publish_ns;
   published.durable = event.durable;
+  published.size = event.size;
   published.has_company = event.native;
   if (published.set) place_in_set(published, 0);
 }
@@ -128,25 +129,20 @@ void Decisions::apply(const SiblingsLookedUp& event) {
 }
 
 void Decisions::apply(const DrainDone& event) {
-  std::optional<SetName> name;
-  std::vector<PartId> kept;
   for (const PartId& id : event.committed) {
     const auto found = parts_.find(id);
     if (found == parts_.end() || found->second.drain != event.drain) continue;
-    name = found->second.set;
-    kept.push_back(id);
+    const SetName name = *found->second.set;
     forget(id);
-  }
-  if (name) {
-    Set& set = sets_.at(*name);
+    Set& set = sets_.at(name);
     set.failures = 0;
     set.committed = true;
     if (set.keep > 0 && !terminating_) {
-      set.kept.insert(set.kept.end(), kept.begin(), kept.end());
-      keep_set(*name, set);
+      set.kept.push_back(id);
+      keep_set(name, set);
     }
   }
-  bool counted = false;
+  std::set<const Set*> counted;
   for (const PartId& id : event.failed) {
     const auto found = parts_.find(id);
     if (found == parts_.end() || found->second.drain != event.drain ||
@@ -159,8 +155,7 @@ void Decisions::apply(const DrainDone& event) {
       continue;
     }
     Set& set = sets_.at(*failed.set);
-    if (!counted) {
-      counted = true;
+    if (counted.insert(&set).second) {
       ++set.failures;
       if (event.storage_failed) {
         if (!storage_failed_) out_.emplace_back(StorageFailed{});
@@ -173,10 +168,14 @@ void Decisions::apply(const DrainDone& event) {
              event.storage_failed ? PutBackReason::storage_failed : PutBackReason::part_refused);
   }
   // In neither list: withdrawn or dropped meanwhile. What became of it comes as events of its own.
-  for (auto entry = parts_.begin(); entry != parts_.end();) {
-    const bool lost = entry->second.state == State::draining && entry->second.drain == event.drain;
-    entry = lost ? parts_.erase(entry) : std::next(entry);
+  for (const PartId& id : draining_[event.drain]) {
+    const auto found = parts_.find(id);
+    if (found != parts_.end() && found->second.state == State::draining &&
+        found->second.drain == event.drain) {
+      parts_.erase(found);
+    }
   }
+  draining_.erase(event.drain);
 }
 
 void Decisions::apply(const PutBackDone& event) {

@@ -19,7 +19,8 @@
 // Invariants (checked after every event by test/simulation)
 //  1. A part is in at most one outstanding action.
 //  2. Only a published part is drained or put back; only a dead writer's part is settled.
-//  3. A group holds each path at most once, all of one set and of one run of ranks.
+//  3. A group holds each path at most once, all of one set and of one run of ranks; or it is a
+//     bundle: sets of one rank, each with its only part, all of one family and block.
 //  4. No exit while a process of the launch lives or shares frames, or a part waits, except after
 //     Terminate or, with `complete` false, when storage refused to the end: the stage then still
 //     holds the parts.
@@ -63,6 +64,7 @@ struct PartPublished {
   std::uint64_t publish_ns = 0;
   bool durable = false;
   bool native = false;  ///< its bytes lie at its path already; it only counts as one of its set
+  std::uint64_t size = 0;
 };
 /// The writer took a published part back for more writing.
 struct PartWithdrawn {
@@ -119,6 +121,10 @@ using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPubli
 struct LookForSiblings {
   PartId part;
 };
+struct SetOfPart {
+  SetName set;
+  std::uint64_t begun_ns = 0;
+};
 /// Merge these parts into one container. Answer: DrainDone.
 struct DrainGroup {
   std::uint64_t drain = 0;
@@ -133,6 +139,7 @@ struct DrainGroup {
   std::uint32_t supplement = 0;  ///< how many containers of this group came before
   bool keep = false;             ///< the parts stay in the stage after commit
   bool fast = false;
+  std::vector<SetOfPart> bundle;  ///< the set of each part, the first one's is `set`; empty: `set`
 };
 /// What became known of a set after its commit goes into a supplement without parts. Answer:
 /// AccountNoted.
@@ -180,6 +187,8 @@ struct Patience {
   /// Quiet before a drain that nobody waits for: a program that removes its files as soon as they
   /// are closed meets nobody in its directory.
   std::uint64_t calm_ms = 100;
+  /// For which sets of one rank wait for others that go into the same container, if many wait.
+  std::uint64_t bundle_ms = 500;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
   std::uint32_t last_tries = 3;  ///< failed rounds after which a leader without processes ends
@@ -217,12 +226,15 @@ class Decisions {
     settling
   };
 
+  struct Set;
   struct Part {
     PartFacts facts;
     State state = State::open;
     std::optional<SetName> set;
+    Set* in_set = nullptr;  ///< that one; it is remembered as long as a part of it is
     std::uint64_t published_ms = 0;
     std::uint64_t publish_ns = 0;
+    std::uint64_t size = 0;
     std::uint64_t drain = 0;
     std::uint64_t hold_until_ms = 0;  ///< after a failed commit
     bool durable = false;
@@ -323,6 +335,10 @@ class Decisions {
   [[nodiscard]] bool others_may_join(const Set& set);
   bool may_be_lone(const Part& part) const;
   void drain(const SetName& name, Set& set, std::vector<Part*> parts);
+  bool may_be_bundled(const Set& set, const std::vector<Part*>& parts) const;
+  void drain_family(const std::vector<Part*>& parts);
+  void drain_alone(const std::vector<Part*>& parts);
+  void drain_bundle(const std::vector<Part*>& parts);
   [[nodiscard]] std::uint64_t order_of(const SetName& name) const;
   void keep_set(const SetName& name, Set& set);
   void put_back(Part& part, PutBackReason reason);
@@ -341,7 +357,9 @@ class Decisions {
   std::optional<std::uint64_t> first_join_ms_;
   std::optional<std::uint64_t> wake_ms_;
   std::map<PartId, Part> parts_;
+  std::map<std::uint64_t, std::vector<PartId>> draining_;  ///< parts of each drain under way
   std::map<SetName, Set> sets_;
+  std::size_t forget_sets_at_ = 0;  ///< number of sets at which old ones are looked for next
   std::map<std::string, Pattern> patterns_;
   std::map<std::string, Rank> ranks_;  ///< by presence
   std::set<std::string> marked_;

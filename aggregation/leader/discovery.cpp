@@ -37,6 +37,18 @@ PartFacts facts_of(const restart::Journal& journal) {
   const bool has_part = likeliest.find("{part}") != std::string::npos;
   facts.writers = has_rank || has_part ? begin.rank_count : 1;
   const auto files = settings.text("files");
+  // A file with a life of its own, of a program of one process. gc=on removes each alone, a native
+  // file that it replaces is seen to alone.
+  const bool is_alone = begin.rank_count == 1 && begin.rank == 0 && facts.names.size() == 1 &&
+                        likeliest == begin.path && facts.keep == 0 && !settings.flag("gc") &&
+                        begin.replaced != restart::Replaced::native_file;
+  if (is_alone) {
+    const auto name =
+        restart::bundle_name(likeliest, settings.text("container_dir"), begin.launch, begin.part);
+    facts.block = begin.part.block();
+    facts.family = name.directory + "\n" + name.prefix.substr(0, name.prefix.size() - 18) + "\n" +
+                   begin.settings;
+  }
   facts.may_be_lone = has_rank && begin.rank_count > 1 && (files.empty() || files == "auto");
   return facts;
 }
@@ -166,6 +178,8 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
   remember(journal->begin);
   PartFacts facts = facts_of(*journal);
   facts.is_amendment = !directory_.is_of(facts.launch);
+  const bool stays_native = journal->publish && journal->publish->native;
+  if (facts.is_amendment || stays_native) facts.family.clear();
   parts_[id] = {place, facts.presence, facts.rank};
   if (place == Place::open) {
     events.emplace_back(PartBegun{std::move(facts)});
@@ -173,7 +187,7 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
   }
   const restart::PartPublish publish = journal->publish.value_or(restart::PartPublish{});
   events.emplace_back(PartPublished{std::move(facts), publish.publish_ns, publish.durable,
-                                    publish.native.has_value()});
+                                    publish.native.has_value(), publish.size});
 }
 
 /// Parts whose writer has no file below ranks/ any more: it is gone.

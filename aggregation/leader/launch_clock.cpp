@@ -44,13 +44,15 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
   std::map<std::string, std::vector<Dated>> containers;  // by launch
   for (const std::string& name : MCR_TRY(restart::list_directory(home->descriptor(), "."))) {
     const auto parsed = restart::parse_container_name(name);
+    const auto bundle = restart::parse_bundle_name(name);
     struct stat status {};
-    if (!parsed || parsed->supplement ||
+    if ((!parsed && !bundle) || (parsed && parsed->supplement) ||
         restart::system_calls().fstatat(home->descriptor(), name.c_str(), &status,
                                         AT_SYMLINK_NOFOLLOW) != 0) {
       continue;
     }
-    containers[parsed->launch].push_back({{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
+    containers[bundle ? bundle->launch : parsed->launch].push_back(
+        {{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
   }
   for (auto& [other, dated] : containers) {
     std::sort(dated.rbegin(), dated.rend());
@@ -58,12 +60,15 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     for (const auto& [modified, name] : dated) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
       if (!reader) continue;
-      const restart::SetIdentity& set = (*reader)->set();
-      if (set.order() > latest_order) continue;
-      if (other != launch) {
-        there.newest_of_others = std::max(there.newest_of_others, set.order());
-      } else if (set.begun_ns != 0 && set.order() > set.begun_ns) {
-        there.own_behind = std::max(there.own_behind, set.order() - set.begun_ns);
+      const restart::SetIdentity& whole = (*reader)->set();
+      for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
+        const restart::SetIdentity set = restart::set_of_part(whole, i);
+        if (set.order() > latest_order) continue;
+        if (other != launch) {
+          there.newest_of_others = std::max(there.newest_of_others, set.order());
+        } else if (set.begun_ns != 0 && set.order() > set.begun_ns) {
+          there.own_behind = std::max(there.own_behind, set.order() - set.begun_ns);
+        }
       }
     }
   }

@@ -29,6 +29,7 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   if (!part.set) part.set = SetName{facts.launch, facts.names[name].masked_name, facts.sequence};
   const auto [found, is_new] = sets_.try_emplace(*part.set);
   Set& set = found->second;
+  part.in_set = &set;
   if (is_new) {
     set.order = ++last_order_;
     set.pattern = facts.names[name].pattern;
@@ -184,8 +185,9 @@ void Decisions::release_kept() {
 
 void Decisions::forget(const PartId& part) { parts_.erase(part); }
 
+/// Looked for again only when the number of sets has doubled: all of them may be in use.
 void Decisions::forget_old_sets() {
-  if (sets_.size() <= remembered_sets) return;
+  if (sets_.size() <= std::max(remembered_sets, forget_sets_at_)) return;
   std::set<SetName> in_use;
   for (const auto& [id, part] : parts_) {
     if (part.set) in_use.insert(*part.set);
@@ -195,6 +197,7 @@ void Decisions::forget_old_sets() {
     const bool idle = !in_use.contains(entry->first) && entry->second.kept.empty();
     entry = old && idle ? sets_.erase(entry) : std::next(entry);
   }
+  forget_sets_at_ = 2 * sets_.size();
 }
 
 }  // namespace mcr::aggregation

@@ -144,12 +144,18 @@ void print_listed(const Listed& listed, bool verbose) {
   const auto data = static_cast<std::uint64_t>(
       std::count_if(listed.variables.begin(), listed.variables.end(),
                     [](const ListedVariable& variable) { return variable.is_data; }));
+  const bool is_bundle = !set.bundled.empty();
+  const std::string which = is_bundle
+                                ? "a bundle of " + restart::counted(set.bundled.size(), "set")
+                                : "sequence " + std::to_string(set.sequence);
+  const std::string ranks =
+      is_bundle ? "rank 0 of 1 of each"
+                : "ranks " + ranks_text(listed.parts) + " of " + std::to_string(set.rank_count) +
+                      (set.passed_ranks.empty() ? "" : " (others passed)");
   print_line(stdout, "%s", listed.name.c_str());
-  print_line(stdout, "  %s, launch %s, sequence %llu", set.masked_name.c_str(), set.launch.c_str(),
-             static_cast<unsigned long long>(set.sequence));
-  print_line(stdout, "  ranks %s of %u%s, %s, %s -> %s (%sx), %s, %s",
-             ranks_text(listed.parts).c_str(), set.rank_count,
-             set.passed_ranks.empty() ? "" : " (others passed)",
+  print_line(stdout, "  %s, launch %s, %s", set.masked_name.c_str(), set.launch.c_str(),
+             which.c_str());
+  print_line(stdout, "  %s, %s, %s -> %s (%sx), %s, %s", ranks.c_str(),
              restart::counted(data, "variable").c_str(), size_text(listed.raw_bytes).c_str(),
              size_text(listed.stored_bytes).c_str(),
              ratio_text(listed.raw_bytes, listed.stored_bytes).c_str(), set.scheme.c_str(),
@@ -167,11 +173,15 @@ void print_listed(const Listed& listed, bool verbose) {
 
 nlohmann::json to_json(const Listed& listed) {
   nlohmann::json parts = nlohmann::json::array();
-  for (const restart::PartRecord& part : listed.parts) {
-    parts.push_back({{"rank", part.entry.rank},
-                     {"path", part.entry.path},
-                     {"size", part.entry.size},
-                     {"id", part.entry.part.text()}});
+  for (std::size_t i = 0; i < listed.parts.size(); ++i) {
+    const restart::PartEntry& entry = listed.parts[i].entry;
+    parts.push_back({{"rank", entry.rank},
+                     {"path", entry.path},
+                     {"size", entry.size},
+                     {"id", entry.part.text()}});
+    if (i >= listed.set.bundled.size()) continue;  // no bundle
+    parts.back()["masked_name"] = listed.set.bundled[i].masked_name;
+    parts.back()["sequence"] = listed.set.bundled[i].sequence;
   }
   nlohmann::json variables = nlohmann::json::array();
   for (const ListedVariable& variable : listed.variables) {

@@ -73,7 +73,7 @@ Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::stri
   if (container || container.error().cause != Cause::damaged) return container;
   if (!was_written_anew(name)) {
     const std::string what_it_is = remedy(name);
-    const bool is_named_so = restart::parse_container_name(restart::name_of(name)).has_value();
+    const bool is_named_so = restart::is_container_name(restart::name_of(name));
     return Error{what_it_is.empty() || is_named_so ? Cause::damaged : Cause::usage,
                  container.error().message + what_it_is};
   }

@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "aggregation/commit/retention.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_places.hpp"
+#include "restart/container_reader.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/removed_sets.hpp"
@@ -26,15 +28,29 @@ std::string join(const std::string& directory, const std::string& name) {
   return directory == "." ? name : directory + "/" + name;
 }
 
-/// Finished containers in `directory` whose names begin with `prefix`; none where it cannot be
-/// listed.
-std::vector<std::string> containers_in(const std::string& directory, const std::string& prefix) {
-  std::vector<std::string> found;
+/// The bundle has a set whose containers' names would begin with `prefix`.
+bool has_set(const std::string& bundle, const std::string& prefix) {
+  const auto reader = restart::ContainerReader::open(AT_FDCWD, bundle);
+  if (!reader) return false;
+  const restart::SetIdentity& all = (*reader)->set();
+  for (std::size_t i = 0; i < all.bundled.size(); ++i) {
+    if (name_prefix_of(restart::set_of_part(all, i)).starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+/// Finished containers in `directory` of sets whose names begin with `prefix`; none where it cannot
+/// be listed.
+std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix) {
+  std::vector<NamedContainer> found;
   const auto names = restart::list_directory(AT_FDCWD, directory);
   if (!names) return found;
   for (const std::string& name : *names) {
-    if (name.starts_with(prefix) && restart::parse_container_name(name)) {
-      found.push_back(join(directory, name));
+    const std::string path = join(directory, name);
+    if (name.starts_with(prefix) && restart::is_container_name(name)) {
+      found.push_back({path, {}});
+    } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
+      found.push_back({path, prefix});
     }
   }
   return found;
@@ -57,7 +73,7 @@ std::string packed_container_in(const std::string& directory) {
 }
 
 /// Seen from where the stub lies now, and where it was written.
-std::vector<std::string> containers_of_stub(const std::string& path, const restart::Stub& stub) {
+std::vector<NamedContainer> containers_of_stub(const std::string& path, const restart::Stub& stub) {
   for (const std::string& masked_name : stub.masked_names) {
     const restart::ContainerName name =
         restart::container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
@@ -99,8 +115,15 @@ bool is_container(const File& file) {
 }
 
 Result<std::vector<std::string>> find_containers(const std::string& argument) {
+  std::vector<std::string> paths;
+  for (NamedContainer& named : MCR_TRY(find_named_containers(argument)))
+    paths.push_back(std::move(named.path));
+  return paths;
+}
+
+Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument) {
   struct stat status {};
-  std::vector<std::string> found;
+  std::vector<NamedContainer> found;
   if (argument.empty()) {
     return Error{Cause::usage,
                  "an empty name: name a container, a stub or a directory of checkpoints (did `mcr "
@@ -116,7 +139,7 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
   }
   if (S_ISDIR(status.st_mode)) {
     found = containers_in(argument, "");
-    for (std::string& below : containers_in(join(argument, "mcr"), ""))
+    for (NamedContainer& below : containers_in(join(argument, "mcr"), ""))
       found.push_back(std::move(below));
     if (found.empty()) {
       const std::string packed = packed_container_in(argument);
@@ -136,7 +159,7 @@ Result<std::vector<std::string>> find_containers(const std::string& argument) {
   const File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY | O_NONBLOCK));
   Bytes head(restart::Stub::max_bytes);
   head.resize(MCR_TRY(file.read_some_at(0, head)));
-  if (!restart::looks_like_stub(head)) return std::vector<std::string>{argument};
+  if (!restart::looks_like_stub(head)) return std::vector<NamedContainer>{{argument, {}}};
   auto stub = restart::read_stub(head);
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
   found = containers_of_stub(argument, *stub);

@@ -27,9 +27,17 @@ int exit_code_of(const Error& error);
 /// Whether the file begins as a container does, whatever its name.
 bool is_container(const restart::File& file);
 
+/// A container that an argument names.
+struct NamedContainer {
+  std::string path;
+  /// Of a bundle only the sets whose own containers' names would begin so are meant; "": all of it.
+  std::string sets;
+};
+
 /// Containers that `argument` names: a container; a stub (all containers of its set); a directory
 /// (all of jobs that lie in it or in its mcr/); or the beginning of containers' paths. Sorted; none
 /// is Cause::system with ENOENT.
+Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument);
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 
 /// Runs on so many threads (oneTBB).

@@ -7,6 +7,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/limits.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/verify.hpp"
 
 namespace mcr::aggregation {
@@ -44,9 +45,17 @@ const char* wholeness_name(Wholeness wholeness) {
 }
 
 Result<SetsIn> sets_in(const std::string& argument, const char* command) {
-  const auto containers = MCR_TRY(find_containers(argument));
+  std::vector<std::string> containers;
+  std::string named;  // of a bundle's sets
+  for (NamedContainer& container : MCR_TRY(find_named_containers(argument))) {
+    containers.push_back(std::move(container.path));
+    if (!container.sets.empty()) named = container.sets;
+  }
   std::vector<std::string> unreadable;
   SetsIn found{stored_sets(containers, unreadable), !unreadable.empty()};
+  std::erase_if(found.sets, [&](const StoredSet& set) {
+    return set.is_bundled && !restart::name_of(set.prefix).starts_with(named);
+  });
   // What was named itself is not left out.
   if (!unreadable.empty() && containers == std::vector{argument}) {
     const auto container = open_container(argument);

@@ -33,12 +33,16 @@ struct UnpackCommand {
   bool force = false;
 };
 
-using Containers = std::vector<std::shared_ptr<restart::ContainerReader>>;
+struct Container {
+  std::shared_ptr<restart::ContainerReader> reader;
+  std::set<restart::PartId> without;  ///< parts of a bundle's sets that were not named
+};
+using Containers = std::vector<Container>;
 
 /// What tells sets apart. `mcr pack` gives all its containers the same launch: each is a set alone.
 using SetKey = std::tuple<std::string, std::string, std::uint64_t, std::string>;
-SetKey key_of(const restart::ContainerReader& container) {
-  const restart::SetIdentity& set = container.set();
+SetKey key_of(const restart::ContainerReader& container, std::size_t part) {
+  const restart::SetIdentity set = restart::set_of_part(container.set(), part);
   return {set.masked_name, set.launch, set.sequence,
           set.launch == packed_launch ? container.name() : std::string()};
 }
@@ -51,22 +55,31 @@ bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
 /// Sets whose files have the same names would replace one another in the order of their containers'
 /// names: files of several sets, or of an older one, that look like one. Nothing is written then.
 Result<void> check_names(const Containers& containers, const UnpackCommand& command) {
-  std::map<std::string, const restart::ContainerReader*> first;
-  const auto add = [&](const restart::ContainerReader& container, const std::string& path,
-                       std::uint32_t rank) -> Result<void> {
+  struct First {
+    std::string container;
+    SetKey set;
+  };
+  std::map<std::string, First> first;
+  const auto add = [&](const restart::ContainerReader& container, std::size_t part,
+                       const std::string& path, std::uint32_t rank) -> Result<void> {
     if (!is_wanted(command, rank)) return {};
     const std::string below = restart::path_below(path, rank);
-    const auto [there, is_first] = first.try_emplace(below, &container);
-    if (is_first || key_of(*there->second) == key_of(container)) return {};
+    const First here{container.name(), key_of(container, part)};
+    const auto [there, is_first] = first.try_emplace(below, here);
+    if (is_first || there->second.set == here.set) return {};
     return Error{Cause::usage, "a file " + below + " is in two sets, that of " +
-                                   there->second->name() + " and that of " + container.name() +
+                                   there->second.container + " and that of " + container.name() +
                                    ": unpack one set at a time (`mcr latest` names the newest)"};
   };
-  for (const auto& container : containers) {
-    for (const restart::PartRecord& record : *MCR_TRY(container->parts()))
-      MCR_TRY(add(*container, record.entry.path, record.entry.rank));
-    for (const restart::NativeMember& native : container->set().natives)
-      MCR_TRY(add(*container, native.path, native.rank));
+  for (const Container& container : containers) {
+    const auto& records = *MCR_TRY(container.reader->parts());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const restart::PartEntry& entry = records[i].entry;
+      if (container.without.contains(entry.part)) continue;
+      MCR_TRY(add(*container.reader, i, entry.path, entry.rank));
+    }
+    for (const restart::NativeMember& native : container.reader->set().natives)
+      MCR_TRY(add(*container.reader, 0, native.path, native.rank));
   }
   return {};
 }
@@ -82,12 +95,13 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   };
   std::map<Path, Newest> newest;
   std::set<restart::PartId> replaced;
-  for (const auto& container : containers) {
-    const restart::SetIdentity& set = container->set();
-    for (const restart::PartRecord& record : *MCR_TRY(container->parts())) {
-      const Newest here{set.created_ns, record.entry.part};
+  for (const Container& container : containers) {
+    const auto& records = *MCR_TRY(container.reader->parts());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const restart::PartEntry& entry = records[i].entry;
+      const Newest here{container.reader->set().created_ns, entry.part};
       const auto [there, is_first] =
-          newest.try_emplace(Path{key_of(*container), record.entry.path}, here);
+          newest.try_emplace(Path{key_of(*container.reader, i), entry.path}, here);
       if (is_first || there->second.part == here.part) continue;
       const bool is_newer = here.created_ns >= there->second.created_ns;
       replaced.insert(is_newer ? there->second.part : here.part);
@@ -103,7 +117,8 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
   namespace fs = std::filesystem;
   const auto copying =
       command.force ? fs::copy_options::overwrite_existing : fs::copy_options::none;
-  for (const auto& container : containers) {
+  for (const Container& named : containers) {
+    const auto& container = named.reader;
     const std::string home = restart::parent_of(container->name());
     for (const restart::NativeMember& native : container->set().natives) {
       if (!is_wanted(command, native.rank)) continue;
@@ -133,6 +148,18 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
   return {};
 }
 
+Result<Container> open_wanted(const NamedContainer& named) {
+  Container container{MCR_TRY(open_container(named.path)), {}};
+  if (named.sets.empty()) return container;
+  const auto& records = *MCR_TRY(container.reader->parts());
+  for (std::size_t i = 0; i < container.reader->set().bundled.size(); ++i) {
+    const restart::SetIdentity set = restart::set_of_part(container.reader->set(), i);
+    if (!name_prefix_of(set).starts_with(named.sets))
+      container.without.insert(records[i].entry.part);
+  }
+  return container;
+}
+
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   lift_limits();
   if (command.directory.empty())
@@ -152,18 +179,28 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
       parallel_on(command.threads == 0 ? restart::usable_cpu_count() : command.threads);
   options.progress = bar.function();
   Containers containers;
+  std::map<std::string, std::size_t> places;
   for (const std::string& argument : command.arguments) {
-    for (const std::string& name : MCR_TRY(find_containers(argument))) {
-      const bool again = std::any_of(containers.begin(), containers.end(),
-                                     [&](const auto& it) { return it->name() == name; });
-      if (!again) containers.push_back(MCR_TRY(open_container(name)));
+    for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
+      auto container = MCR_TRY(open_wanted(named));
+      const auto [place, is_new] = places.try_emplace(named.path, containers.size());
+      if (is_new) {
+        containers.push_back(std::move(container));
+        continue;
+      }
+      // Of a bundle that was named twice, what either name means.
+      std::erase_if(containers[place->second].without,
+                    [&](const auto& part) { return !container.without.contains(part); });
     }
   }
   MCR_TRY(check_names(containers, command));
-  options.without = MCR_TRY(replaced_parts(containers));
+  const auto replaced = MCR_TRY(replaced_parts(containers));
   restart::UnpackReport all;
-  for (const auto& container : containers) {
-    restart::UnpackReport report = MCR_TRY(restart::unpack(*container, command.directory, options));
+  for (const Container& container : containers) {
+    options.without = replaced;
+    options.without.insert(container.without.begin(), container.without.end());
+    restart::UnpackReport report =
+        MCR_TRY(restart::unpack(*container.reader, command.directory, options));
     all.bytes += report.bytes;
     all.files.insert(all.files.end(), report.files.begin(), report.files.end());
   }

@@ -128,12 +128,11 @@ codecs::Layout DatasetPlan::layout_of(const Frame& frame) const {
   return layout;
 }
 
-void DatasetPlan::set_shape(std::vector<std::uint64_t> hdf5_extents) {
+void DatasetPlan::set_shape(std::vector<std::uint64_t> hdf5_extents, std::uint64_t frame_bytes) {
   extents = std::move(hdf5_extents);
   axis = 0;
-  while (axis + 1 < extents.size() && row_bytes() > frame_target_bytes) ++axis;
-  const std::uint64_t rows =
-      std::clamp<std::uint64_t>(frame_target_bytes / row_bytes(), 1, extents[axis]);
+  while (axis + 1 < extents.size() && row_bytes() > frame_bytes) ++axis;
+  const std::uint64_t rows = std::clamp<std::uint64_t>(frame_bytes / row_bytes(), 1, extents[axis]);
   chunk.assign(extents.size(), 1);
   chunk[axis] = divide_up(extents[axis], divide_up(extents[axis], rows));  // equally large ones
   for (std::size_t i = axis + 1; i < extents.size(); ++i) chunk[i] = extents[i];
@@ -189,7 +188,8 @@ PartMap map_part(std::uint32_t part, std::uint64_t part_bytes, const std::vector
 }  // namespace
 
 MergePlan finish_plan(std::vector<DatasetPlan> datasets,
-                      const std::vector<std::uint64_t>& part_bytes, std::uint32_t bytes_type) {
+                      const std::vector<std::uint64_t>& part_bytes, std::uint32_t bytes_type,
+                      std::uint64_t frame_bytes) {
   MergePlan plan;
   plan.datasets = std::move(datasets);
   std::vector<std::vector<Placed>> of_part(part_bytes.size());
@@ -210,7 +210,7 @@ MergePlan finish_plan(std::vector<DatasetPlan> datasets,
     plan.parts.push_back(map_part(part, part_bytes[part], of_part[part], plan.datasets, skeletons));
   }
   if (!skeletons.pieces.empty()) {
-    skeletons.set_shape({skeletons.raw_bytes()});
+    skeletons.set_shape({skeletons.raw_bytes()}, frame_bytes);
     plan.datasets.push_back(std::move(skeletons));
   }
   return plan;

@@ -93,8 +93,9 @@ struct DatasetPlan {
   /// The bricks of a frame's bytes.
   [[nodiscard]] codecs::Layout layout_of(const Frame& frame) const;
 
-  /// Sets extents, and chunk and axis so that a chunk is about frame_target_bytes.
-  void set_shape(std::vector<std::uint64_t> hdf5_extents);
+  /// Sets extents, and chunk and axis so that a chunk is about `frame_bytes`.
+  void set_shape(std::vector<std::uint64_t> hdf5_extents,
+                 std::uint64_t frame_bytes = frame_target_bytes);
 
  private:
   [[nodiscard]] std::uint64_t row_bytes() const;  ///< of one step along `axis`
@@ -130,6 +131,7 @@ void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begi
 /// and maps every part's bytes to frames. Pieces must not overlap in their part. `bytes_type` is
 /// the type that skeletons have.
 MergePlan finish_plan(std::vector<DatasetPlan> datasets,
-                      const std::vector<std::uint64_t>& part_bytes, std::uint32_t bytes_type);
+                      const std::vector<std::uint64_t>& part_bytes, std::uint32_t bytes_type,
+                      std::uint64_t frame_bytes = frame_target_bytes);
 
 }  // namespace mcr::aggregation

@@ -136,7 +136,7 @@ std::vector<std::vector<std::uint64_t>> shapes_of(const std::vector<Source>& sou
 }
 
 DatasetPlan plan_variable(const Variable& variable, const std::vector<Source>& sources,
-                          const Datatype& type, std::uint64_t block) {
+                          const Datatype& type, std::uint64_t block, std::uint64_t frame_bytes) {
   DatasetPlan plan;
   plan.name = variable.name;
   plan.type = variable.type;
@@ -161,7 +161,7 @@ DatasetPlan plan_variable(const Variable& variable, const std::vector<Source>& s
   } else {
     stacked = stack(sources, type.bytes);
   }
-  plan.set_shape(std::move(stacked.extents));
+  plan.set_shape(std::move(stacked.extents), frame_bytes);
   if (block == 0) {
     plan.offsets = std::move(stacked.offsets);
     for (const Source& source : sources) plan.parts.push_back(source.part);
@@ -192,7 +192,7 @@ bool is_aware(Scheme scheme) { return scheme == Scheme::aware || scheme == Schem
 std::vector<DatasetPlan> plan_variables(
     const std::vector<Variable>& variables,
     const std::vector<std::shared_ptr<const PartLayout>>& layouts, const Datatypes& types,
-    std::uint64_t block) {
+    std::uint64_t block, std::uint64_t frame_bytes) {
   std::vector<DatasetPlan> plans;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Variable& variable = variables[i];
@@ -201,7 +201,7 @@ std::vector<DatasetPlan> plan_variables(
     // Blocks hold whole elements of the HDF5 type.
     const std::uint64_t whole =
         block == 0 ? 0 : std::max<std::uint64_t>(block / type.bytes, 1) * type.bytes;
-    plans.push_back(plan_variable(variable, sources, type, whole));
+    plans.push_back(plan_variable(variable, sources, type, whole, frame_bytes));
     plans.back().variable = static_cast<std::int64_t>(i);
   }
   return plans;

@@ -21,11 +21,11 @@ std::string_view scheme_name(Scheme scheme);
 bool is_aware(Scheme scheme);
 
 /// One dataset for each variable. `block` 0: aware, else aware-block with blocks of about so many
-/// bytes.
+/// bytes. `frame_bytes`: about the most of a frame.
 std::vector<DatasetPlan> plan_variables(
     const std::vector<Variable>& variables,
     const std::vector<std::shared_ptr<const PartLayout>>& layouts, const Datatypes& types,
-    std::uint64_t block);
+    std::uint64_t block, std::uint64_t frame_bytes = frame_target_bytes);
 
 /// The one dataset of the agnostic schemes. `block` 0: agnostic, else agnostic-block.
 std::vector<DatasetPlan> plan_whole_parts(const std::vector<std::uint64_t>& part_bytes,

@@ -61,6 +61,10 @@ struct PartFacts {
   std::uint32_t keep = 0;        ///< newest sets that stay in the stage
   /// Amends a part of another launch's set: this launch's ranks say nothing about who wrote that.
   bool is_amendment = false;
+  /// Sets of one rank whose parts have the same family and block may go into one container; empty: a
+  /// container of its own.
+  std::string family;
+  std::string block;
 };
 
 struct SetName {

@@ -381,5 +381,32 @@ def end_to_end(place):
                              lines("All ranks' data in memory again", "ranks", "seconds", read)]}
 
 
-ALL = [application_cost, first_file, small_job, storages, memory_stage, end_to_end, leader_throughput, leader_memory, interference,
+def many_files(place):
+    """Small files of one process, one after another: a file system's and a leader's price of a file."""
+    count = 200 if place.quick else 10000
+    group = f"Many small files: one process writes {count} files of 4 KB and ends"
+    program = place.build / "test/programs/many_files"
+    env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
+    figures, listed = [], []
+    for kind, on_disk in (("memory", False), ("disk", True)):
+        wall, read = {"native": [], "mcr": []}, {"native": [], "mcr": []}
+        for turn in range(1 if place.quick else 3):
+            for way in wall:
+                directory = place.directory("files", on_disk)
+                begin = time.monotonic()
+                run([program, "write", directory, count, 4096], env=env | captured(place, "") if way == "mcr" else {})
+                wall[way].append(time.monotonic() - begin)
+                begin = time.monotonic()
+                run([program, "read", directory, count, 4096], env=env | captured(place, "") if way == "mcr" else {})
+                read[way].append(time.monotonic() - begin)
+        begin = time.monotonic()
+        run([place.mcr, "verify", directory])
+        listed.append(Figure(group, f"{kind}: mcr verify of {count} files", time.monotonic() - begin, unit="s"))
+        for what, seconds, asked in (("until all is durable", wall, ("<=", 2.0)), ("opened and read again", read, None)):
+            figures.append(Figure(group, f"{kind}: {what}, mcr ÷ native", [m / n for m, n in zip(seconds["mcr"], seconds["native"])], asked,
+                                  note=", ".join(f"{way} {quantile(values, 0.5):.2f} s" for way, values in seconds.items())))
+    return figures + listed, {}
+
+
+ALL = [application_cost, first_file, small_job, many_files, storages, memory_stage, end_to_end, leader_throughput, leader_memory, interference,
        many_variables, scaling, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]

@@ -75,6 +75,14 @@ void write_set(const SetIdentity& set, Writer& out) {
     out.varint(native.size);
   }
   out.u64(set.order_ns);
+  if (set.bundled.empty()) return;
+  out.varint(set.bundled.size());
+  for (const BundledSet& bundled : set.bundled) {
+    out.text(bundled.masked_name);
+    out.varint(bundled.sequence);
+    out.u64(bundled.begun_ns);
+    out.u64(bundled.order_ns);
+  }
 }
 
 /// The fields that were added behind those of the first builds.
@@ -99,6 +107,16 @@ Result<void> read_later_fields(Reader& in, SetIdentity& set) {
     set.natives.push_back(std::move(native));
   }
   if (in.remaining() > 0) set.order_ns = MCR_TRY(in.u64());
+  if (in.remaining() == 0) return {};
+  const std::uint64_t bundled = MCR_TRY(in.varint_at_most(in.remaining(), "bundled sets"));
+  for (std::uint64_t i = 0; i < bundled; ++i) {
+    BundledSet one;
+    one.masked_name = MCR_TRY(in.text(max_text_bytes));
+    one.sequence = MCR_TRY(in.varint());
+    one.begun_ns = MCR_TRY(in.u64());
+    one.order_ns = MCR_TRY(in.u64());
+    set.bundled.push_back(std::move(one));
+  }
   return {};
 }
 
@@ -208,6 +226,22 @@ IndexBytes write_index(const Index& index) {
   return result;
 }
 
+SetIdentity set_of_part(const SetIdentity& set, std::size_t part) {
+  if (part >= set.bundled.size()) return set;
+  const BundledSet& bundled = set.bundled[part];
+  SetIdentity identity;
+  identity.launch = set.launch;
+  identity.scheme = set.scheme;
+  identity.profile = set.profile;
+  identity.writer = set.writer;
+  identity.created_ns = set.created_ns;
+  identity.masked_name = bundled.masked_name;
+  identity.sequence = bundled.sequence;
+  identity.begun_ns = bundled.begun_ns;
+  identity.order_ns = bundled.order_ns;
+  return identity;
+}
+
 Result<IndexDirectory> read_index_directory(ByteSpan bytes, std::uint64_t index_bytes) {
   Reader in(bytes);
   IndexDirectory directory;
@@ -222,6 +256,8 @@ Result<IndexDirectory> read_index_directory(ByteSpan bytes, std::uint64_t index_
   MCR_TRY(check_table_bytes(dataset_pages, directory.datasets, "dataset table"));
   MCR_TRY(check_table_bytes(frame_pages, directory.frames, "frame table"));
   if (directory.parts.count > directory.parts.bytes) return damaged_index("more parts than bytes");
+  if (!directory.set.bundled.empty() && directory.set.bundled.size() != directory.parts.count)
+    return damaged_index("a bundle with other sets than parts");
   if (directory.skeleton_dataset != IndexDirectory::no_dataset &&
       directory.skeleton_dataset >= directory.datasets.count) {
     return damaged_index("no such dataset of skeletons");

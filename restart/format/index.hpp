@@ -90,6 +90,16 @@ struct NativeMember {
   bool operator==(const NativeMember&) const = default;
 };
 
+/// One of the sets of a bundle: a set of one rank, whose only part is that of the same number.
+struct BundledSet {
+  std::string masked_name;
+  std::uint64_t sequence = 0;
+  std::uint64_t begun_ns = 0;
+  std::uint64_t order_ns = 0;
+
+  bool operator==(const BundledSet&) const = default;
+};
+
 /// Which set this is and who is accounted for (design.md 4.6).
 struct SetIdentity {
   std::string masked_name;
@@ -109,6 +119,8 @@ struct SetIdentity {
   /// What orders generations between launches. `begun_ns`, but where the clock was behind the sets
   /// that lay there when the launch began; missing in containers of earlier builds.
   std::uint64_t order_ns = 0;
+  /// Of a bundle: a set for each part of the table. `masked_name` is their common pattern then.
+  std::vector<BundledSet> bundled;
 
   [[nodiscard]] std::uint64_t order() const {
     if (order_ns != 0) return order_ns;
@@ -163,6 +175,10 @@ struct DatasetRecord {
   std::uint32_t name_bytes = 0;
   std::uint32_t name_checksum = 0;  ///< low half of the name's XXH3-64
 };
+
+/// The set that part number `part` of a container belongs to: the container's, or that one of a
+/// bundle's.
+SetIdentity set_of_part(const SetIdentity& set, std::size_t part);
 
 Result<IndexDirectory> read_index_directory(ByteSpan bytes, std::uint64_t index_bytes);
 Result<DatasetRecord> read_dataset_record(ByteSpan record, const IndexDirectory& directory);

@@ -51,6 +51,13 @@ std::string text_for_people(const Stub& stub) {
     const ContainerName name = container_name(stub.masked_names.front(), stub.container_directory,
                                               stub.launch, stub.sequence);
     text += "  container  " + name.directory + "/" + name.prefix + "*.h5\n";
+    if (stub.rank_count == 1) {
+      text +=
+          "             or, together with other files, " +
+          bundle_name(stub.masked_names.front(), stub.container_directory, stub.launch, stub.part)
+              .prefix +
+          "*.h5\n";
+    }
   }
   text +=
       "\nAny HDF5 program reads it as it is where HDF5_PLUGIN_PATH names the directory of mcr's "

@@ -20,7 +20,7 @@ Bytes write_user_block(const UserBlock& block) {
   Bytes out;
   Writer writer(out);
   writer.bytes(as_bytes(magic));
-  writer.u32(container_version);
+  writer.u32(block.version);
   writer.bytes(std::as_bytes(std::span(block.uuid)));
   writer.u64(block.index_offset);
   writer.u64(block.index_bytes);
@@ -37,8 +37,8 @@ Result<UserBlock> read_user_block(ByteSpan file_head) {
   if (!begin || as_text(*begin) != magic) {
     return Error{Cause::damaged, "is no container: it does not begin as one"};
   }
-  const std::uint32_t version = MCR_TRY(in.u32());
   UserBlock block;
+  block.version = MCR_TRY(in.u32());
   const ByteSpan uuid = MCR_TRY(in.bytes(block.uuid.size()));
   std::transform(uuid.begin(), uuid.end(), block.uuid.begin(),
                  [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
@@ -49,10 +49,10 @@ Result<UserBlock> read_user_block(ByteSpan file_head) {
   if (MCR_TRY(in.u64()) != checksum(file_head.first(user_block_record_bytes))) {
     return Error{Cause::damaged, "user block does not match its checksum"};
   }
-  if (version == 0 || version > container_version) {
-    return Error{Cause::unsupported, "container of format version " + std::to_string(version) +
-                                         "; this mcr reads up to " +
-                                         std::to_string(container_version) + ": use a newer one"};
+  if (block.version == 0 || block.version > bundle_version) {
+    return Error{Cause::unsupported, "container of format version " +
+                                         std::to_string(block.version) + "; this mcr reads up to " +
+                                         std::to_string(bundle_version) + ": use a newer one"};
   }
   if (block.directory_bytes > block.index_bytes ||
       block.directory_bytes > IndexDirectory::max_bytes) {

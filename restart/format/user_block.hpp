@@ -9,12 +9,15 @@
 
 namespace mcr::restart {
 
-/// Container format that this build writes; it reads all from 1 on.
+/// Format of a container of one set, and of one that holds several (a bundle). This build reads all
+/// up to the second.
 inline constexpr std::uint32_t container_version = 1;
+inline constexpr std::uint32_t bundle_version = 2;
 
 /// First 512 bytes of a container, HDF5's user block.
 struct UserBlock {
   static constexpr std::size_t bytes = 512;
+  std::uint32_t version = container_version;
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t index_offset = 0;  ///< in the file
   std::uint64_t index_bytes = 0;

@@ -80,7 +80,7 @@ class Container:
         offset, size, directory_size, directory_checksum, own = struct.unpack_from("<5Q", block, 36)
         if own != checksum(block[:68]):
             raise Damaged("user block's checksum")
-        if version != 1:
+        if version not in (1, 2):
             raise Unsupported(f"container of version {version}")
         self.index = self.file[offset : offset + size]
         directory = self.index[:directory_size]
@@ -99,6 +99,9 @@ class Container:
             self.natives = [(fields.varint(), fields.text(), *(fields.varint() for _ in range(3))) for _ in range(fields.varint())]
         if fields.at < len(fields.data):
             self.order = fields.number(8)
+        self.bundled = []
+        if fields.at < len(fields.data):
+            self.bundled = [(fields.text(), fields.varint(), fields.number(8), fields.number(8)) for _ in range(fields.varint())]
         self.order = self.order or self.begun or self.created
 
     def read_directory(self, data):

@@ -197,6 +197,10 @@ class Simulation {
     facts.begin_ns = now_ * 1'000'000;
     facts.group_size = group_size_;
     facts.keep = keep_;
+    if (rank_count_ == 1 && names.size() == 1 && keep_ == 0) {
+      facts.family = pattern(names.front());
+      facts.block = std::to_string(step / 20);
+    }
     parts_[facts.part] = {facts, Fate::open, 0};
     tell(PartBegun{facts});
   }
@@ -389,6 +393,7 @@ class Simulation {
       std::set<std::uint32_t> ranks, runs;
       std::set<std::string> paths;
       if (group->parts.empty()) fail("a group without parts");
+      if (!group->bundle.empty()) return check_bundle(*group);
       for (const PartId& id : group->parts) {
         const WorldPart& part = parts_.at(id);
         if (part.fate != Fate::published) fail("drains a part that is not published");
@@ -448,6 +453,25 @@ class Simulation {
   }
 
   /// What a leader says of ranks that have no part in a set must be true in the world, for ever.
+  void check_bundle(const DrainGroup& group) {
+    if (group.bundle.size() != group.parts.size())
+      return fail("a bundle with other sets than parts");
+    const PartFacts& first = parts_.at(group.parts.front()).facts;
+    std::set<SetName> sets;
+    for (std::size_t i = 0; i < group.parts.size(); ++i) {
+      const WorldPart& part = parts_.at(group.parts[i]);
+      const PartFacts& facts = part.facts;
+      if (part.fate != Fate::published) fail("drains a part that is not published");
+      if (in_action(group.parts[i])) fail("a part in two actions");
+      if (facts.family.empty() || facts.family != first.family || facts.block != first.block)
+        fail("a part in another family's bundle");
+      if (group.bundle[i].set !=
+          SetName{facts.launch, facts.names.front().masked_name, facts.sequence})
+        fail("a part in another set of the bundle");
+      if (!sets.insert(group.bundle[i].set).second) fail("a set twice in one bundle");
+    }
+  }
+
   void check_account(const DrainGroup& account) {
     for (const std::uint32_t passed : account.passed_ranks) {
       if (passed >= rank_count_) fail("a rank that does not exist passed");

@@ -712,3 +712,88 @@ TEST_CASE(
     CHECK(node.of<Exit>().size() == 1);
   }
 }
+
+namespace {
+
+/// A program of one process that writes a file after another.
+struct Writer : Node {
+  Writer() : Node(1) {}
+  PartFacts file(int number, const std::string& block) {
+    PartFacts it = facts(0, {"out/f" + std::to_string(number) + ".h5"});
+    it.family = "out/f{n}.h5";
+    it.block = block;
+    return it;
+  }
+  std::vector<Decision> write_files(int first, int count, const std::string& block) {
+    std::vector<Event> events;
+    for (int i = first; i < first + count; ++i)
+      events.emplace_back(PartPublished{file(i, block), now * 1'000'000, false, false});
+    auto decided = decisions.on(events, now);
+    all.insert(all.end(), decided.begin(), decided.end());
+    return decided;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("few files of one rank each get a container, at most two of them at a time") {
+  Writer node;
+  const auto first = only<DrainGroup>(node.write_files(0, 3, "A"));
+  REQUIRE(first.size() == 2);
+  CHECK(first[0].bundle.empty());
+  CHECK(first[0].set.masked_name == "out/f0.h5");
+  const auto third = only<DrainGroup>(node.commit(first[0]));
+  REQUIRE(third.size() == 1);
+  CHECK(third[0].set.masked_name == "out/f2.h5");
+}
+
+TEST_CASE("files of one rank that come faster than they are drained share a container") {
+  Writer node;
+  const auto alone = only<DrainGroup>(node.write_files(0, 2, "A"));
+  REQUIRE(alone.size() == 2);
+  CHECK(only<DrainGroup>(node.write_files(2, 20, "A")).empty());
+  // More of the block may come.
+  CHECK(only<DrainGroup>(node.commit(alone[0])).empty());
+  const auto bundle = only<DrainGroup>(node.wait(500));
+  REQUIRE(bundle.size() == 1);
+  REQUIRE(bundle[0].bundle.size() == 20);
+  REQUIRE(bundle[0].parts.size() == 20);
+  CHECK(bundle[0].bundle[0].set == bundle[0].set);
+  CHECK(bundle[0].bundle[19].set.masked_name == "out/f21.h5");
+  CHECK(bundle[0].bundle[19].begun_ns == node.now * 1'000'000 - 500'000'000);
+  SECTION("each of them is a committed set") {
+    node.commit(bundle[0]);
+    node.commit(alone[1]);
+    CHECK(node.decisions.pending() == 0);
+  }
+  SECTION("what storage refuses is put back, each file alone") {
+    node.tell(DrainDone{bundle[0].drain, {}, bundle[0].parts, true});
+    CHECK(node.of<PutBack>().size() == 20);
+    for (const PartId& part : bundle[0].parts) node.tell(PutBackDone{part, false});
+    node.commit(alone[1]);
+    node.tell(RankEnded{"p0", true});
+    CHECK(node.of<DrainGroup>().back().bundle.empty());
+  }
+}
+
+TEST_CASE("a block of which all files are there is not waited for, and blocks do not mix") {
+  Writer node;
+  const auto alone = only<DrainGroup>(node.write_files(0, 10, "B"));
+  REQUIRE(alone.size() == 2);
+  CHECK(only<DrainGroup>(node.write_files(12, PartId::block_parts, "C")).empty());
+  const auto bundle = only<DrainGroup>(node.commit(alone[0]));
+  REQUIRE(bundle.size() == 1);
+  CHECK(bundle[0].parts.size() == PartId::block_parts);
+  CHECK(bundle[0].bundle[0].set.masked_name == "out/f12.h5");
+}
+
+TEST_CASE("large files, and those that somebody waits for, get containers of their own at once") {
+  Writer node;
+  node.write_files(0, 40, "A");
+  node.tell(PartPublished{node.file(50, "A"), node.now * 1'000'000, true, false});
+  node.tell(PartPublished{node.file(51, "A"), node.now * 1'000'000, false, false, 1 << 20});
+  const auto groups = node.of<DrainGroup>();
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].set.masked_name == "out/f50.h5");
+  CHECK(groups[1].set.masked_name == "out/f51.h5");
+}

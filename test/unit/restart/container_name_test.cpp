@@ -85,3 +85,37 @@ TEST_CASE("a safe name is the text itself or ends in its checksum") {
   CHECK(safe_name("../..", 80).find('.') == std::string::npos);
   CHECK_FALSE(safe_name("", 80).empty());
 }
+
+TEST_CASE("a bundle is named by pattern, launch and the part's block, and the name is read back") {
+  PartId part;
+  part.bytes[0] = 0xab;
+  const ContainerName name = bundle_name("/out/step3/f0007.h5", "mcr", "L-1", part);
+  CHECK(name.directory == "/out/step3/mcr");
+  CHECK(name.prefix == "set-f{n}.h5.L-1-ab00000000000000.");
+  PartId other = part;
+  other.bytes[15] = 1;  // of the same block
+  CHECK(bundle_name("/out/step3/f0008.h5", "mcr", "L-1", other).prefix == name.prefix);
+  other.bytes[7] = 1;
+  CHECK(bundle_name("/out/step3/f0008.h5", "mcr", "L-1", other).prefix != name.prefix);
+
+  const std::string file = name.prefix + bundle_suffix(12);
+  const auto parsed = parse_bundle_name(file);
+  REQUIRE(parsed);
+  CHECK(parsed->pattern == "f{n}.h5");
+  CHECK(parsed->launch == "L-1");
+  CHECK(parsed->block == "ab00000000000000");
+  CHECK(parsed->number == 12);
+  CHECK_FALSE(parse_container_name(file));
+  CHECK(is_container_name(file));
+}
+
+TEST_CASE("what is no name of a bundle is not taken for one") {
+  for (const char* name :
+       {"set-f.h5.L-1.r0-0.h5", "set-f.h5.L-1.b0.h5", "set-f.h5.L-ab00000000000000.b.h5",
+        "set-f.h5.L-ab00000000000000.b0", "f.h5.L-ab00000000000000.b0.h5",
+        "set-.L-ab00000000000000.bx.h5", "set-L-ab00000000000000.b0.h5"}) {
+    INFO(name);
+    CHECK_FALSE(parse_bundle_name(name));
+  }
+  CHECK(is_container_name("set-f.h5.L-1.r0-0.h5"));
+}

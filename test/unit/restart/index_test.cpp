@@ -156,7 +156,7 @@ TEST_CASE("a user block is read back, and every changed byte of it is noticed") 
 
 TEST_CASE("a newer container is unsupported and not damaged") {
   Bytes written = write_user_block({});
-  written[16] = std::byte{2};  // version, with a checksum that fits
+  written[16] = std::byte{3};  // version, with a checksum that fits
   const std::uint64_t sum = checksum(ByteSpan(written).first(68));
   Bytes stored;
   Writer(stored).u64(sum);
@@ -164,7 +164,7 @@ TEST_CASE("a newer container is unsupported and not damaged") {
   const auto read = read_user_block(written);
   REQUIRE_FALSE(read);
   CHECK(read.error().cause == Cause::unsupported);
-  CHECK(read.error().message.find("version 2") != std::string::npos);
+  CHECK(read.error().message.find("version 3") != std::string::npos);
 }
 
 TEST_CASE("a record page is not taken for another page or table") {
@@ -219,4 +219,38 @@ TEST_CASE("a skeleton's base must be another part without one") {
 }
 
 }  // namespace
+TEST_CASE("a bundle says the set of each part, and must have as many as parts") {
+  Index index = sample_index(3, 2);
+  index.set.bundled.clear();
+  for (std::size_t i = 0; i < index.parts.size(); ++i)
+    index.set.bundled.push_back({"/out/f" + std::to_string(i) + ".h5", i, 100 + i, 200 + i});
+  IndexBytes written = write_index(index);
+  auto directory = read_index_directory(ByteSpan(written.bytes).first(written.directory_bytes),
+                                        written.bytes.size());
+  REQUIRE(directory);
+  CHECK(directory->set.bundled == index.set.bundled);
+  const SetIdentity second = set_of_part(directory->set, 1);
+  CHECK(second.masked_name == "/out/f1.h5");
+  CHECK(second.sequence == 1);
+  CHECK(second.order() == 201);
+  CHECK(second.launch == index.set.launch);
+  CHECK(second.rank_count == 1);
+  CHECK(second.bundled.empty());
+
+  index.set.bundled.pop_back();
+  written = write_index(index);
+  directory = read_index_directory(ByteSpan(written.bytes).first(written.directory_bytes),
+                                   written.bytes.size());
+  REQUIRE_FALSE(directory);
+  CHECK(directory.error().cause == Cause::damaged);
+}
+
+TEST_CASE("the user block of a bundle has a version of its own") {
+  UserBlock block;
+  block.version = bundle_version;
+  const auto read = read_user_block(write_user_block(block));
+  REQUIRE(read);
+  CHECK(read->version == 2);
+}
+
 }  // namespace mcr::restart

@@ -27,7 +27,7 @@ constexpr const char* launch = "L1";
 
 /// A container of one part whose bytes are one dataset of one frame.
 Bytes container_of(const PartId& part, std::uint32_t rank, const std::string& content,
-                   const std::string& masked_name) {
+                   const std::string& masked_name, const std::vector<BundledSet>& bundled = {}) {
   Scratch scratch;
   Bytes file(UserBlock::bytes);
   codecs::Layout layout;
@@ -38,6 +38,7 @@ Bytes container_of(const PartId& part, std::uint32_t rank, const std::string& co
   index.set.launch = launch;
   index.set.sequence = 7;
   index.set.rank_count = 8;
+  index.set.bundled = bundled;
   index.frames.push_back({UserBlock::bytes,
                           static_cast<std::uint32_t>(file.size() - UserBlock::bytes),
                           static_cast<std::uint32_t>(content.size()),
@@ -259,4 +260,41 @@ TEST_CASE("a stub's words lead nowhere but to containers") {
   tree.stub.masked_names = {"", "/", "{rank}", "{rank}/{rank}", std::string(8000, '/'), "a\0b"};
   tree.stub.launch_directory = "relative";
   CHECK(is_error(tree.read(tree.stub.path)));
+}
+
+TEST_CASE("a part of one rank is found in the bundle of its block, whichever number that has") {
+  Tree tree;
+  tree.stub.rank = 0;
+  tree.stub.rank_count = 1;
+  const std::string masked = tree.stub.path;
+  tree.stub.masked_names = {masked};
+  tree.put_stub(tree.stub.path);
+  const auto name = bundle_name(masked, "mcr", launch, tree.stub.part);
+  const auto put_bundle = [&](std::uint32_t number, const PartId& part, std::uint64_t sequence) {
+    put(name.directory + "/" + name.prefix + bundle_suffix(number),
+        container_of(part, 0, "bundle " + std::to_string(number), "pattern",
+                     {{masked, sequence, 1, 1}}));
+  };
+  const PartId other = *PartId::random();
+  SECTION("the second of two") {
+    put_bundle(0, other, 7);
+    put_bundle(1, tree.stub.part, 7);
+    CHECK(tree.read(tree.stub.path) == "bundle 1");
+  }
+  SECTION("also where one before it is gone") {
+    put_bundle(3, tree.stub.part, 7);
+    CHECK(tree.read(tree.stub.path) == "bundle 3");
+  }
+  SECTION("not as the part of another writing") {
+    put_bundle(0, tree.stub.part, 6);
+    CHECK(is_error(tree.read(tree.stub.path)));
+  }
+  SECTION("nor where the bundle is damaged, which is said") {
+    put_bundle(0, tree.stub.part, 7);
+    const auto file =
+        File::open(AT_FDCWD, name.directory + "/" + name.prefix + bundle_suffix(0), O_RDWR);
+    REQUIRE(file);
+    REQUIRE(file->write_at(30, as_bytes("x")));
+    CHECK(tree.read(tree.stub.path).find("does not match its checksum") != std::string::npos);
+  }
 }

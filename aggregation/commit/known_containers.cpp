@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/known_containers.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::aggregation {
+
+namespace {
+
+/// More directories than this are not remembered: those of a program that makes one for each step.
+constexpr std::size_t most_directories = 64;
+
+}  // namespace
+
+std::set<std::string> KnownContainers::find(const restart::ContainerName& where) {
+  struct stat status {};
+  if (restart::system_calls().fstatat(AT_FDCWD, where.directory.c_str(), &status, 0) != 0) {
+    forget(where.directory);
+    return {};
+  }
+  const std::pair identity{status.st_dev, status.st_ino};
+  auto known = directories_.find(where.directory);
+  if (known == directories_.end() || known->second.identity != identity) {
+    const auto listed = restart::list_directory(AT_FDCWD, where.directory);
+    if (!listed) return {};
+    forget(where.directory);
+    if (directories_.size() >= most_directories) directories_.clear();
+    Directory directory{identity, {}};
+    for (const std::string& name : *listed) {
+      if (restart::is_container_name(name)) directory.names.insert(name);
+    }
+    known = directories_.emplace(where.directory, std::move(directory)).first;
+  }
+  const std::set<std::string>& names = known->second.names;
+  std::set<std::string> found;
+  for (auto name = names.lower_bound(where.prefix);
+       name != names.end() && name->starts_with(where.prefix); ++name) {
+    found.insert(*name);
+  }
+  return found;
+}
+
+void KnownContainers::add(const restart::ContainerName& where, const std::string& name) {
+  const auto known = directories_.find(where.directory);
+  if (known != directories_.end()) known->second.names.insert(name);
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The names of a launch's containers, listed once for each directory: a leader that commits 100,000
+// sets into one directory does not list it 100,000 times.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "restart/container_name.hpp"
+
+namespace mcr::aggregation {
+
+/// What this leader listed and what it added since. Other leaders' containers of the same set may be
+/// missing, so it is only for launches that have one node. Belongs to one thread.
+class KnownContainers {
+ public:
+  /// The names that begin with the prefix of `where`. A name may be of a file that is gone.
+  std::set<std::string> find(const restart::ContainerName& where);
+  /// A container of that set was made.
+  void add(const restart::ContainerName& where, const std::string& name);
+  /// The directory was removed, or is another one now.
+  void forget(const std::string& directory) { directories_.erase(directory); }
+
+ private:
+  struct Directory {
+    std::pair<dev_t, ino_t> identity;  ///< a program may put another directory at the path
+    std::set<std::string> names;
+  };
+  std::map<std::string, Directory> directories_;
+};
+
+}  // namespace mcr::aggregation

@@ -2,13 +2,16 @@
 // Where settings come from: mcr.conf of three places, variables, the connector's text; the weakest
 // first, so that each later one replaces.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "restart/base/configuration.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/settings.hpp"
+#include "restart/base/system.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -16,10 +19,63 @@ namespace {
 constexpr std::size_t max_configuration_bytes = 64 * 1024;
 constexpr std::string_view variable_prefix = "MCR_";
 
-Result<void> load_file(Settings& settings, const std::string& path,
-                       std::vector<std::string>& warnings) {
+bool is_own(uid_t owner) { return owner == ::geteuid() || owner == 0; }
+
+std::string user_text(uid_t owner) { return "user " + std::to_string(owner); }
+
+Result<File> open_through_links(const std::string& path) {
   // O_NONBLOCK: a named pipe of that name must not stop the program.
-  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+  return File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+}
+
+/// The directory of a checkpoint: others may be able to put files there, which are then links of
+/// theirs to any file, or further names of a file of this user's.
+class CheckpointDirectory {
+ public:
+  explicit CheckpointDirectory(const std::string& path) : path_(path) {
+    const bool is_known = system_calls().fstatat(AT_FDCWD, path.c_str(), &status_, 0) == 0;
+    const bool is_sticky = (status_.st_mode & S_ISVTX) != 0;
+    is_ours_ =
+        is_known && is_own(status_.st_uid) && (is_sticky || (status_.st_mode & S_IWOTH) == 0);
+    may_hold_others_ = !is_known || !is_own(status_.st_uid) || (status_.st_mode & 022) != 0;
+  }
+
+  [[nodiscard]] std::string file() const { return path_ + "/mcr.conf"; }
+  /// Only this user, root and colleagues choose what is called mcr.conf: a mistake in it is this
+  /// user's.
+  [[nodiscard]] bool is_ours() const { return is_ours_; }
+
+  /// An error is the reason why the file is ignored.
+  [[nodiscard]] Result<File> open() const {
+    auto opened = File::open(AT_FDCWD, file(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    if (!opened && opened.error().system_error == ELOOP) {
+      struct stat link {};
+      if (system_calls().fstatat(AT_FDCWD, file().c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
+        return system_error("cannot look at", file());
+      if (!is_own(link.st_uid))
+        return Error{Cause::usage, file() + " is a symbolic link of " + user_text(link.st_uid) +
+                                       " and is ignored: it must be yours or root's"};
+      opened = open_through_links(file());
+    }
+    if (!opened || !may_hold_others_) return opened;
+    const struct stat status = MCR_TRY(opened->status());
+    if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+      return Error{Cause::usage, file() +
+                                     " has more than one name, in a directory to which others may "
+                                     "write, and is ignored: make a copy of it"};
+    return opened;
+  }
+
+ private:
+  std::string path_;
+  struct stat status_ {};
+  bool is_ours_ = false;
+  bool may_hold_others_ = true;
+};
+
+/// `is_ours`: a mistake in the file is an error; else the file is ignored then, too.
+Result<void> load_file(Settings& settings, const std::string& path, const Result<File>& file,
+                       bool is_ours, std::vector<std::string>& warnings) {
   if (!file) {
     const int number = file.error().system_error;
     if (number != ENOENT && number != ENOTDIR) warnings.push_back(file.error().message);
@@ -30,19 +86,35 @@ Result<void> load_file(Settings& settings, const std::string& path,
     warnings.push_back(path + " is not a regular file and is ignored");
     return {};
   }
-  if (status->st_uid != ::geteuid() && status->st_uid != 0) {
-    warnings.push_back(path + " belongs to user " + std::to_string(status->st_uid) +
+  if (!is_own(status->st_uid)) {
+    warnings.push_back(path + " belongs to " + user_text(status->st_uid) +
                        " and is ignored: it must be yours or root's");
     return {};
   }
-  const auto content = file->read_all(max_configuration_bytes);
-  if (!content) return Error{Cause::usage, content.error().message};
-  const auto entries = parse_configuration(as_text(*content));
-  if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
-  for (const ConfigurationEntry& entry : *entries) {
-    MCR_TRY(settings.set(entry.key, entry.value, path));
+  const auto read = [&](Settings& into) -> Result<void> {
+    const auto content = file->read_all(max_configuration_bytes);
+    if (!content) return Error{Cause::usage, content.error().message};
+    const auto entries = parse_configuration(as_text(*content));
+    if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
+    for (const ConfigurationEntry& entry : *entries) {
+      MCR_TRY(into.set(entry.key, entry.value, path));
+    }
+    return {};
+  };
+  if (is_ours) return read(settings);
+  Settings changed = settings;
+  if (const auto done = read(changed); !done) {
+    warnings.push_back(done.error().message + "; " + path +
+                       " is ignored, because others may write to its directory");
+    return {};
   }
+  settings = std::move(changed);
   return {};
+}
+
+Result<void> load_file(Settings& settings, const std::string& path,
+                       std::vector<std::string>& warnings) {
+  return load_file(settings, path, open_through_links(path), true, warnings);
 }
 
 std::string user_configuration() {
@@ -111,7 +183,10 @@ Result<Settings> load_settings(std::string_view connector_text, const std::strin
   if (const std::string user = user_configuration(); !user.empty()) {
     MCR_TRY(load_file(settings, user, warnings));
   }
-  if (!directory.empty()) MCR_TRY(load_file(settings, directory + "/mcr.conf", warnings));
+  if (!directory.empty()) {
+    const CheckpointDirectory place(directory);
+    MCR_TRY(load_file(settings, place.file(), place.open(), place.is_ours(), warnings));
+  }
   MCR_TRY(load_variables(settings));
   MCR_TRY(settings.set_all(connector_text, "HDF5_VOL_CONNECTOR"));
   return settings;

@@ -32,6 +32,13 @@ bool is_modest(std::string_view container_directory) {
   return down;
 }
 
+bool belongs_to(const File& file, uid_t owner) {
+  const auto status = file.status();
+  return status && status->st_uid == owner;
+}
+
+}  // namespace
+
 bool is_below_allowed(const std::string& directory, std::string_view allow) {
   const std::string real = real_path(directory);
   if (real.empty() || allow == "none") return false;
@@ -44,13 +51,6 @@ bool is_below_allowed(const std::string& directory, std::string_view allow) {
   }
   return false;
 }
-
-bool belongs_to(const File& file, uid_t owner) {
-  const auto status = file.status();
-  return status && status->st_uid == owner;
-}
-
-}  // namespace
 
 std::string real_path(const std::string& path) {
   char* resolved = ::realpath(path.c_str(), nullptr);

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "restart/base/file.hpp"
@@ -32,6 +33,9 @@ struct ContainerPlace {
 /// stub is ever used as a path.
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow);
+
+/// Whether `directory` lies in or below a directory of `allow`.
+bool is_below_allowed(const std::string& directory, std::string_view allow);
 
 /// Links resolved; empty where there is nothing.
 std::string real_path(const std::string& path);

@@ -2,11 +2,13 @@
 #include "restart/container_reader.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <optional>
 
 #include "codecs/base/checksum.hpp"
+#include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frame.hpp"
 #include "restart/format/plain_chunk.hpp"
 
@@ -18,6 +20,27 @@ struct LastPage {
   std::uint64_t number = 0;
   Bytes bytes;
   ByteSpan records;  // within bytes; empty: none
+};
+
+class OwnerJudge final : public codecs::Judge {
+ public:
+  OwnerJudge(const File& file, bool is_trusted) : file_(file), is_trusted_(is_trusted) {}
+
+  [[nodiscard]] Result<void> may_decode_unchecked() const override {
+    if (is_trusted_) return {};
+    const struct stat status = MCR_TRY(file_.status());
+    if (status.st_uid == ::geteuid() || status.st_uid == 0) return {};
+    return Error{Cause::usage,
+                 "belongs to user " + std::to_string(status.st_uid) +
+                     " and has frames for fpzip, a library that made-up data can harm: they are "
+                     "decoded in your own and root's containers only. If you trust that user, set "
+                     "allow= to the container's directory (MCR_ALLOW=DIRECTORY, for `mcr unpack` "
+                     "too)"};
+  }
+
+ private:
+  const File& file_;
+  bool is_trusted_;
 };
 
 class FileContainerReader final : public ContainerReader {
@@ -124,8 +147,12 @@ class FileContainerReader final : public ContainerReader {
       return named(
           decode_plain_chunk(*stored, dataset.element_bytes, dataset.chunk_bytes, scratch, raw));
     }
+    const OwnerJudge judge(file_, is_trusted_);
+    const codecs::JudgedBy judged(judge);
     return named(codecs::decode_frame(*stored, scratch, raw));
   }
+
+  void trust_owner() override { is_trusted_ = true; }
 
  private:
   [[nodiscard]] Error damaged(const std::string& what) const {
@@ -176,6 +203,7 @@ class FileContainerReader final : public ContainerReader {
   }
 
   File file_;
+  bool is_trusted_ = false;
   std::uint64_t file_bytes_;
   UserBlock user_block_;
   IndexDirectory directory_;

@@ -22,6 +22,8 @@ class ContainerReader {
   static Result<std::shared_ptr<ContainerReader>> open(int directory, const std::string& name);
   virtual ~ContainerReader() = default;
 
+  /// Its owner counts as this user does (`allow=`): see decode().
+  virtual void trust_owner() = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
   /// Of the file that is open.
   [[nodiscard]] virtual Result<struct stat> status() const = 0;
@@ -45,7 +47,9 @@ class ContainerReader {
   virtual Result<FramePlace> frame_place(const DatasetEntry& dataset, std::uint32_t frame) = 0;
   /// The frame's stored bytes, their checksum checked.
   [[nodiscard]] virtual Result<void> stored_frame(const FramePlace& place, Bytes& stored) const = 0;
-  /// Decodes a frame into `raw`, which is exactly place.raw_bytes long.
+  /// Decodes a frame into `raw`, which is exactly place.raw_bytes long. What a library decodes that
+  /// does not check its input, fpzip, is decoded only if the file belongs to this user, to root, or
+  /// to an owner that is trusted; else Cause::usage, with the remedy.
   [[nodiscard]] virtual Result<void> decode(const DatasetEntry& dataset, const FramePlace& place,
                                             Scratch& scratch, MutableByteSpan raw) const = 0;
 };

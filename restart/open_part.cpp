@@ -17,7 +17,8 @@ namespace {
 
 class Search {
  public:
-  Search(const Stub& stub, const std::shared_ptr<FrameShare>& share) : stub_(stub), share_(share) {}
+  Search(const Stub& stub, const std::string& allow, const std::shared_ptr<FrameShare>& share)
+      : stub_(stub), allow_(allow), share_(share) {}
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place) {
     looked_in_.push_back(place);
@@ -119,6 +120,7 @@ class Search {
       const PartRecord& record = (*parts)[i];
       if (record.entry.part != stub_.part) continue;
       if (is_bundle && set.bundled[i].sequence != stub_.sequence) continue;
+      if (is_below_allowed(place.directory, allow_)) container->trust_owner();
       log_debug(stub_.path, " is read from ", place.directory, "/", name);
       return open_part_image(container, record, share_);
     }
@@ -133,6 +135,7 @@ class Search {
   }
 
   const Stub& stub_;
+  const std::string& allow_;
   const std::shared_ptr<FrameShare>& share_;
   std::vector<ContainerPlace> looked_in_;
   std::optional<Error> problem_;
@@ -154,7 +157,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
       }
     }
   }
-  Search search(stub, share);
+  Search search(stub, allow, share);
   for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;

@@ -17,6 +17,7 @@
 
 #include "codecs/filter/filter_id.hpp"
 #include "codecs/filter/linked_chunk.hpp"
+#include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frame.hpp"
 
 namespace mcr::codecs {
@@ -69,6 +70,14 @@ struct Chunk {
   }
 };
 
+class Hdf5FileJudge final : public Judge {
+ public:
+  [[nodiscard]] Result<void> may_decode_unchecked() const override {
+    return may_decode_unchecked_here();
+  }
+};
+constinit const Hdf5FileJudge hdf5_file_judge;
+
 /// Answers the size of the decoded chunk. A frame with fewer bytes than the chunk is followed by
 /// zeros.
 Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chunk) {
@@ -83,6 +92,7 @@ Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chun
   if (info.link) {
     MCR_TRY(decode_linked_chunk(parameters.container_uuid(), chunk.bytes(), *scratch, raw));
   } else {
+    const JudgedBy judged(hdf5_file_judge);
     MCR_TRY(decode_frame(chunk.bytes(), *scratch, raw));
   }
   chunk.replace(std::move(memory), size);

@@ -16,4 +16,8 @@ namespace mcr::codecs {
 Result<void> decode_linked_chunk(const std::array<std::uint8_t, 16>& uuid, ByteSpan frame,
                                  Scratch& scratch, MutableByteSpan raw);
 
+/// Whether HDF5 may be reading a stranger's file: one is open in this process that belongs neither
+/// to this user nor to root. An error says so and names the remedy.
+Result<void> may_decode_unchecked_here();
+
 }  // namespace mcr::codecs

@@ -7,6 +7,7 @@
 
 #include "codecs/base/parameter_text.hpp"
 #include "codecs/fpzip/fpzip_library.hpp"
+#include "codecs/fpzip/fpzip_trust.hpp"
 
 namespace mcr::codecs {
 namespace {
@@ -85,6 +86,7 @@ class FpzipCodec final : public Codec {
 
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch& scratch,
                       MutableByteSpan raw) const override {
+    MCR_TRY(ask_judge());
     const FpzipLibrary& library = *MCR_TRY(fpzip_library());
     Reader in(stored);
     const std::uint8_t arithmetic = MCR_TRY(in.u8());

@@ -4,9 +4,17 @@
 // that was decoded last is kept, since the chunks of a variable follow one another in it.
 #include "codecs/filter/linked_chunk.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <string>
+#include <vector>
 
 #include "codecs/frame.hpp"
+#include "restart/base/file.hpp"
 #include "restart/linked_frames.hpp"
 
 namespace mcr::codecs {
@@ -41,6 +49,33 @@ Result<void> decode_linked_chunk(const std::array<std::uint8_t, 16>& uuid, ByteS
   const BorrowedFrame frame_kept;
   restart::LinkedFrames linked(*container, *frame_kept);
   return decode_frame(frame, scratch, raw, &linked);
+}
+
+Result<void> may_decode_unchecked_here() {
+  const auto names = restart::list_directory(AT_FDCWD, "/proc/self/fd");
+  std::string stranger;
+  bool is_own_open = false;
+  for (const std::string& number : names ? *names : std::vector<std::string>()) {
+    struct stat status {};
+    const std::string name = "/proc/self/fd/" + number;
+    if (::stat(name.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (status.st_uid == ::geteuid() || status.st_uid == 0) {
+      is_own_open = true;
+      continue;
+    }
+    std::array<char, 4096> place{};
+    const ssize_t length = ::readlink(name.c_str(), place.data(), place.size());
+    stranger = std::string(place.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))) +
+               " belongs to user " + std::to_string(status.st_uid);
+  }
+  if (stranger.empty() && is_own_open) return {};
+  if (stranger.empty()) stranger = "the file is not open here as a plain file";
+  return Error{
+      Cause::usage,
+      stranger +
+          ": frames for fpzip, a library that made-up data can harm, are decoded only while "
+          "no other user's file is open; if you trust its owner, `mcr unpack` with "
+          "MCR_ALLOW=DIRECTORY restores the original files"};
 }
 
 }  // namespace mcr::codecs

@@ -20,6 +20,7 @@
 #include <ctime>
 #include <vector>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -91,8 +92,8 @@ Result<void> put_stub(StagedPart& part) {
   }
   if (part.begin.replaced == restart::Replaced::native_file)
     keep_member_aside(path, part.settings->text("container_dir"));
-  part.at_path = MCR_TRY(replace_file(path, containers_of(part), part.begin.part.text(), content,
-                                      part.begin.mode, part.group));
+  part.at_path = MCR_TRY(
+      replace_file(path, containers_of(part), part.begin.part.text(), content, part.at_path));
   return {};
 }
 
@@ -202,20 +203,13 @@ void unlock_published(const StagedPart& part) {
 }
 
 Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,
-                                   const std::string& word, ByteSpan content, mode_t mode,
-                                   gid_t group) {
+                                   const std::string& word, ByteSpan content,
+                                   const restart::File& old) {
   const auto attempt = [&](const std::string& temporary) -> Result<restart::File> {
     restart::File file = MCR_TRY(
         restart::File::open(AT_FDCWD, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     auto written = file.write_at(0, content);
-    // The group before the mode: chown takes set-id bits away. Not being allowed to is as native: a
-    // file that a member of another group makes has that group.
-    if (written &&
-        restart::system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), group) != 0)
-      errno = 0;
-    if (written && restart::system_calls().fchmod(file.descriptor(), mode & 07777) != 0) {
-      written = restart::system_error("cannot set the mode of", temporary);
-    }
+    if (written) written = restart::copy_attributes(old, file);
     if (written && restart::system_calls().renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD,
                                                     path.c_str()) != 0) {
       written = restart::system_error("cannot rename", temporary);

@@ -41,6 +41,7 @@
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/locked_parts.hpp"
+#include "aggregation/commit/part_access.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/commit/trace_file.hpp"
 #include "codecs/base/checksum.hpp"
@@ -149,6 +150,16 @@ std::vector<restart::NativeMember> natives_among(const std::vector<LockedPart>& 
   return natives;
 }
 
+/// Those that no container has yet.
+std::vector<const LockedPart*> parts_to_write(const std::vector<LockedPart>& locked,
+                                              const Present& present) {
+  std::vector<const LockedPart*> parts;
+  for (const LockedPart& part : locked) {
+    if (!part.is_native && !present.parts.contains(part.id)) parts.push_back(&part);
+  }
+  return parts;
+}
+
 /// A leader leads one launch, whose steps have the same variables.
 const std::shared_ptr<ChoiceMemory>& choices_of_this_leader() {
   static const auto memory = std::make_shared<ChoiceMemory>();
@@ -170,14 +181,14 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
 /// Steps 3 and 4.
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
                            const ContainerName& where, const Present& present,
-                           const std::vector<LockedPart*>& parts,
-                           std::vector<restart::NativeMember> natives,
-                           const restart::Settings& settings) {
+                           const std::vector<LockedPart>& locked, const restart::Settings& settings,
+                           const StubHandles* stubs) {
+  const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   MCR_TRY(make_directory(where));
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
-  set.set.natives = std::move(natives);
+  set.set.natives = natives_among(locked, where);
   set.directory = where.directory;
   for (const LockedPart* part : parts) {
     set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, where.base),
@@ -188,6 +199,14 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const std::uint32_t last =
       set.parts.empty() ? set.set.natives.back().rank : set.parts.back().rank;
   set.temporary_word = temporary_word(directory, where, first);
+  set.look_at_access = [&parts, &locked, stubs] {
+    std::vector<restart::Access> all;
+    for (const LockedPart* part : parts) all.push_back(access_of_part(*part, stubs));
+    for (const LockedPart& part : locked) {
+      if (part.is_native) all.push_back(access_of_part(part, stubs));
+    }
+    return all;
+  };
   MergeOptions options = MCR_TRY(merge_options(settings, group.fast));
   options.memory = choices_of_this_leader();
   if (!group.bundle.empty()) options.frame_bytes = bundle_frame_bytes;
@@ -222,13 +241,9 @@ Result<std::optional<CommitReport>> bring_to_storage(
     const restart::PartBegin& begin = locked.front().journal.begin;
     if (begin.local_rank_count < begin.rank_count && begin.rank_count > 1) known = nullptr;
     const Present present = present_of(group, settings, where, known);
-    std::vector<LockedPart*> to_write;
-    for (LockedPart& part : locked) {
-      if (!part.is_native && !present.parts.contains(part.id)) to_write.push_back(&part);
-    }
-    auto natives = natives_among(locked, where);
-    if (to_write.empty() && natives.empty()) return std::optional<CommitReport>();
-    auto written = write(directory, group, where, present, to_write, std::move(natives), settings);
+    if (parts_to_write(locked, present).empty() && natives_among(locked, where).empty())
+      return std::optional<CommitReport>();
+    auto written = write(directory, group, where, present, locked, settings, stubs);
     if (written) {
       if (known != nullptr) known->add(where, restart::name_of(written->path));
       return std::optional<CommitReport>(std::move(*written));
@@ -381,6 +396,14 @@ Result<void> note_account(const LaunchDirectory& directory, const DrainGroup& ac
   set.set = identity_of(account, directory.clock_behind_ns());
   set.directory = where.directory;
   set.name = free_name(where, present, place->second.first_rank, place->second.last_rank, 1);
+  // Whoever may read the set is to know whether it is whole.
+  const auto sibling =
+      File::open(AT_FDCWD, where.directory + "/" + *present.names.begin(), O_RDONLY | O_NOFOLLOW);
+  const auto access =
+      sibling ? restart::access_of(*sibling) : Result<restart::Access>(sibling.error());
+  set.look_at_access = [access = access ? *access : restart::Access()] {
+    return std::vector{access};
+  };
   const auto written =
       MCR_TRY(write_container(set, MCR_TRY(merge_options(place->second.settings, false))));
   restart::log_debug("noted in " + written.path + " what is known of the set by now");

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -29,6 +30,11 @@ Result<void> make_container_directory(const std::string& path) {
   // Where it may be written to but not be read, there is no way to ask for this.
   if (parent) MCR_TRY(restart::sync_directory(parent->descriptor()));
   if (!parent && parent.error().system_error != EACCES) return parent.error();
+  // Our umask need not be the ranks'.
+  if (is_new && parent) {
+    const File made = MCR_TRY(File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY));
+    MCR_TRY(restart::open_as_parent(made, *parent));
+  }
   durable.insert(path);
   return {};
 }

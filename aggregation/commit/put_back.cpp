@@ -72,6 +72,7 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   found.links = status.st_nlink;
   found.mode = status.st_mode & 07777;
   found.modified_ns = modified_ns(status);
+  if (S_ISREG(status.st_mode)) found.access = MCR_TRY(restart::access_of(*file));
   found.kind = AtPath::Kind::other_file;
   if (is_our_empty_file(begin, status)) {
     found.kind = AtPath::Kind::our_empty;
@@ -109,18 +110,19 @@ Result<void> copy(const File& from, const File& to) {
   return to.truncate(size);
 }
 
-/// The part's `bytes` under `name` in `directory`; what lay there is replaced. Durable when it returns:
+/// The part's `bytes` under `name` in `directory`, for those whom `access` names; what lay there is
+/// replaced, and `old`, if given, is a file whose attributes go on. Durable when it returns:
 /// late errors of the storage must come while the stage still has the part. A leader that dies over it
 /// leaves a file that the next attempt takes away: of a launch on a node one leads at a time.
 Result<void> place(const File& directory, const std::string& name, const PartBegin& begin,
-                   const File& bytes, std::uint32_t mode, std::uint64_t modified_ns) {
+                   const File& bytes, const restart::Access& access, const File* old,
+                   std::uint64_t modified_ns) {
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text()));
   const File& made = pending.file();
   MCR_TRY(copy(bytes, made));
-  if (system_calls().fchmod(made.descriptor(), mode & 07777) != 0) {
-    return system_error("cannot set the mode of", name);
-  }
+  MCR_TRY(old == nullptr ? restart::give_access(made, access)
+                         : restart::copy_attributes(*old, made));
   if (modified_ns != 0) {
     // Programs that rotate files go by this time; it is the close's, not ours.
     struct timespec times[2]{};
@@ -144,7 +146,13 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   const std::string id = "." + begin.part.text().substr(0, 8);
   const std::string name =
       restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
-  MCR_TRY(place(directory, name, begin, bytes, begin.mode, modified_ns));
+  // What lay at the path stays there, and says who may read what was to replace it.
+  const auto there = aggregation::look_at(begin);
+  restart::Access access;
+  access.group = MCR_TRY(directory.status()).st_gid;
+  access.mode = begin.mode & 0700;
+  if (there && there->access) access = *there->access;
+  MCR_TRY(place(directory, name, begin, bytes, access, nullptr, modified_ns));
   return names.directory + "/" + name;
 }
 
@@ -152,7 +160,6 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
 struct OwnFile {
   File home;
   std::string path;
-  std::uint32_t mode = 0;
   std::string our_link;
 };
 Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
@@ -160,7 +167,7 @@ Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
   if (!home) return std::optional<OwnFile>();
   const AtPath there = MCR_TRY(look_at(*home, begin));
   if (!there.is_ours_alone()) return std::optional<OwnFile>();
-  return std::optional<OwnFile>(OwnFile{std::move(*home), begin.path, there.mode, there.our_link});
+  return std::optional<OwnFile>(OwnFile{std::move(*home), begin.path, there.our_link});
 }
 Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs) {
   auto own = MCR_TRY(own_file_at(begin));
@@ -176,7 +183,9 @@ Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubH
 /// The part's bytes in place of its stub, to which we need no link then.
 Result<void> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
                       std::uint64_t modified_ns) {
-  MCR_TRY(place(own.home, name_of(own.path), begin, bytes, own.mode, modified_ns));
+  const File old = MCR_TRY(
+      File::open(own.home.descriptor(), name_of(own.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  MCR_TRY(place(own.home, name_of(own.path), begin, bytes, {}, &old, modified_ns));
   if (!own.our_link.empty()) (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
   return {};
 }
@@ -283,9 +292,13 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   // Its writer may have died before it did this, and the set before needs the file.
   if (old_file)
     MCR_TRY(restart::keep_member_aside(begin.path, settings_of(begin).text("container_dir")));
-  MCR_TRY(restart::replace_file(home->descriptor(), name_of(begin.path),
-                                restart::write_stub(stub_of(begin, directory.path())), there.mode,
-                                restart::Durability::durable));
+  const File old = MCR_TRY(
+      File::open(home->descriptor(), name_of(begin.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  restart::PendingFile pending =
+      MCR_TRY(restart::PendingFile::create(home->descriptor(), name_of(begin.path), 0600));
+  MCR_TRY(pending.file().write_at(0, restart::write_stub(stub_of(begin, directory.path()))));
+  MCR_TRY(restart::copy_attributes(old, pending.file()));
+  MCR_TRY(pending.finish(restart::Durability::durable));
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "aggregation/commit/stub_handles.hpp"
+#include "restart/base/attributes.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/stage.hpp"
 
@@ -37,6 +38,7 @@ struct AtPath {
   std::string our_link;                 ///< gc=on: our own name for the stub; empty: none
   std::uint32_t mode = 0;
   std::int64_t modified_ns = 0;
+  std::optional<restart::Access> access;  ///< of a regular file
 
   /// The part's own file, with one name only: what another name shares must not be torn from it.
   [[nodiscard]] bool is_ours_alone() const {

@@ -103,7 +103,8 @@ Result<void> write_trace(int directory, const std::string& name, const CommitRep
   const std::string unfinished = name + ".new";
   {
     const restart::File file = MCR_TRY(restart::File::open(
-        directory, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644));
+        directory, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
+        report.access.mode & 0666));  // it has the names of the container's variables
     const std::string text = trace_text(report);
     MCR_TRY(file.write_at(0, as_bytes(text)));
   }

@@ -77,11 +77,17 @@ class Committer {
 
     const restart::File directory =
         MCR_TRY(restart::File::open(AT_FDCWD, set_.directory, O_RDONLY | O_DIRECTORY));
-    restart::PendingFile pending = MCR_TRY(
-        restart::PendingFile::create(directory.descriptor(), set_.name, 0666, set_.temporary_word));
+    restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
+        directory.descriptor(), set_.name, set_.look_at_access ? 0600 : 0666, set_.temporary_word));
     MCR_TRY(write_file(set_.directory + "/" + pending.temporary_name()));
     if (options_.drain.verify) {
       MCR_TRY(read_back(directory.descriptor(), pending.temporary_name()));
+    }
+    if (set_.look_at_access) {
+      report_.access = restart::common_access(accesses_);
+      MCR_TRY(restart::give_access(pending.file(), report_.access));
+    } else {
+      report_.access = MCR_TRY(restart::access_of(pending.file()));
     }
     report_.finish_seconds = seconds_.lap();
     MCR_TRY(pending.finish(restart::Durability::durable, options_.replace
@@ -301,6 +307,7 @@ class Committer {
     for (const GroupInfo& group : common_groups(layouts_)) {
       MCR_TRY(writer->write_group_attributes(group.path, types_, group.attributes));
     }
+    if (set_.look_at_access) accesses_ = set_.look_at_access();
     restart::Index index = make_index();
     const ContainerWriter::Totals totals = MCR_TRY(writer->finish(index));
     report_.container_bytes = totals.file_bytes;
@@ -346,9 +353,9 @@ class Committer {
     index.set.created_ns = restart::clock_ns(CLOCK_REALTIME);
     for (std::size_t i = 0; i < set_.parts.size(); ++i) {
       const PartToCommit& part = set_.parts[i];
-      index.parts.push_back({part.part, part.rank, part.path, part.size, report_.checksums[i],
-                             part.mode, plan_.parts[i].skeleton,
-                             std::move(plan_.parts[i].entries)});
+      const std::uint32_t mode = i < accesses_.size() ? accesses_[i].mode : part.mode;
+      index.parts.push_back({part.part, part.rank, part.path, part.size, report_.checksums[i], mode,
+                             plan_.parts[i].skeleton, std::move(plan_.parts[i].entries)});
     }
     return index;
   }
@@ -387,6 +394,7 @@ class Committer {
   MergePlan plan_;
   std::vector<Encoding> encodings_;
   std::vector<std::string> reasons_;
+  std::vector<restart::Access> accesses_;  // of the parts, and what else the container speaks of
   CommitReport report_;
 };
 

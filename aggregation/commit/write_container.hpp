@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "aggregation/merge/similarity.hpp"
 #include "aggregation/pipeline/drain_pipeline.hpp"
 #include "codecs/profiles.hpp"
+#include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/format/index.hpp"
 
@@ -36,6 +38,9 @@ struct SetToCommit {
   std::string name;                 ///< its file name there
   /// Of its temporary name; what an earlier attempt left under it is replaced. "": a new one.
   std::string temporary_word;
+  /// Asked once the parts are in the container, because programs change modes at any time: who may
+  /// use each part, in order, and further files that the container speaks of. Null: as umask says.
+  std::function<std::vector<restart::Access>()> look_at_access;
 };
 
 struct MergeOptions {
@@ -78,6 +83,7 @@ struct CommitReport {
   DrainTimes drain;
   double finish_seconds = 0;  ///< rest of the parts' checksums, tables, user block, reading back
   double commit_seconds = 0;  ///< sync and rename
+  restart::Access access;     ///< of the container
 };
 
 /// Calls HDF5 from the caller's thread, and from the pipeline's write stage while the caller waits

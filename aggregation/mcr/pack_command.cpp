@@ -146,6 +146,9 @@ Result<CommitReport> pack(const PackOptions& options) {
     part.mode = status.st_mode & 0777;
     set.parts.push_back(std::move(part));
   }
+  std::vector<restart::Access> access;
+  for (const auto& file : files) access.push_back(MCR_TRY(restart::access_of(*file)));
+  set.look_at_access = [access] { return access; };
   MCR_TRY(check_output(set, options.force));
   return write_container(set, merge);
 }

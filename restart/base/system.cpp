@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -56,6 +57,10 @@ constexpr SystemCalls real_calls = {
     .fchmod = ::fchmod,
     .fchmodat = ::fchmodat,
     .fchown = ::fchown,
+    .flistxattr = ::flistxattr,
+    .fgetxattr = ::fgetxattr,
+    .fsetxattr = ::fsetxattr,
+    .fremovexattr = ::fremovexattr,
     .flock = ::flock,
     .lock_place = lock_one_byte,
     .renameat = ::renameat,

@@ -31,6 +31,12 @@ struct SystemCalls {
   int (*fchmod)(int descriptor, mode_t mode);
   int (*fchmodat)(int directory, const char* name, mode_t mode, int flags);
   int (*fchown)(int descriptor, uid_t user, gid_t group);
+  /// Extended attributes.
+  ssize_t (*flistxattr)(int descriptor, char* names, std::size_t bytes);
+  ssize_t (*fgetxattr)(int descriptor, const char* name, void* value, std::size_t bytes);
+  int (*fsetxattr)(int descriptor, const char* name, const void* value, std::size_t bytes,
+                   int flags);
+  int (*fremovexattr)(int descriptor, const char* name);
   int (*flock)(int descriptor, int operation);
   /// F_OFD_SETLK of the one byte at `place`: `type` is F_WRLCK or F_UNLCK.
   int (*lock_place)(int descriptor, short type, off_t place);

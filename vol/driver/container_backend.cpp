@@ -33,8 +33,7 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
   auto [file, name] = MCR_TRY(
       temporary_beside(path, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
   auto copied = copy_source(source, file);
-  restart::system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), status.st_gid);
-  restart::system_calls().fchmod(file.descriptor(), status.st_mode & 07777);
+  if (copied) keep_attributes(stub, file);
   if (copied &&
       restart::system_calls().renameat(AT_FDCWD, name.c_str(), AT_FDCWD, path.c_str()) != 0) {
     copied = restart::system_error("cannot rename", name);

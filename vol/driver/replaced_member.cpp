@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_places.hpp"
@@ -88,8 +89,9 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
     const struct stat made = MCR_TRY(file.status());
     MCR_TRY(restart::note_native(member->containers, stub, made.st_ino));
     if (member->is_native) keep_member_aside(place->path, (*settings)->text("container_dir"));
-    (void)restart::system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), status.st_gid);
-    (void)restart::system_calls().fchmod(file.descriptor(), status.st_mode & 07777);
+    MCR_TRY(restart::copy_attributes(
+        MCR_TRY(restart::File::open(AT_FDCWD, place->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)),
+        file));
     if (restart::system_calls().renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD,
                                          place->path.c_str()) != 0) {
       return restart::system_error("cannot rename", temporary);

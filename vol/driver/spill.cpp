@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "restart/base/attributes.hpp"
+#include "restart/base/log.hpp"
+
 namespace mcr::vol {
 
 namespace {
@@ -35,6 +38,13 @@ Result<void> copy_bytes(const restart::File& from, const restart::File& to, std:
 Result<void> copy_source(restart::PartSource& source, const restart::File& to) {
   return copy([&](std::uint64_t at, MutableByteSpan out) { return source.read_at(at, out); }, to, 0,
               source.size());
+}
+
+void keep_attributes(const restart::File& old, const restart::File& now) {
+  if (const auto kept = restart::copy_attributes(old, now); !kept) {
+    restart::log_warning_once("attributes", old.name() + " may have lost its mode or attributes: " +
+                                                kept.error().message);
+  }
 }
 
 Result<std::pair<restart::File, std::string>> temporary_beside(const std::string& path,

@@ -21,4 +21,8 @@ Result<void> copy_source(restart::PartSource& source, const restart::File& to);
 Result<std::pair<restart::File, std::string>> temporary_beside(const std::string& path,
                                                                const std::string& word);
 
+/// copy_attributes() for a file that goes to its path whatever the file system refuses, and says
+/// what was lost.
+void keep_attributes(const restart::File& old, const restart::File& now);
+
 }  // namespace mcr::vol

@@ -62,7 +62,6 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
           : restart::File::open(AT_FDCWD, plan.place.path, O_RDWR | O_CREAT | O_EXCL, 0666));
   const struct stat status = MCR_TRY(part.at_path.status());
   part.identity = {status.st_dev, status.st_ino};
-  part.group = status.st_gid;
   restart::PartBegin& begin = part.begin;
   if (!plan.place.status) begin.file_inode = status.st_ino;
   std::optional<restart::Stub> old;

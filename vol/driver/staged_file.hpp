@@ -33,7 +33,6 @@ struct StagedPart {
   std::uint64_t stale_bytes = 0;  ///< below this the file holds old bytes where nothing was written
   restart::File at_path;          ///< what lies at the path: the stub, or what will be replaced
   FileIdentity identity;          ///< of it
-  gid_t group = 0;                ///< its group, for what replaces it
   bool has_stub = false;          ///< its own stub lies at the path
   bool published = false;         ///< finally
   bool journal_rests = false;     ///< begun, and native since: opened again when there is news

@@ -121,7 +121,6 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   ensure_leader(*part.stage, LeaderLook::seldom);
   const struct stat status = MCR_TRY(at_path.status());
   part.identity = {status.st_dev, status.st_ino};
-  part.group = status.st_gid;
   part.durable = part.settings->text("close") == "durable";
   if (!is_handed_on(stub, launcher, place.path, status) || !MCR_TRY(withdraw(stub, part)))
     MCR_TRY(amend(stub, place, part));

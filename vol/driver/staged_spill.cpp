@@ -61,6 +61,7 @@ Result<void> StagedFile::spill(const char* why) {
       restart::system_calls().unlinkat(AT_FDCWD, name.c_str(), 0);
       return copied;
     }
+    keep_attributes(part_.at_path, file);
     native_temporary_ = std::move(name);
     target = std::move(file);
     identity = MCR_TRY(identity_of(target.descriptor(), target.name()));
@@ -94,8 +95,6 @@ Result<void> StagedFile::take_path() {
   if (const auto own = identity_of(native_->descriptor(), part_.begin.path))
     is_noted_ = note_native(part_, own->inode);
   keep_member_aside(part_.begin.path, part_.settings->text("container_dir"));
-  restart::system_calls().fchown(native_->descriptor(), static_cast<uid_t>(-1), part_.group);
-  restart::system_calls().fchmod(native_->descriptor(), part_.begin.mode);
   if (restart::system_calls().renameat(AT_FDCWD, native_temporary_.c_str(), AT_FDCWD,
                                        part_.begin.path.c_str()) != 0) {
     return restart::system_error("cannot rename", native_temporary_);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who may use the files of a set's parts now: a container is for those alone.
+#pragma once
+
+#include <vector>
+
+#include "aggregation/commit/locked_parts.hpp"
+#include "aggregation/commit/stub_handles.hpp"
+#include "restart/base/attributes.hpp"
+
+namespace mcr::aggregation {
+
+/// By what lies at the part's path, or where `stubs` (may be null) finds its stub: the stub, the file
+/// that the stub will replace, or the part's own native file. If it is found nowhere, nobody but its
+/// owner counts, because the program may have closed it to all others where it is now.
+restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/attributes.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr const char* list_name = "system.posix_acl_access";
+constexpr const char* label_name = "security.selinux";
+constexpr std::string_view program_prefix = "user.";
+constexpr std::size_t most_attribute_bytes = 64 * 1024;  // of a value, or of all names
+
+/// The file system has no such thing, or the file has none.
+bool is_none(int number) {
+  return number == ENODATA || number == EOPNOTSUPP || number == ENOTSUP || number == ENOSYS;
+}
+
+/// Empty where there is none.
+Result<Bytes> attribute(const File& file, const char* name) {
+  Bytes value(256);
+  for (;;) {
+    const ssize_t got =
+        system_calls().fgetxattr(file.descriptor(), name, value.data(), value.size());
+    if (got >= 0) {
+      value.resize(static_cast<std::size_t>(got));
+      return value;
+    }
+    if (is_none(errno)) return Bytes();
+    if (errno != ERANGE || value.size() == most_attribute_bytes)
+      return system_error("cannot read " + std::string(name) + " of", file.name());
+    value.resize(most_attribute_bytes);
+  }
+}
+
+Result<void> set_attribute(const File& file, const char* name, ByteSpan value) {
+  if (system_calls().fsetxattr(file.descriptor(), name, value.data(), value.size(), 0) == 0)
+    return {};
+  return system_error("cannot set " + std::string(name) + " of", file.name());
+}
+
+Result<std::vector<std::string>> attribute_names(const File& file) {
+  std::string names(1024, '\0');
+  ssize_t got = system_calls().flistxattr(file.descriptor(), names.data(), names.size());
+  if (got < 0 && errno == ERANGE) {
+    names.resize(most_attribute_bytes);
+    got = system_calls().flistxattr(file.descriptor(), names.data(), names.size());
+  }
+  if (got < 0 && !is_none(errno)) return system_error("cannot list attributes of", file.name());
+  names.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  std::vector<std::string> found;
+  for (std::size_t begin = 0; begin < names.size(); begin += found.back().size() + 1)
+    found.emplace_back(names.c_str() + begin);
+  return found;
+}
+
+constexpr mode_t group_bits(mode_t mode) { return (mode >> 3) & 7; }
+constexpr mode_t other_bits(mode_t mode) { return mode & 7; }
+constexpr mode_t with(mode_t mode, mode_t group, mode_t other) {
+  return (mode & ~mode_t{077}) | (group << 3) | other;
+}
+
+}  // namespace
+
+Result<Access> access_of(const File& file) {
+  const struct stat status = MCR_TRY(file.status());
+  return Access{status.st_gid, status.st_mode & 07777, MCR_TRY(attribute(file, list_name))};
+}
+
+Access common_access(const std::vector<Access>& all) {
+  if (all.empty()) return {};
+  Access common = all.front();
+  const bool is_one_list = std::all_of(all.begin(), all.end(), [&](const Access& one) {
+    return one.list == common.list && (one.list.empty() || one.group == common.group);
+  });
+  // Of different lists no common one is made.
+  if (!is_one_list) return {common.group, 0600, {}};
+  mode_t group = 06;
+  mode_t other = 06;
+  for (const Access& one : all) {
+    mode_t for_group = group_bits(one.mode);
+    mode_t for_other = other_bits(one.mode);
+    // Members of another group are among our group and among all others, and the kernel asks a
+    // file's group first.
+    if (one.group != common.group) for_group = for_other = for_group & for_other;
+    group &= for_group;
+    other &= for_other;
+  }
+  common.mode = with(0600, group, other);
+  return common;
+}
+
+Result<void> give_access(const File& file, const Access& access) {
+  const struct stat now = MCR_TRY(file.status());
+  mode_t mode = access.mode & 07777;
+  Bytes list = access.list;
+  const bool has_group =
+      now.st_gid == access.group ||
+      system_calls().fchown(file.descriptor(), static_cast<uid_t>(-1), access.group) == 0;
+  if (!has_group) {
+    const mode_t both = list.empty() ? group_bits(mode) & other_bits(mode) : 0;
+    mode = with(mode, both, both);
+    list.clear();
+  }
+  if (!list.empty() && !set_attribute(file, list_name, list)) {
+    mode = with(mode, 0, 0);
+    list.clear();
+  }
+  // One that it inherited from its directory names users whom the other file may not.
+  if (list.empty() && !MCR_TRY(attribute(file, list_name)).empty() &&
+      system_calls().fremovexattr(file.descriptor(), list_name) != 0) {
+    return system_error("cannot remove the inherited access list of", file.name());
+  }
+  if (system_calls().fchmod(file.descriptor(), mode) != 0)
+    return system_error("cannot set the mode of", file.name());
+  return {};
+}
+
+Result<void> copy_attributes(const File& from, const File& to) {
+  for (const std::string& name : MCR_TRY(attribute_names(from))) {
+    const bool is_label = name == label_name;
+    if (!is_label && !name.starts_with(program_prefix)) continue;
+    const auto value = attribute(from, name.c_str());
+    const auto set = value ? set_attribute(to, name.c_str(), *value) : Result<void>(value.error());
+    // A policy may forbid to give a label; then the directory's stays.
+    if (!set && !is_label) return set;
+  }
+  return give_access(to, MCR_TRY(access_of(from)));
+}
+
+Result<void> open_as_parent(const File& directory, const File& parent) {
+  const struct stat inner = MCR_TRY(directory.status());
+  const struct stat outer = MCR_TRY(parent.status());
+  mode_t group = group_bits(outer.st_mode) & 05;
+  const mode_t other = other_bits(outer.st_mode) & 05;
+  if (inner.st_gid != outer.st_gid) group &= other;
+  const mode_t wanted = (inner.st_mode & 07777) | (group << 3) | other;
+  if (wanted == (inner.st_mode & 07777)) return {};
+  if (system_calls().fchmod(directory.descriptor(), wanted) != 0)
+    return system_error("cannot set the mode of", directory.name());
+  return {};
+}
+
+}  // namespace mcr::restart

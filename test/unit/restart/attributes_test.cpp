@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who may use a file that holds the data of several, or that takes another one's place.
+#include "restart/base/attributes.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "restart/base/system.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+
+namespace {
+
+Access of(gid_t group, mode_t mode, Bytes list = {}) { return {group, mode, std::move(list)}; }
+
+File make(const ScratchDirectory& scratch, const std::string& name, mode_t mode) {
+  auto made = File::open(AT_FDCWD, scratch / name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  REQUIRE(made);
+  REQUIRE(::fchmod(made->descriptor(), mode) == 0);
+  return std::move(*made);
+}
+
+mode_t mode_of(const File& file) { return file.status()->st_mode & 07777; }
+
+int refused(int /*file*/, uid_t /*user*/, gid_t /*group*/) {
+  errno = EPERM;
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("of files of one group their common bits count, and nothing is executed") {
+  CHECK(common_access({of(7, 0755)}) == of(7, 0644));
+  CHECK(common_access({of(7, 0644), of(7, 0640)}) == of(7, 0640));
+  CHECK(common_access({of(7, 0664), of(7, 0646)}) == of(7, 0644));
+  CHECK(common_access({of(7, 0400)}) == of(7, 0600));
+  CHECK(common_access({}).mode == 0600);
+}
+
+TEST_CASE("of files of two groups a member of either reads only what he could read of both") {
+  CHECK(common_access({of(7, 0640), of(8, 0640)}) == of(7, 0600));
+  CHECK(common_access({of(7, 0640), of(8, 0644)}) == of(7, 0640));
+  CHECK(common_access({of(7, 0644), of(8, 0644)}) == of(7, 0644));
+  // The second file is closed to group 8 alone, whose members are among all others of the first.
+  CHECK(common_access({of(7, 0644), of(8, 0604)}) == of(7, 0600));
+}
+
+TEST_CASE("of files with different access lists only the owner reads") {
+  const Bytes one{std::byte{1}};
+  const Bytes two{std::byte{2}};
+  CHECK(common_access({of(7, 0644, one), of(7, 0644, one)}) == of(7, 0644, one));
+  CHECK(common_access({of(7, 0644, one), of(7, 0644, two)}) == of(7, 0600));
+  CHECK(common_access({of(7, 0644, one), of(7, 0644)}) == of(7, 0600));
+  CHECK(common_access({of(7, 0644, one), of(8, 0644, one)}) == of(7, 0600));
+}
+
+TEST_CASE("a file that cannot get its group is closed to both groups where the other file was") {
+  const ScratchDirectory scratch;
+  const File file = make(scratch, "file", 0600);
+  SystemCalls calls = real_system_calls();
+  calls.fchown = refused;
+  const ReplacedSystemCalls replaced(calls);
+  const gid_t other = file.status()->st_gid + 1;
+  REQUIRE(give_access(file, of(other, 0640)));
+  CHECK(mode_of(file) == 0600);
+  REQUIRE(give_access(file, of(other, 0604)));
+  CHECK(mode_of(file) == 0600);
+  REQUIRE(give_access(file, of(other, 0644)));
+  CHECK(mode_of(file) == 0644);
+}
+
+TEST_CASE("a file in another one's place has its mode and its own attributes, however many") {
+  const ScratchDirectory scratch;
+  const File from = make(scratch, "from", 0640);
+  const File to = make(scratch, "to", 0600);
+  if (::fsetxattr(from.descriptor(), "user.first", "1", 1, 0) != 0) return;  // not on this storage
+  const std::string name = "user." + std::string(200, 'n');
+  for (int i = 0; i < 8; ++i)
+    REQUIRE(::fsetxattr(from.descriptor(), (name + std::to_string(i)).c_str(), "value", 5, 0) == 0);
+  REQUIRE(copy_attributes(from, to));
+  CHECK(mode_of(to) == 0640);
+  char value[8];
+  CHECK(::fgetxattr(to.descriptor(), "user.first", value, sizeof value) == 1);
+  for (int i = 0; i < 8; ++i)
+    CHECK(::fgetxattr(to.descriptor(), (name + std::to_string(i)).c_str(), value, sizeof value) ==
+          5);
+}
+
+TEST_CASE("a directory is opened as far as the one in which it lies") {
+  const ScratchDirectory scratch;
+  REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);
+  REQUIRE(::mkdir((scratch / "in").c_str(), 0700) == 0);
+  const auto outer = File::open(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY);
+  const auto inner = File::open(AT_FDCWD, scratch / "in", O_RDONLY | O_DIRECTORY);
+  REQUIRE((outer && inner));
+  REQUIRE(open_as_parent(*inner, *outer));
+  CHECK(mode_of(*inner) == 0755);
+  REQUIRE(::chmod(scratch.path().c_str(), 0770) == 0);
+  REQUIRE(::chmod((scratch / "in").c_str(), 0700) == 0);
+  REQUIRE(open_as_parent(*inner, *outer));
+  CHECK(mode_of(*inner) == 0750);
+}

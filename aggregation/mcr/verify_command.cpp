@@ -12,6 +12,7 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/set_access.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
@@ -94,6 +95,7 @@ struct VerifiedSet {
 struct VerifiedDirectory {
   std::vector<VerifiedSet> sets;
   std::vector<std::string> damage;
+  std::vector<std::string> access;  ///< no damage: who may read is another matter
 };
 
 /// Why the stub at `path` does not open; nothing where it does, or where no stub lies.
@@ -152,6 +154,7 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
                                          [&](const auto& path) { return damaged.contains(path); });
     found.sets.push_back(
         {set.prefix, is_damaged ? "damaged" : wholeness_name(set.wholeness), set.damaged});
+    for (std::string& differs : differing_access(set)) found.access.push_back(std::move(differs));
     for (const std::string& lost : set.lost_natives)
       found.damage.push_back(lost + ": a native file of " + set.prefix +
                              "* was replaced or removed");
@@ -199,9 +202,15 @@ RunCommand declare_verify(CLI::App& app) {
     for (const std::string& what : directory.damage) {
       if (!common.json) print_line(stdout, "%s", what.c_str());
     }
+    for (const std::string& what : directory.access) {
+      if (!common.json) print_line(stdout, "%s", what.c_str());
+    }
     damaged |= !directory.damage.empty();
     if (common.json)
-      print_json({{"containers", json}, {"sets", sets}, {"damage", directory.damage}});
+      print_json({{"containers", json},
+                  {"sets", sets},
+                  {"damage", directory.damage},
+                  {"access", directory.access}});
     return damaged ? exit_code::damaged : exit_code::success;
   };
 }

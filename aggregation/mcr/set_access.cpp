@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/set_access.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "restart/base/attributes.hpp"
+#include "restart/container_reader.hpp"
+#include "restart/stub_file.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+using restart::Access;
+using restart::File;
+
+constexpr mode_t readers = 044;
+
+std::optional<Access> access_of_stub(const StoredPart& part) {
+  const auto file = File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file || !restart::is_stub_file(*file)) return std::nullopt;
+  const auto stub = restart::read_stub_file(*file);
+  if (!stub || stub->part != part.part) return std::nullopt;
+  const auto access = restart::access_of(*file);
+  return access ? std::optional(*access) : std::nullopt;
+}
+
+std::string text(mode_t mode) {
+  char octal[8];
+  std::snprintf(octal, sizeof octal, "%04o", static_cast<unsigned>(mode & 07777));
+  return octal;
+}
+
+/// `container` may be read by some who may not read `stub`.
+bool is_wider(const Access& container, const Access& stub) {
+  return (restart::common_access({container, stub}).mode & readers) != (container.mode & readers);
+}
+
+/// The parts that this container holds, or all: an older container may hold them again.
+std::vector<restart::PartId> parts_in(const std::string& container) {
+  std::vector<restart::PartId> parts;
+  const auto reader = restart::ContainerReader::open(AT_FDCWD, container);
+  const auto records =
+      reader ? (*reader)->parts() : Result<const std::vector<restart::PartRecord>*>(reader.error());
+  if (!records) return parts;
+  for (const restart::PartRecord& record : **records) parts.push_back(record.entry.part);
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::string> differing_access(const StoredSet& set) {
+  std::vector<std::string> found;
+  for (const std::string& container : set.containers) {
+    const auto file = File::open(AT_FDCWD, container, O_RDONLY | O_NONBLOCK);
+    const auto access = file ? restart::access_of(*file) : Result<Access>(file.error());
+    if (!access) continue;
+    const std::vector<restart::PartId> held = parts_in(container);
+    const auto name = [&](const StoredPart& part, const Access& stub, const char* who,
+                          const char* remedy) {
+      found.push_back(container + ": " + who + " may read it than " + part.path + " (mode " +
+                      text(access->mode) + ", the file " + text(stub.mode) +
+                      "): a chmod of the file does not reach its container; " + remedy);
+    };
+    bool is_more = false;
+    bool is_fewer = false;
+    for (const StoredPart& part : set.parts) {
+      if (!std::binary_search(held.begin(), held.end(), part.part)) continue;
+      const auto stub = access_of_stub(part);
+      if (!stub) continue;
+      if (!is_more && is_wider(*access, *stub))
+        name(part, *stub, "more", "chmod the container too");
+      if (!is_fewer && is_wider(*stub, *access))
+        name(part, *stub, "fewer", "chmod the container, if the others shall read its data");
+      is_more |= is_wider(*access, *stub);
+      is_fewer |= is_wider(*stub, *access);
+    }
+  }
+  return found;
+}
+
+}  // namespace mcr::aggregation

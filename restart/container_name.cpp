@@ -89,6 +89,18 @@ std::string bundle_suffix(std::uint32_t number) {
   return "b" + std::to_string(number).append(end_word);
 }
 
+ContainerName far_container_name(const std::string& base, std::string_view masked_name,
+                                 std::string_view container_dir, std::string_view launch,
+                                 std::uint64_t sequence) {
+  ContainerName name;
+  name.base = base;
+  name.directory = base == "/" ? "/" : base + "/";
+  name.directory += container_dir;
+  name.prefix.append(begin_word).append(flat_name(masked_name)).append(".").append(launch);
+  name.prefix += "-" + std::to_string(sequence) + ".";
+  return name;
+}
+
 std::string container_suffix(std::uint32_t first_rank, std::uint32_t last_rank,
                              std::optional<std::uint32_t> supplement) {
   std::string suffix = "r" + std::to_string(first_rank) + "-" + std::to_string(last_rank);

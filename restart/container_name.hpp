@@ -34,6 +34,15 @@ struct ContainerName {
 ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
                              std::string_view launch, std::uint64_t sequence);
 
+/// The same for a container that lies in another directory than its names say, because its files were
+/// renamed before their commit: in `base`/container_dir, and its file name begins with the whole masked
+/// name, so that sets of several directories have different names there. Readers look for such
+/// containers in all directories above a stub, and above the place where it was written
+/// (places_above, container_places.hpp).
+ContainerName far_container_name(const std::string& base, std::string_view masked_name,
+                                 std::string_view container_dir, std::string_view launch,
+                                 std::uint64_t sequence);
+
 /// The file name after the prefix: "r<first>-<last>.h5", or "r<first>-<last>.s<supplement>.h5".
 std::string container_suffix(std::uint32_t first_rank, std::uint32_t last_rank,
                              std::optional<std::uint32_t> supplement);

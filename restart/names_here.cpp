@@ -9,6 +9,7 @@
 #include "restart/container_name.hpp"
 #include "restart/known_generations.hpp"
 #include "restart/masked_name.hpp"
+#include "restart/places_above.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -61,8 +62,16 @@ std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
     stored = stored_generations(*found, components_of(stub, found->masked_name), true);
     if (!stored.empty()) break;
   }
-  if (found == places.end()) found = places.begin();  // all of it may still be in a stage
-  NamesHere here = names_at(stub, path, std::move(*found));
+  ContainerPlace place = std::move(found == places.end() ? places.front() : *found);
+  if (found == places.end()) {  // all of it may still be in a stage
+    for (ContainerPlace& above : places_above(stub, path, false)) {
+      stored = stored_generations(above, components_of(stub, above.masked_name), true);
+      if (stored.empty()) continue;
+      place = std::move(above);
+      break;
+    }
+  }
+  NamesHere here = names_at(stub, path, std::move(place));
   if (here.masked_name.empty()) return std::nullopt;
   return here;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <iterator>
 
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -17,6 +18,7 @@
 #include "restart/names_here.hpp"
 #include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
+#include "restart/places_above.hpp"
 #include "restart/silent_stages.hpp"
 #include "restart/stage.hpp"
 #include "restart/stub_file.hpp"
@@ -194,8 +196,10 @@ class View {
       const auto known = std::any_of(generations_.begin(), generations_.end(),
                                      [&](const auto& it) { return it.name == name; });
       if (known) continue;
-      for (const ContainerPlace& place :
-           container_places(stub, present_.paths[rank], opener_.allow)) {
+      auto places = container_places(stub, present_.paths[rank], opener_.allow);
+      auto above = places_above(stub, present_.paths[rank], false);
+      std::move(above.begin(), above.end(), std::back_inserter(places));
+      for (const ContainerPlace& place : places) {
         auto found = stored_generations(place, components_of(stub_, place.masked_name), true);
         if (found.empty()) continue;
         generations_.push_back(std::move(found.front()));

@@ -9,6 +9,7 @@
 #include "restart/container_places.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/part_image.hpp"
+#include "restart/places_above.hpp"
 #include "restart/removed_sets.hpp"
 #include "restart/staged_part.hpp"
 
@@ -20,8 +21,8 @@ class Search {
   Search(const Stub& stub, const std::string& allow, const std::shared_ptr<FrameShare>& share)
       : stub_(stub), allow_(allow), share_(share) {}
 
-  Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place) {
-    looked_in_.push_back(place);
+  Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
+    if (!is_above) looked_in_.push_back(place);
     const auto directory = place.open();
     if (!directory) return std::unique_ptr<PartSource>();
     // By their names: a directory of 100,000 containers is not listed for each open.
@@ -78,8 +79,9 @@ class Search {
     return Error{Cause::system,
                  part + " is neither in the stage of this node (" + stub_.launch_directory +
                      ") nor in a container (" + places +
-                     "). If the job's node still has its stage, run `mcr recover` there; if the "
-                     "containers were moved, move them back beside the files",
+                     ", nor in a directory above). If the job's node still has its stage, run `mcr "
+                     "recover` there; if files or containers were moved, `mcr recover DIR` leads "
+                     "the files to the containers, DIR being a directory above both",
                  ENOENT};
   }
 
@@ -160,6 +162,11 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
   Search search(stub, allow, share);
   for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
     auto source = search.in_place(place);
+    if (!source || *source != nullptr) return source;
+  }
+  // The program renamed its files before the commit, or since.
+  for (const ContainerPlace& place : places_above(stub, stub_path, true)) {
+    auto source = search.in_place(place, true);
     if (!source || *source != nullptr) return source;
   }
   return search.nothing_found();

@@ -14,6 +14,7 @@
 #include "restart/base/log.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/leader_start.hpp"
+#include "vol/stub_handover.hpp"
 
 namespace mcr::vol {
 
@@ -113,7 +114,11 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
     line += " (" + decimal(static_cast<double>(raw) / static_cast<double>(stored), "×") + ")";
   line += std::string(", ranks waited ") + waited.data() + " s each, ";
   const std::size_t left = uncommitted_on_node(stage);
-  line += left == 0 ? "all committed" : std::to_string(left) + " not committed yet";
+  const std::uint64_t astray = total(summary, "astray");
+  line += left > 0 ? std::to_string(left) + " not committed yet"
+          : astray > 0
+              ? "committed, but files of " + restart::counted(astray, "part") + " were not found"
+              : "all committed";
   restart::log_summary(line);
 }
 
@@ -128,6 +133,20 @@ void tell_of_wait(const JobStage& stage) {
       std::string(why));
 }
 
+/// Files that were renamed before their commit, and that nothing led the leader to.
+void tell_of_astray_files(const JobStage& stage) {
+  const std::string summary = summary_of(stage);
+  const std::uint64_t astray = total(summary, "astray");
+  if (astray == 0) return;
+  restart::log_warning(
+      restart::counted(astray, "checkpoint file") +
+      " were renamed or removed before their commit and were not found. Their data "
+      "is in " +
+      std::string(value_of(summary, "astray_in")) +
+      "; where a renamed file does not open, `mcr recover DIR` leads it there, DIR "
+      "being a directory above both");
+}
+
 /// Files that are plain ones again are none that the program asked for.
 void tell_of_native_files(JobStage& stage) {
   if (total(summary_of(stage), "failed_commits") == 0) return;
@@ -139,8 +158,9 @@ void tell_of_native_files(JobStage& stage) {
   });
   if (!are_native) return;
   const std::string summary = summary_of(stage);
-  restart::log_warning("no container could be written, so checkpoint files were written natively: " +
-                       std::string(value_of(summary, "last_failure")));
+  restart::log_warning(
+      "no container could be written, so checkpoint files were written natively: " +
+      std::string(value_of(summary, "last_failure")));
 }
 
 }  // namespace
@@ -157,10 +177,12 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
     return stage.directory.is_in(State::published, part);
   };
   if (!stage.waits_at_exit && !stage.published.empty()) ensure_leader(stage, LeaderLook::last);
+  hand_over_waiting_stubs(stage);
   if (stage.waits_at_exit && !stage.published.empty()) {
     bool told = false;
     const std::uint64_t begin = monotonic_ns();
     const bool committed = wait_until(stage, stage.exit_wait_ms, [&] {
+      hand_over_waiting_stubs(stage);
       // One part at a time: all of 10,000 parts would be asked for twenty times a second.
       while (!stage.published.empty() && !is_pending(*stage.published.begin()))
         stage.published.erase(stage.published.begin());
@@ -187,6 +209,7 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
         return !pending || pending->empty();
       });
       if (!told && committed) tell_of_native_files(stage);
+      tell_of_astray_files(stage);
       // A tool that changes a stub with the plugin path alone has not asked for mcr.
       if (stage.has_created || is_named_by_environment()) print_summary(stage, waited_ns);
     }

@@ -16,6 +16,7 @@
 #include "vol/job_end.hpp"
 #include "vol/mpi_world.hpp"
 #include "vol/process_exit.hpp"
+#include "vol/stub_handover.hpp"
 
 namespace mcr::vol {
 
@@ -240,6 +241,7 @@ void Process::add_published(JobStage& stage, const restart::PartId& part) {
 void Process::end_stages() {
   for (auto& [key, stage] : stages_) {
     if (stay_entered(*stage)) end_job(*stage, exit_status(), waited_ns);
+    forget_waiting_stubs(*stage);
     forget_presence(*stage);
   }
 }

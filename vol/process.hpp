@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,6 +54,14 @@ struct JobStage {
   std::uint64_t asked_ns = 0;
   std::uint64_t room = 0;
   std::map<std::string, bool> marked_native;
+  /// Stubs of which no leader has a descriptor yet (stub_handover.hpp), the oldest first.
+  struct WaitingStub {
+    restart::PartId part;
+    restart::File stub;
+    Inode identity;  ///< whose descriptor this was when it was opened
+  };
+  std::deque<WaitingStub> waiting_stubs;
+  std::map<std::uint64_t, bool> keeps_names;  ///< by device: NFS
 };
 
 class Process {

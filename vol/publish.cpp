@@ -5,8 +5,9 @@
 //  2. journal, then its rename into published/ (of a small part: its journal, bytes included, in
 //     one write there): the part is safe. At the path lies what lay there before, or the empty file of
 //     H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
-//  3. the stub: done. What lay there before died only now. With gc=on our link to the stub follows;
-//     without it the part's container is never removed by itself.
+//  3. the stub: done. What lay there before died only now. The leader gets a descriptor of the stub,
+//     without which it looks for the stub where the program has renamed it. With gc=on our link to the
+//     stub follows; without it the part's container is never removed by itself.
 //  4. locks given back, by closing the file or, where a fork's child may hold it too, before that:
 //     the leader may drain.
 #include "vol/publish.hpp"
@@ -29,6 +30,7 @@
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 #include "vol/driver/replaced_member.hpp"
+#include "vol/stub_handover.hpp"
 
 namespace mcr::vol {
 
@@ -181,12 +183,14 @@ Result<void> publish(StagedPart& part) {
       if (!part.bytes.is_open()) part.journal = restart::File();
       return filled;
     }
+    hand_over_stub(part);
     link_for_gc(part);
   } else if (const auto put = put_stub(part); !put) {
     restart::log_warning_once(
         "stub", part.begin.path + " still shows what lay there before: " + put.error().message +
                     "; `mcr recover` puts the new one there");
   } else {
+    hand_over_stub(part);
     link_for_gc(part);
   }
   part.published = true;

@@ -6,15 +6,17 @@
 //     that cannot be locked was taken back and is left out.
 //       crash: as before; locks die with us
 //  2. Look whether a container of this set already lists the part (a leader died between 4 and 7):
-//     such parts go to 5 at once. The container goes where the checkpoint's directory is now; parts
-//     whose files the program removed with their directory are freed. Where the directory is removed
-//     or renamed during 3 or 4, all this is asked again.
+//     such parts go to 5 at once. The container goes to where its stubs are now (stub_places.hpp); parts
+//     whose files the program removed are freed. Where files are removed, or a directory goes, during 3
+//     or 4, all this is asked again.
 //       crash: as before; the next leader looks again
 //  3. Make the container directory, and its name durable.
 //       crash: an empty directory
 //  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
 //       crash before the rename: a file `.mcr-….tmp` that the next attempt replaces
 //       crash after it: parts in stage and container; the next leader finds them in 2
+//     Where files were renamed meanwhile, the container is renamed to where they are.
+//       crash before that: the parts are in the stage, and the next leader writes a second container
 //  5. Put stubs in place that dead writers left out.
 //       crash: the next leader repeats it
 //  6. Journals go from published/ to committed/, still under the lock.
@@ -66,10 +68,10 @@ constexpr std::uint64_t bundle_frame_bytes = 64 * 1024;
 /// So often a group is written whose directory goes away meanwhile.
 constexpr int directory_turns = 4;
 
-/// As the program named it, relative to the directory that all parts share (or shared then).
+/// As the program named it, relative to `base` where that is one; "": as it is.
 std::string index_path(const Journal& journal, const std::string& base) {
   const std::string& path = journal.begin.path;
-  return path.starts_with(base + "/") ? path.substr(base.size() + 1) : path;
+  return !base.empty() && path.starts_with(base + "/") ? path.substr(base.size() + 1) : path;
 }
 
 restart::SetIdentity identity_of(const DrainGroup& group, std::uint64_t clock_behind_ns) {
@@ -88,7 +90,7 @@ restart::SetIdentity identity_of(const DrainGroup& group, std::uint64_t clock_be
 
 /// Of a bundle: what its sets have in common, and the set of each part.
 restart::SetIdentity identity_of_bundle(const DrainGroup& group,
-                                        const std::vector<LockedPart*>& parts,
+                                        const std::vector<const LockedPart*>& parts,
                                         std::uint64_t clock_behind_ns) {
   std::map<restart::PartId, const SetOfPart*> sets;
   for (std::size_t i = 0; i < group.parts.size(); ++i) sets[group.parts[i]] = &group.bundle[i];
@@ -117,6 +119,15 @@ ContainerName place_of(const DrainGroup& group, const restart::Settings& setting
                                  group.set.sequence);
 }
 
+PlaceByNames names_of(const DrainGroup& group, const restart::Settings& settings) {
+  const ContainerName where = place_of(group, settings);
+  if (!group.bundle.empty())
+    return {where, where.prefix, std::string(settings.text("container_dir"))};
+  const auto far = restart::far_container_name("/", group.set.masked_name, "mcr", group.set.launch,
+                                               group.set.sequence);
+  return {where, far.prefix, std::string(settings.text("container_dir"))};
+}
+
 /// Parts of the group that some container lists, and names that are taken. A leader that died may have
 /// put a part of one rank into a container of its own or into a bundle.
 Present present_of(const DrainGroup& group, const restart::Settings& settings,
@@ -139,12 +150,12 @@ Present present_of(const DrainGroup& group, const restart::Settings& settings,
 
 /// Members of the set whose bytes lie at their paths natively.
 std::vector<restart::NativeMember> natives_among(const std::vector<LockedPart>& parts,
-                                                 const ContainerName& where) {
+                                                 const std::string& base) {
   std::vector<restart::NativeMember> natives;
   for (const LockedPart& part : parts) {
     if (!part.is_native) continue;
     const restart::PartPublish& publish = *part.journal.publish;
-    natives.push_back({part.journal.begin.rank, index_path(part.journal, where.base),
+    natives.push_back({part.journal.begin.rank, index_path(part.journal, base),
                        publish.native->device, publish.native->inode, publish.size});
   }
   return natives;
@@ -180,18 +191,22 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
 
 /// Steps 3 and 4.
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
-                           const ContainerName& where, const Present& present,
+                           const Placement& placement, const Present& present,
                            const std::vector<LockedPart>& locked, const restart::Settings& settings,
-                           const StubHandles* stubs) {
+                           const StubHandles* stubs, std::function<bool()> is_wanted) {
+  const ContainerName& where = placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   MCR_TRY(make_directory(where));
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
-  set.set.natives = natives_among(locked, where);
+  set.set.natives = natives_among(locked, place_of(group, settings).base);
   set.directory = where.directory;
+  set.is_wanted = std::move(is_wanted);
+  // In a directory above, paths stand as they were: relative ones would lead somewhere else.
+  const std::string base = placement.is_far ? "" : place_of(group, settings).base;
   for (const LockedPart* part : parts) {
-    set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, where.base),
+    set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, base),
                          &part->bytes, part->size, part->journal.begin.mode});
   }
   const std::uint32_t first =
@@ -228,28 +243,58 @@ bool is_gone(const Error& error) {
   return error.system_error == ENOENT || error.system_error == ENOTDIR;
 }
 
-/// Steps 2 to 4; nothing where all parts were in storage already. `where`: the last place that was
-/// tried. Parts that the program removed go from `locked` to `removed`.
+/// Steps 2 to 5; nothing where all parts were in storage already. `followed` says where the container
+/// was to go in the last turn. Parts that the program removed go from `locked` to `removed`.
 Result<std::optional<CommitReport>> bring_to_storage(
     const LaunchDirectory& directory, const DrainGroup& group, const restart::Settings& settings,
-    const StubHandles* stubs, KnownContainers* known, ContainerName& where,
-    std::vector<LockedPart>& locked, std::vector<restart::PartId>& removed) {
+    StubHandles* stubs, KnownContainers* known, Followed& followed, std::vector<LockedPart>& locked,
+    std::vector<restart::PartId>& removed) {
+  const PlaceByNames names = names_of(group, settings);
   for (int turn = 1;; ++turn) {
-    where = place_of(group, settings);
-    follow_directory(directory, settings, stubs, where, locked, removed);
+    followed = follow_stubs(directory, stubs, names, locked, removed);
     if (locked.empty()) return std::optional<CommitReport>();
+    const ContainerName where = followed.placement.where;
     const restart::PartBegin& begin = locked.front().journal.begin;
     if (begin.local_rank_count < begin.rank_count && begin.rank_count > 1) known = nullptr;
     const Present present = present_of(group, settings, where, known);
-    if (parts_to_write(locked, present).empty() && natives_among(locked, where).empty())
+    if (parts_to_write(locked, present).empty() && natives_among(locked, names.where.base).empty())
       return std::optional<CommitReport>();
-    auto written = write(directory, group, where, present, locked, settings, stubs);
-    if (written) {
-      if (known != nullptr) known->add(where, restart::name_of(written->path));
-      return std::optional<CommitReport>(std::move(*written));
-    }
-    if (!is_gone(written.error()) || turn == directory_turns) return written.error();
+    const auto is_wanted = [&] { return count_removed(locked, stubs) == 0; };
+    if (!is_wanted() && turn < directory_turns) continue;
+    auto written = write(directory, group, followed.placement, present, locked, settings, stubs,
+                         turn < directory_turns ? is_wanted : std::function<bool()>());
+    if (!written && is_gone(written.error()) && turn < directory_turns) continue;
+    if (!written) return written.error();
+    const auto reached = follow_container(stubs, names, locked, followed, written->path);
+    // Not where it belongs, and perhaps nowhere any more: it is written once more.
+    if (!reached && turn < directory_turns) continue;
+    if (!reached) return reached.error();
+    if (known != nullptr) known->add(followed.placement.where, restart::name_of(written->path));
+    return std::optional<CommitReport>(std::move(*written));
   }
+}
+
+/// Says which files may not find their container. Nothing is lost: but only a person knows where they
+/// are.
+void report_astray(const std::vector<LockedPart>& parts, const Followed& followed,
+                   const std::string& container, Summary& summary) {
+  std::string first;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (followed.placement.is_reached[i]) continue;
+    if (count++ == 0) first = parts[i].journal.begin.path;
+  }
+  if (count == 0) return;
+  summary.astray(count, container);
+  const std::string more = count > 1 ? " and " + std::to_string(count - 1) + " more" : "";
+  report_trouble(
+      followed.placement.where.directory,
+      first + more +
+          " were renamed or removed before their commit, and were not found; "
+          "their data is in " +
+          container +
+          ", nothing is lost. Where a renamed file does not open, `mcr recover DIR` leads "
+          "it there, DIR being a directory above both");
 }
 
 /// Presences of processes that live. A writer that dies after this, whose part is locked, has put
@@ -322,16 +367,20 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
-                       const StubHandles* stubs, SetPlaces* places, KnownContainers* known) {
+                       StubHandles* stubs, SetPlaces* places, KnownContainers* known) {
   DrainDone done;
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
   if (locked.empty()) return done;
+  // Whoever gave its lock back has sent its stub's descriptor before.
+  if (stubs != nullptr) stubs->receive();
 
   const restart::Settings settings = settings_of(locked.front().journal.begin);
-  ContainerName where;
+  Followed followed;
   const auto written =
-      bring_to_storage(directory, group, settings, stubs, known, where, locked, done.committed);
+      bring_to_storage(directory, group, settings, stubs, known, followed, locked, done.committed);
+  summary.removed(done.committed.size());
+  const ContainerName& where = followed.placement.where;
   if (!written) {
     done.storage_failed =
         written.error().cause == Cause::full || written.error().cause == Cause::system;
@@ -355,6 +404,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
         group.bundle.empty()
             ? summary.committed(group.set, parts, report->raw_bytes, report->container_bytes)
             : summary.committed_bundle(parts, report->raw_bytes, report->container_bytes);
+    report_astray(locked, followed, report->path, summary);
     summary.write();
     leave_trace(directory, settings, where, *report, number);
     restart::log_summary("committed " + report->path + ": " + std::to_string(report->raw_bytes) +

@@ -27,11 +27,11 @@ using SetPlaces = std::map<SetName, SetPlace>;
 
 /// Merges the group and takes its parts out of the stage. The only caller of HDF5 in a leader:
 /// always from the same thread. Steps and what a crash after each leaves: commit.cpp.
-/// `stubs` may be null: directories that were renamed are then found by their identity alone.
+/// `stubs` may be null: files that were renamed are then searched (stub_search).
 /// `known` may be null: the container directory is then listed.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
-                       Summary& summary, const StubHandles* stubs = nullptr,
-                       SetPlaces* places = nullptr, KnownContainers* known = nullptr);
+                       Summary& summary, StubHandles* stubs = nullptr, SetPlaces* places = nullptr,
+                       KnownContainers* known = nullptr);
 
 /// Writes what is known of a set by now into a supplement without parts, beside its containers;
 /// nothing where these are gone.

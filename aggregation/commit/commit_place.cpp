@@ -4,14 +4,17 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "aggregation/commit/container_directory.hpp"
-#include "aggregation/commit/put_back.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/printable.hpp"
+#include "restart/base/system.hpp"
 #include "restart/base/time_stamp.hpp"
 #include "restart/container_reader.hpp"
 
@@ -64,34 +67,82 @@ Result<void> make_directory(const ContainerName& where) {
   return {};
 }
 
-void follow_directory(const LaunchDirectory& directory, const restart::Settings& settings,
-                      const StubHandles* stubs, ContainerName& where,
-                      std::vector<LockedPart>& parts, std::vector<PartId>& left) {
-  std::string base;
-  std::erase_if(parts, [&](LockedPart& part) {
-    const BaseNow now = find_base(where, part.journal.begin, stubs);
-    if (base.empty()) base = now.base;
-    if (!now.removed) return false;
-    restart::log_summary("the program removed " + part.journal.begin.path + " before its commit");
-    part.bytes = File();
-    if (!directory.committed(part.id, false, {})) return false;
-    left.push_back(part.id);
-    return true;
-  });
-  if (parts.empty() || base == where.base) return;
-  if (base.empty()) {
-    base = where.base;
-    struct stat status {};
-    while (base != "/" && base != "." && ::stat(base.c_str(), &status) != 0 &&
-           (errno == ENOENT || errno == ENOTDIR)) {
-      base = restart::parent_of(base);
-    }
-    if (base == where.base) return;
-    restart::log_warning(where.base + " is gone; its container goes below " + base +
-                         ": `mcr unpack` gives the files back");
+namespace {
+
+/// A program that removes a directory removes file after file: so long none for this time, and it is
+/// done.
+constexpr auto removal_pause = std::chrono::milliseconds(20);
+constexpr int removal_turns = 25;
+
+/// Gives a file another name on the same file system, durably; what lies there already stays.
+Result<void> rename_durably(const std::string& from, const std::string& to) {
+  if (restart::system_calls().rename_new(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str()) != 0)
+    return restart::system_error("cannot rename", from);
+  const File home = MCR_TRY(File::open(AT_FDCWD, restart::parent_of(to), O_RDONLY | O_DIRECTORY));
+  return restart::sync_directory(home.descriptor());
+}
+
+}  // namespace
+
+Followed follow_stubs(const LaunchDirectory& directory, StubHandles* stubs,
+                      const PlaceByNames& names, std::vector<LockedPart>& parts,
+                      std::vector<PartId>& left) {
+  std::size_t removed = count_removed(parts, stubs);
+  for (int turn = 0; turn < removal_turns && removed > 0 && removed < parts.size(); ++turn) {
+    std::this_thread::sleep_for(removal_pause);
+    const std::size_t now = count_removed(parts, stubs);
+    if (now == removed) break;
+    removed = now;
   }
-  where.base = base;
-  where.directory = (base == "/" ? "/" : base + "/") + std::string(settings.text("container_dir"));
+  StubPlaces places = find_stub_places(parts, stubs);
+  Followed followed;
+  std::size_t number = 0;
+  std::erase_if(parts, [&](LockedPart& part) {
+    StubPlace& place = places[number++];
+    if (place.kind == StubPlace::Kind::removed) {
+      restart::log_summary("the program removed " + part.journal.begin.path +
+                           " before its commit: its part is dropped");
+      part.bytes = File();
+      if (directory.committed(part.id, false, {})) {
+        left.push_back(part.id);
+        return true;
+      }
+    }
+    followed.places.push_back(std::move(place));
+    return false;
+  });
+  followed.placement = choose_place(names, followed.places);
+  return followed;
+}
+
+Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
+                              const std::vector<LockedPart>& parts, Followed& followed,
+                              std::string& path) {
+  constexpr int most_moves = 4;
+  for (int move = 0; move < most_moves; ++move) {
+    const ContainerName from = followed.placement.where;
+    followed.places = look_again(parts, stubs, followed.places);
+    followed.placement = choose_place(names, followed.places);
+    const ContainerName& to = followed.placement.where;
+    if (to.directory == from.directory && to.prefix == from.prefix) return {};
+    const std::string suffix = restart::name_of(path).substr(from.prefix.size());
+    const std::string target = to.directory + "/" + to.prefix + suffix;
+    struct stat status {};
+    const bool has_gone =
+        restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0;
+    if (!has_gone) {
+      MCR_TRY(make_directory(to));
+      MCR_TRY(rename_durably(path, target));
+      restart::log_summary("moved " + path + " to " + target +
+                           ": its files were renamed while it was written");
+    } else if (restart::system_calls().fstatat(AT_FDCWD, target.c_str(), &status,
+                                               AT_SYMLINK_NOFOLLOW) != 0) {
+      // Else the directory was renamed, and the container in it: it lies where it belongs.
+      return restart::system_error("cannot find", target);
+    }
+    path = target;
+  }
+  return {};
 }
 
 void report_trouble(const std::string& container_directory, const std::string& message) {

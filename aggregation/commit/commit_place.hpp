@@ -10,6 +10,7 @@
 #include "aggregation/commit/known_containers.hpp"
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/stub_handles.hpp"
+#include "aggregation/commit/stub_places.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/container_name.hpp"
 
@@ -33,12 +34,23 @@ std::string free_bundle_name(const restart::ContainerName& where, const Present&
 /// Each directory of container_dir that is missing; nothing above.
 Result<void> make_directory(const restart::ContainerName& where);
 
-/// The container's place, if the program has renamed the directory since; parts whose files went
-/// with it leave the stage and the list. What has no place any more goes into the nearest directory
-/// above that there is: nothing that was closed is dropped on a guess.
-void follow_directory(const restart::LaunchDirectory& directory, const restart::Settings& settings,
-                      const StubHandles* stubs, restart::ContainerName& where,
-                      std::vector<LockedPart>& parts, std::vector<restart::PartId>& left);
+/// Where the stubs of a group's parts are, and so where their container goes.
+struct Followed {
+  StubPlaces places;
+  Placement placement;
+};
+/// Parts whose files the program has removed leave the stage and the list, and go to `left`. While a
+/// program is removing files one after another this waits, at most half a second, until it has done
+/// so: a directory of ours in a directory that is being removed would make the removal fail.
+Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* stubs,
+                      const PlaceByNames& names, std::vector<LockedPart>& parts,
+                      std::vector<restart::PartId>& left);
+
+/// Takes a container to where its stubs lead, where the program has renamed them while it was written.
+/// `path` is the container's and becomes its new one; so does `followed`.
+Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
+                              const std::vector<LockedPart>& parts, Followed& followed,
+                              std::string& path);
 
 /// Says it in the leader's log and, where that is possible, beside the checkpoints, where a user
 /// looks.

@@ -2,12 +2,13 @@
 #include "aggregation/commit/stub_handles.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <climits>
 #include <string_view>
 
@@ -19,16 +20,13 @@
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::name_of;
 using restart::parent_of;
 using restart::PartBegin;
 using restart::PartId;
+using restart::system_calls;
 
 namespace {
-
-bool is_directory(const struct stat& status, const PartBegin& begin) {
-  return S_ISDIR(status.st_mode) && status.st_dev == begin.directory_device &&
-         status.st_ino == begin.directory_inode;
-}
 
 /// Handles are a help, parts are not: they get what is left.
 bool is_in_first_quarter(const File& file) {
@@ -37,53 +35,138 @@ bool is_in_first_quarter(const File& file) {
          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / 4;
 }
 
-/// Storage that does not answer has not lost anything: writing there will say what is wrong.
-bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
-
-bool is_gone(const std::string& path) {
-  struct stat status {};
-  return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
-             0 &&
-         means_gone(errno);
+/// There a file that is removed while it is open keeps a name (.nfs…), and its directory cannot be
+/// removed.
+bool keeps_names_of_open_files(const File& file) {
+  struct statfs status {};
+  return ::fstatfs(file.descriptor(), &status) == 0 && status.f_type == NFS_SUPER_MAGIC;
 }
 
-bool is_there(const std::string& directory, const PartBegin& begin, bool by_identity) {
-  struct stat status {};
-  if (restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) != 0)
-    return !means_gone(errno);
-  return by_identity ? is_directory(status, begin) : S_ISDIR(status.st_mode);
+/// Where no other node reads, and where no copy is made without a read (reflinks of XFS and Btrfs).
+bool shows_every_copy(const File& file) {
+  struct statfs status {};
+  return ::fstatfs(file.descriptor(), &status) == 0 &&
+         (status.f_type == EXT4_SUPER_MAGIC || status.f_type == TMPFS_MAGIC);
 }
 
-/// The directory of the part's path under another name beside the old one; empty where there is
-/// none.
-std::string renamed_beside(const PartBegin& begin) {
-  const std::string parent = parent_of(parent_of(begin.path));
-  const auto names = restart::list_directory(AT_FDCWD, parent);
-  if (!names) return {};
-  for (const std::string& name : *names) {
-    const std::string path = (parent == "/" ? "" : parent) + "/" + name;
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) == 0 && is_directory(status, begin)) return path;
-  }
-  return {};
+std::string link_of(const File& file) {
+  return "/proc/self/fd/" + std::to_string(file.descriptor());
+}
+
+/// The name by which the file was opened, as renames have changed it since; "" where the kernel does
+/// not say.
+std::string present_path(const File& file) {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length =
+      system_calls().readlinkat(AT_FDCWD, link_of(file).c_str(), path.data(), path.size());
+  if (length <= 0 || static_cast<std::size_t>(length) >= path.size() || path[0] != '/') return {};
+  return {path.data(), static_cast<std::size_t>(length)};
+}
+
+std::string without_mark(std::string path) {
+  constexpr std::string_view mark = " (deleted)";
+  if (path.ends_with(mark)) path.resize(path.size() - mark.size());
+  return path;
+}
+
+bool leads_to(int directory, const std::string& name, std::uint64_t device, std::uint64_t inode) {
+  struct stat status {};
+  return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         status.st_dev == device && status.st_ino == inode;
+}
+
+/// A read by us must not look like one of the program's.
+Result<File> open_unnoticed(const std::string& path) {
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+  auto file = File::open(AT_FDCWD, path, flags | O_NOATIME);
+  if (file || file.error().system_error != EPERM) return file;
+  return File::open(AT_FDCWD, path, flags);
+}
+
+using TimeParts = std::pair<time_t, long>;
+TimeParts read_time(const struct stat& status) {
+  return {status.st_atim.tv_sec, status.st_atim.tv_nsec};
+}
+TimeParts written_time(const struct stat& status) {
+  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 }  // namespace
 
+Result<void> StubHandles::listen(const restart::LaunchDirectory& directory) {
+  const std::lock_guard lock(mutex_);
+  launch_ = &directory;
+  socket_ = MCR_TRY(restart::StubSocket::listen(directory.descriptor()));
+  return {};
+}
+
+int StubHandles::descriptor() const {
+  const std::lock_guard lock(mutex_);
+  return socket_ ? socket_->descriptor() : -1;
+}
+
+void StubHandles::receive() {
+  const std::lock_guard lock(mutex_);
+  if (!socket_) return;
+  for (auto& message : socket_->take()) hold(message.part, std::move(message.stub));
+  if (stubs_.size() >= look_again_at_) forget_what_left_the_stage();
+}
+
+/// A part may leave the stage without ever having been seen there: taken back and dropped.
+void StubHandles::forget_what_left_the_stage() {
+  using State = restart::LaunchDirectory::State;
+  std::erase_if(stubs_, [&](const auto& entry) {
+    return !launch_->is_in(State::open, entry.first) &&
+           !launch_->is_in(State::published, entry.first);
+  });
+  std::erase_if(directories_, [](const auto& entry) { return entry.second.expired(); });
+  look_again_at_ = std::max(most_stubs, 2 * stubs_.size());
+}
+
+std::shared_ptr<File> StubHandles::directory_of(const std::string& path) {
+  auto opened = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+  const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
+  if (!status) return nullptr;
+  std::weak_ptr<File>& known = directories_[{status->st_dev, status->st_ino}];
+  auto directory = known.lock();
+  if (directory == nullptr) known = directory = std::make_shared<File>(*std::move(opened));
+  return directory;
+}
+
+void StubHandles::hold(const PartId& part, File stub) {
+  const auto status = stub.status();
+  if (!status || !S_ISREG(status->st_mode)) return;
+  Handle handle;
+  handle.device = status->st_dev;
+  handle.inode = status->st_ino;
+  const bool is_kept =
+      stubs_.size() < most_stubs && is_in_first_quarter(stub) && !keeps_names_of_open_files(stub);
+  if (is_kept) {
+    handle.stub = std::move(stub);
+  } else {
+    const std::string path = present_path(stub);
+    if (path.empty()) return;
+    handle.directory = directory_of(parent_of(path));
+    handle.name = name_of(path);
+    if (handle.directory == nullptr) return;
+  }
+  stubs_.insert_or_assign(part, std::move(handle));
+}
+
 void StubHandles::remember(const PartBegin& begin) {
   const std::lock_guard lock(mutex_);
-  if (stubs_.contains(begin.part) || stubs_.size() >= most_handles) return;
-  auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file || !is_in_first_quarter(*file)) return;
+  if (stubs_.contains(begin.part)) return;
+  auto file = open_unnoticed(begin.path);
+  if (!file) return;
   const auto status = file->status();
   if (status && is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
-    stubs_.emplace(begin.part, *std::move(file));
+    hold(begin.part, *std::move(file));
     return;
   }
   const auto bytes = file->read_all(restart::Stub::max_bytes);
   if (!bytes) return;
   const auto stub = restart::read_stub(*bytes);
-  if (stub && stub->part == begin.part) stubs_.emplace(begin.part, *std::move(file));
+  if (stub && stub->part == begin.part) hold(begin.part, *std::move(file));
 }
 
 void StubHandles::forget(const PartId& part) {
@@ -95,41 +178,69 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
   if (known == stubs_.end()) return {};
-  const auto status = known->second.status();
-  if (!status) return {};
-  std::array<char, PATH_MAX> path{};
-  const std::string link = "/proc/self/fd/" + std::to_string(known->second.descriptor());
-  const ssize_t length = ::readlink(link.c_str(), path.data(), path.size());
-  const bool is_named = length > 0 && static_cast<std::size_t>(length) < path.size();
-  if (status->st_nlink == 0) {
-    std::string last = is_named ? std::string(path.data(), static_cast<std::size_t>(length)) : "";
-    constexpr std::string_view mark = " (deleted)";
-    if (last.ends_with(mark)) last.resize(last.size() - mark.size());
-    return {Fate::removed, last};
+  const Handle& handle = known->second;
+  Found found;
+  found.device = handle.device;
+  found.inode = handle.inode;
+  std::string directory;
+  if (handle.stub.is_open()) {
+    const auto status = handle.stub.status();
+    if (!status) return {};
+    found.path = present_path(handle.stub);
+    if (status->st_nlink == 0) {
+      found.fate = Fate::removed;
+      found.path = without_mark(found.path);
+      return found;
+    }
+    if (!found.path.empty() && leads_to(AT_FDCWD, found.path, handle.device, handle.inode)) {
+      found.fate = Fate::present;
+      return found;
+    }
+    directory = found.path.empty() ? std::string() : parent_of(without_mark(found.path));
+  } else {
+    directory = present_path(*handle.directory);
+    if (leads_to(handle.directory->descriptor(), handle.name, handle.device, handle.inode) &&
+        !directory.empty()) {
+      found.fate = Fate::present;
+      found.path = (directory == "/" ? "" : directory) + "/" + handle.name;
+      return found;
+    }
   }
-  if (!is_named) return {};
-  return {Fate::present, std::string(path.data(), static_cast<std::size_t>(length))};
+  // It was linked and lost its first name, or was renamed within its directory.
+  found.path.clear();
+  const auto names = directory.empty() ? Result<std::vector<std::string>>(Error{})
+                                       : restart::list_directory(AT_FDCWD, directory);
+  if (names) {
+    for (const std::string& name : *names) {
+      const std::string path = (directory == "/" ? "" : directory) + "/" + name;
+      if (!leads_to(AT_FDCWD, path, handle.device, handle.inode)) continue;
+      found.fate = Fate::present;
+      found.path = path;
+      return found;
+    }
+  }
+  // Without a descriptor of the file itself its number may be another file's by now.
+  found.fate = handle.stub.is_open() ? Fate::elsewhere : Fate::unknown;
+  if (!handle.stub.is_open()) found.device = found.inode = 0;
+  return found;
 }
 
-BaseNow find_base(const restart::ContainerName& where, const PartBegin& begin,
-                  const StubHandles* stubs) {
-  // Where the rank stands in a directory's name, the shared directory above it has no identity in
-  // the journal: it is believed where it exists.
-  const bool by_identity = begin.directory_inode != 0 && parent_of(begin.path) == where.base;
-  const auto found = stubs == nullptr ? StubHandles::Found{} : stubs->find(begin.part);
-  // A stub that a newer one replaced is gone too, but its part may belong to the last whole set:
-  // at the path itself, or, where programs write `tmp` and rename it, at the last name it had.
-  if (found.fate == StubHandles::Fate::removed && is_gone(begin.path) &&
-      (found.path.empty() || is_gone(found.path))) {
-    return {true, {}};
-  }
-  if (is_there(where.base, begin, by_identity)) return {false, where.base};
-  if (found.fate == StubHandles::Fate::present) {
-    std::string base = parent_of(found.path);
-    for (std::uint32_t i = 0; i < where.depth; ++i) base = parent_of(base);
-    return {false, base};
-  }
-  return {false, by_identity ? renamed_beside(begin) : std::string()};
+bool StubHandles::may_have_been_copied(const PartId& part) {
+  const std::lock_guard lock(mutex_);
+  const auto known = stubs_.find(part);
+  if (known == stubs_.end() || !known->second.stub.is_open()) return true;
+  if (known->second.was_never_read) return false;
+  const File& stub = known->second.stub;
+  if (!shows_every_copy(stub)) return true;
+  const auto before = stub.status();
+  if (!before || read_time(*before) >= written_time(*before)) return true;
+  // Nobody has read it, if reads are noted here: so we read it, and look whether that is noted.
+  const auto readable = File::open(AT_FDCWD, link_of(stub), O_RDONLY | O_NONBLOCK);
+  std::array<std::byte, 1> byte{};
+  if (!readable || !readable->read_at(0, byte)) return true;
+  const auto after = stub.status();
+  known->second.was_never_read = after && read_time(*after) > read_time(*before);
+  return !known->second.was_never_read;
 }
 
 }  // namespace mcr::aggregation

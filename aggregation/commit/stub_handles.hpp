@@ -1,48 +1,86 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the stubs of parts in the stage are now. Programs rename a checkpoint's directory
 // (`step.tmp` to `step`), move files out of it, or remove it, while its parts still wait for their
-// commit. A descriptor of the stub, taken when the part is first seen, follows all of that.
+// commit. A descriptor of the stub follows all of that. Each rank sends one before H5Fclose returns
+// (restart/stub_socket); where none came, the stub is opened at its path when the part is first seen.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "restart/base/file.hpp"
 #include "restart/container_name.hpp"
 #include "restart/format/journal.hpp"
+#include "restart/stage.hpp"
+#include "restart/stub_socket.hpp"
 
 namespace mcr::aggregation {
 
-/// Thread-safe: the leader's loop remembers, the drain asks.
+/// Thread-safe: the leader's loop receives and remembers, the drain asks.
 class StubHandles {
  public:
-  /// Opens what lies at the part's path and keeps it where it is this part's stub, or will be. At
-  /// most `most_handles` are kept, fewer where descriptors are few; parts without one are looked
-  /// for by their directory's identity.
+  /// From now on ranks can send descriptors. The caller holds the leader's lock, and `directory`
+  /// outlives this object.
+  Result<void> listen(const restart::LaunchDirectory& directory);
+  /// Becomes readable when a rank sends a descriptor; -1 where listen() was not called or failed.
+  [[nodiscard]] int descriptor() const;
+  /// Takes in what ranks have sent. A part whose lock its writer has given back is among it.
+  void receive();
+
+  /// Opens what lies at the part's path and keeps it where it is this part's stub, or will be, and
+  /// no rank has sent a descriptor.
   void remember(const restart::PartBegin& begin);
   void forget(const restart::PartId& part);
 
-  enum class Fate { unknown, removed, present };
+  enum class Fate {
+    unknown,    ///< no descriptor
+    removed,    ///< the stub has no name any more: removed, or replaced by another file
+    present,    ///< at `path`
+    elsewhere,  ///< it has a name, but not the one by which it was opened
+  };
   struct Found {
     Fate fate = Fate::unknown;
     std::string path;  ///< absolute, where present; where removed, the last one, as far as known
+    std::uint64_t device = 0;  ///< of the stub, where there is a descriptor
+    std::uint64_t inode = 0;
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
 
+  /// For a removed stub. False where it is certain that no process has read the stub since its rank
+  /// wrote it, so that nobody has copied it first (`mv` to another file system copies, then removes).
+  /// That is certain on local file systems that note the time of each read, which is tried on the
+  /// stub itself.
+  [[nodiscard]] bool may_have_been_copied(const restart::PartId& part);
+
  private:
-  static constexpr std::size_t most_handles = 512;
+  /// The stub itself, or, where descriptors are few or the file system keeps a removed file's name
+  /// while it is open (NFS), its directory, which all stubs in it share, and its name there.
+  struct Handle {
+    restart::File stub;
+    std::shared_ptr<restart::File> directory;
+    std::string name;
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    bool was_never_read = false;  ///< found out once: finding out is a read
+  };
+  using DirectoryKey = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
+  static constexpr std::size_t most_stubs = 4096;
+
+  void hold(const restart::PartId& part, restart::File stub);
+  void forget_what_left_the_stage();
+  [[nodiscard]] std::shared_ptr<restart::File> directory_of(const std::string& path);
 
   mutable std::mutex mutex_;
-  std::map<restart::PartId, restart::File> stubs_;
+  const restart::LaunchDirectory* launch_ = nullptr;
+  std::optional<restart::StubSocket> socket_;
+  std::map<restart::PartId, Handle> stubs_;
+  std::map<DirectoryKey, std::weak_ptr<restart::File>> directories_;
+  std::size_t look_again_at_ = most_stubs;  ///< so many handles, and those of parts that left go
 };
-
-/// The present place of `where.base`, which a part was begun below.
-struct BaseNow {
-  bool removed = false;  ///< the program removed the file, and nothing lies at its path
-  std::string base;      ///< empty: not found
-};
-BaseNow find_base(const restart::ContainerName& where, const restart::PartBegin& begin,
-                  const StubHandles* stubs);
 
 }  // namespace mcr::aggregation

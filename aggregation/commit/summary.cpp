@@ -47,6 +47,20 @@ void Summary::put_back(std::size_t parts) {
   changed_ = true;
 }
 
+void Summary::removed(std::size_t parts) {
+  const std::lock_guard lock(mutex_);
+  removed_ += parts;
+  changed_ |= parts > 0;
+}
+
+void Summary::astray(std::size_t parts, const std::string& container) {
+  const std::lock_guard lock(mutex_);
+  astray_ += parts;
+  astray_in_ = container;
+  std::replace(astray_in_.begin(), astray_in_.end(), '\n', ' ');
+  changed_ = true;
+}
+
 void Summary::failed(const std::string& why) {
   const std::lock_guard lock(mutex_);
   ++failures_;
@@ -78,7 +92,9 @@ void Summary::write_file(const Busy& busy) {
                      line("largest_group", largest_set_) + line("containers", containers_) +
                      line("raw_bytes", raw_bytes_) + line("stored_bytes", stored_bytes_) +
                      line("put_back", put_back_) + line("failed_commits", failures_) +
+                     line("removed", removed_) + line("astray", astray_) +
                      line("pending", pending_);
+  if (astray_ > 0) text += "astray_in=" + astray_in_ + "\n";
   if (!busy.what.empty()) {
     text += "doing=" + restart::printable(busy.what) + "\n" + line("doing_seconds", busy.seconds);
   }

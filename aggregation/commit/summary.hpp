@@ -25,6 +25,10 @@ class Summary {
   std::uint64_t committed_bundle(std::size_t sets, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes);
   void put_back(std::size_t parts);
+  /// Parts whose files the program removed before their commit.
+  void removed(std::size_t parts);
+  /// Parts whose files were not found at their commit, and the container that has their data.
+  void astray(std::size_t parts, const std::string& container);
   void failed(const std::string& why);
   /// What the leader has been doing, in words that follow "it is", and for how long.
   struct Busy {
@@ -45,9 +49,9 @@ class Summary {
   std::mutex mutex_;
   std::deque<SetName> recent_;  ///< so that groups and late parts do not count their set again
   std::uint64_t sets_ = 0, parts_ = 0, raw_bytes_ = 0, stored_bytes_ = 0, containers_ = 0;
-  std::uint64_t put_back_ = 0, failures_ = 0;
+  std::uint64_t put_back_ = 0, failures_ = 0, removed_ = 0, astray_ = 0;
   std::size_t pending_ = 0, largest_set_ = 0;
-  std::string last_failure_;
+  std::string last_failure_, astray_in_;
   bool changed_ = true;
   std::uint64_t written_ns_ = 0;
 };

@@ -14,6 +14,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <numeric>
 #include <optional>
@@ -90,6 +91,8 @@ class Committer {
       report_.access = MCR_TRY(restart::access_of(pending.file()));
     }
     report_.finish_seconds = seconds_.lap();
+    if (set_.is_wanted && !set_.is_wanted())
+      return Error{Cause::system, report_.path + " is not needed any more", ENOENT};
     MCR_TRY(pending.finish(restart::Durability::durable, options_.replace
                                                              ? restart::Existing::replaced
                                                              : restart::Existing::kept));

@@ -41,6 +41,8 @@ struct SetToCommit {
   /// Asked once the parts are in the container, because programs change modes at any time: who may
   /// use each part, in order, and further files that the container speaks of. Null: as umask says.
   std::function<std::vector<restart::Access>()> look_at_access;
+  /// Asked right before the container gets its name; false ends in Cause::system, ENOENT. May be empty.
+  std::function<bool()> is_wanted;
 };
 
 struct MergeOptions {

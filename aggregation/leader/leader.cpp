@@ -77,9 +77,12 @@ class Leader {
   Result<void> run() {
     free_what_a_dead_leader_kept();
     if (was_led_before()) decisions_.succeed();
+    if (const auto listening = stubs_.listen(directory_); !listening)
+      restart::log_summary("renamed files will be searched: " + listening.error().message);
     while (!exit_) {
       turn_begin_ns_ = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID);
       std::vector<Event> events = take_answers();
+      stubs_.receive();
       std::vector<Event> found = MCR_TRY(discovery_.scan());
       std::move(found.begin(), found.end(), std::back_inserter(events));
       look_at_clock();
@@ -111,6 +114,7 @@ class Leader {
 
   void act(const LookForSiblings& look) {
     quick_.submit("looking for the files of other ranks", [this, look]() -> std::vector<Event> {
+      stubs_.receive();
       const auto journal = directory_.journal(State::published, look.part);
       // What cannot be read is not put back.
       if (!journal) return {SiblingsLookedUp{look.part, 0}};
@@ -141,6 +145,7 @@ class Leader {
   void act(const PutBack& order) {
     quick_.submit(
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
+          stubs_.receive();
           const auto done = put_back(directory_, order.part, {}, &stubs_);
           if (!done)
             restart::log_warning("a part cannot be put at its path: " + done.error().message);
@@ -167,6 +172,7 @@ class Leader {
   void act(const Settle& order) {
     quick_.submit(
         "seeing to a file that a dead rank left open", [this, order]() -> std::vector<Event> {
+          stubs_.receive();
           const auto said = settle(directory_, order.part, &stubs_);
           if (said) {
             restart::log_summary(*said);
@@ -281,8 +287,9 @@ class Leader {
       pause = std::min(pause, *tick > now ? *tick - now : 0);
     }
     pause_after_a_long_turn();
-    std::array<pollfd, 3> sources{{{watch_.descriptor(), POLLIN, 0},
+    std::array<pollfd, 4> sources{{{watch_.descriptor(), POLLIN, 0},
                                    {answers_.descriptor(), POLLIN, 0},
+                                   {stubs_.descriptor(), POLLIN, 0},
                                    {signals_ != nullptr ? signals_->descriptor() : -1, POLLIN, 0}}};
     if (::poll(sources.data(), sources.size(), static_cast<int>(pause)) > 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(gather_ms));
@@ -384,9 +391,9 @@ class Leader {
   /// Of the drain's thread: by directory and shape the set that was committed last (gc=on).
   std::map<std::pair<std::string, std::string>, CommittedSet> to_collect_;
   std::map<std::string, std::uint64_t>
-      next_collection_ns_;  ///< of the drain's thread: by directory
+      next_collection_ns_;                               ///< of the drain's thread: by directory
   std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< parts of those under way
-  std::uint64_t turn_begin_ns_ = 0;  ///< of this thread's processor time
+  std::uint64_t turn_begin_ns_ = 0;                      ///< of this thread's processor time
   std::uint64_t noticed_ms_ = 0;
   std::atomic<bool> looking_ = false;
   std::uint64_t looked_ms_ = 0;

@@ -17,6 +17,7 @@
 #include "restart/container_reader.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/places_above.hpp"
 #include "restart/removed_sets.hpp"
 
 namespace mcr::aggregation {
@@ -83,6 +84,16 @@ std::vector<NamedContainer> containers_of_stub(const std::string& path, const re
       auto found = containers_in(directory, name.prefix);
       if (!found.empty()) return found;
     }
+  }
+  for (const restart::ContainerPlace& place : restart::places_above(stub, path, false)) {
+    auto found = containers_in(place.directory, place.prefix);
+    if (found.empty() && stub.rank_count == 1) {
+      found = containers_in(
+          place.directory,
+          restart::bundle_name(place.masked_name, stub.container_directory, stub.launch, stub.part)
+              .prefix);
+    }
+    if (!found.empty()) return found;
   }
   return {};
 }

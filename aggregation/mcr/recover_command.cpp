@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr recover [DIR…]: what dead jobs and dead leaders left on this node goes to storage; below DIR,
-// stubs that are missing or damaged are made again from their containers.
+// mcr recover [DIR…]: what dead jobs and dead leaders left on this node goes to storage. Below DIR, stubs
+// that were moved lead to their containers again, and those that are missing or damaged are made again.
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
+#include "aggregation/mcr/moved_stubs.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -18,7 +20,6 @@
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/stub_file.hpp"
-#include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -86,23 +87,22 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
   MCR_TRY(restart::replace_file(home.descriptor(), part.path.substr(directory.size() + 1),
                                 restart::write_stub(stub), part.mode,
                                 restart::Durability::durable));
-  // Our link to the lost stub would say that the program had given the part up.
-  const std::string containers = restart::parent_of(set.prefix);
-  const auto links = restart::StubLinks::list(containers);
-  if (!links || links->fate(part.part) == restart::StubLinks::Fate::unknown) return {};
-  const auto made = File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (made && restart::link_stub(containers, part.part, *made, part.path)) return {};
-  links->remove(part.part);
+  link_again(restart::parent_of(set.prefix), part.part, part.path);
   return {};
 }
 
 struct Remaking {
   std::vector<Remade> stubs;
+  std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
   std::vector<std::string> failures;  ///< one path that cannot be written keeps no other from it
   bool has_damage = false;            ///< nor does a container that cannot be read
 };
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
-  const SetsIn found = MCR_TRY(sets_in(directory, "recover"));
+  MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
+  auto sets = sets_in(directory, "recover");
+  // Containers further below are asked for moved stubs alone.
+  if (!sets && sets.error().system_error == ENOENT && moved.containers > 0) sets = SetsIn{};
+  const SetsIn found = MCR_TRY(std::move(sets));
   std::map<std::string, std::pair<const StoredSet*, const StoredPart*>>
       newest;  // sets are oldest first
   for (const StoredSet& set : found.sets) {
@@ -110,8 +110,11 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   }
   Remaking remaking;
   remaking.has_damage = found.has_damage;
+  remaking.mended = std::move(moved.mended);
+  remaking.failures = std::move(moved.failures);
   for (const auto& [path, part] : newest) {
-    if (!needs_stub(path)) continue;
+    // A file that was renamed is not missing.
+    if (moved.present.contains(part.second->part) || !needs_stub(path)) continue;
     const auto made = dry_run ? Result<void>() : make_stub(*part.first, *part.second);
     if (made) {
       remaking.stubs.push_back({path, part.first->prefix});
@@ -158,6 +161,7 @@ RunCommand declare_recover(CLI::App& app) {
       if (drained.complete) (void)adopt_launches(*stage, {}, true).has_value();
     }
     nlohmann::json stubs = nlohmann::json::array();
+    nlohmann::json mended = nlohmann::json::array();
     bool has_failed = false;
     bool has_damage = false;
     for (const std::string& directory : words->directories) {
@@ -167,6 +171,10 @@ RunCommand declare_recover(CLI::App& app) {
         print_line(stderr, "mcr recover: no stub at %s", failure.c_str());
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
+      for (const std::string& path : remade->mended) {
+        mended.push_back(path);
+        if (!common.json) std::printf("stub leads to its container again: %s\n", path.c_str());
+      }
       for (const Remade& stub : remade->stubs) {
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});
         if (!common.json) print_line(stdout, "stub made again: %s", stub.path.c_str());
@@ -177,6 +185,7 @@ RunCommand declare_recover(CLI::App& app) {
                   {"left_open", open},
                   {"complete", drained.complete},
                   {"left", to_json(drained.left)},
+                  {"mended", mended},
                   {"stubs", stubs}});
     } else if (published + open == 0) {
       print_line(stdout, "nothing was left to recover in the stage %s", stage->c_str());

@@ -42,6 +42,14 @@ int lock_one_byte(int descriptor, short type, off_t place) {
   return ::fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+// glibc declares the address of these two as a transparent union.
+int bind_socket(int socket, const struct sockaddr* address, socklen_t bytes) {
+  return ::bind(socket, address, bytes);
+}
+int connect_socket(int socket, const struct sockaddr* address, socklen_t bytes) {
+  return ::connect(socket, address, bytes);
+}
+
 constexpr SystemCalls real_calls = {
     .openat = open_with_mode,
     .close = ::close,
@@ -70,6 +78,17 @@ constexpr SystemCalls real_calls = {
     .readlinkat = ::readlinkat,
     .unlinkat = ::unlinkat,
     .mkdirat = ::mkdirat,
+    .local_socket =
+        [] { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); },
+    .bind = bind_socket,
+    .listen = ::listen,
+    .accept =
+        [](int socket) {
+          return ::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        },
+    .connect = connect_socket,
+    .sendmsg = ::sendmsg,
+    .recvmsg = ::recvmsg,
     .memory_file =
         [] { return static_cast<int>(::syscall(SYS_memfd_create, "mcr-part", MFD_CLOEXEC)); },
     .fdopendir = ::fdopendir,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
@@ -48,6 +49,15 @@ struct SystemCalls {
   ssize_t (*readlinkat)(int directory, const char* name, char* out, std::size_t bytes);
   int (*unlinkat)(int directory, const char* name, int flags);
   int (*mkdirat)(int directory, const char* name, mode_t mode);
+  /// A socket of this machine (AF_UNIX, SOCK_SEQPACKET) that never blocks; close-on-exec.
+  int (*local_socket)();
+  int (*bind)(int socket, const struct sockaddr* address, socklen_t bytes);
+  int (*listen)(int socket, int waiting);
+  /// What it answers never blocks and is closed on exec.
+  int (*accept)(int socket);
+  int (*connect)(int socket, const struct sockaddr* address, socklen_t bytes);
+  ssize_t (*sendmsg)(int socket, const struct msghdr* message, int flags);
+  ssize_t (*recvmsg)(int socket, struct msghdr* message, int flags);
   /// A file without a name, in memory; close-on-exec.
   int (*memory_file)();
   DIR* (*fdopendir)(int descriptor);

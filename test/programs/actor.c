@@ -19,7 +19,8 @@
 //   check F D COUNT SEED                       reads and compares
 //   attr F NAME VALUE | checkattr F NAME VALUE one integer at the root
 //   flush F | close F | rename A B | unlink A | link A B | symlink A B | copy A B | touch F
-//   mkdir D | chdir D | sleep MS | say TEXT
+//   mkdir D | rmdir D | rmtree D | chdir D | sleep MS | say TEXT
+//   exchange A B                               two names change their files (RENAME_EXCHANGE)
 //   await F [MS]                               waits until F exists
 //   hold MIB                                   takes so much more memory and keeps it
 //   exit N | _exit N | abort
@@ -27,12 +28,14 @@
 //   childless                                  wait() finds no child, ended or not
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <hdf5.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -183,6 +186,13 @@ static int copy_bytes(const char* from, const char* to) {
   return got < 0 ? -1 : 0;
 }
 
+static int remove_one(const char* path, const struct stat* status, int kind, struct FTW* place) {
+  (void)status;
+  (void)kind;
+  (void)place;
+  return remove(path);
+}
+
 static int child(void) {
   fflush(NULL);
   const pid_t pid = fork();
@@ -222,6 +232,10 @@ static int act(int count, char** w) {
   if (!strcmp(verb, "link")) return link(a, b);
   if (!strcmp(verb, "symlink")) return symlink(a, b);
   if (!strcmp(verb, "mkdir")) return mkdir(a, 0777) && errno != EEXIST ? -1 : 0;
+  if (!strcmp(verb, "rmdir")) return rmdir(a);
+  if (!strcmp(verb, "rmtree")) return nftw(a, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  if (!strcmp(verb, "exchange"))
+    return (int)syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 2 /* RENAME_EXCHANGE */);
   if (!strcmp(verb, "chdir")) return chdir(a);
   if (!strcmp(verb, "copy")) return copy_bytes(a, b);
   if (!strcmp(verb, "touch")) return close(open(a, O_WRONLY | O_CREAT, 0666));

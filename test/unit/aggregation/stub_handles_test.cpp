@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/stub_handles.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 
+#include "aggregation/commit/stub_places.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
 #include "test/support/catch.hpp"
@@ -54,24 +56,58 @@ class Checkpoint {
   restart::PartBegin begin_;
 };
 
+PlaceByNames names_of(const Checkpoint& checkpoint) {
+  const auto far = restart::far_container_name(
+      "/", (checkpoint.directory() / "rank{rank}.h5").string(), "mcr", "l", 0);
+  return {checkpoint.where(), far.prefix, "mcr"};
+}
+
+/// Where a container of that part alone goes now.
+Placement place_of(const Checkpoint& checkpoint, StubHandles* stubs) {
+  LockedPart part;
+  part.id = checkpoint.begin().part;
+  part.journal.begin = checkpoint.begin();
+  std::vector<LockedPart> parts;
+  parts.push_back(std::move(part));
+  return choose_place(names_of(checkpoint), find_stub_places(parts, stubs));
+}
+std::string base_of(const Checkpoint& checkpoint, StubHandles* stubs) {
+  return place_of(checkpoint, stubs).where.base;
+}
+
+bool is_removed(const Checkpoint& checkpoint, StubHandles* stubs) {
+  LockedPart part;
+  part.id = checkpoint.begin().part;
+  part.journal.begin = checkpoint.begin();
+  std::vector<LockedPart> parts;
+  parts.push_back(std::move(part));
+  return find_stub_places(parts, stubs).front().kind == StubPlace::Kind::removed;
+}
+
 }  // namespace
 
 TEST_CASE("a directory that stayed where it was is its own place") {
   const Checkpoint checkpoint;
   StubHandles stubs;
   stubs.remember(checkpoint.begin());
-  CHECK(find_base(checkpoint.where(), checkpoint.begin(), &stubs).base == checkpoint.directory());
+  CHECK(base_of(checkpoint, &stubs) == checkpoint.directory());
+  CHECK(base_of(checkpoint, nullptr) == checkpoint.directory());
 }
 
 TEST_CASE("a renamed directory is followed, with the stub's descriptor and without") {
   const Checkpoint checkpoint;
   StubHandles stubs;
   stubs.remember(checkpoint.begin());
-  fs::rename(checkpoint.directory(), checkpoint.root() / "step1");
-  for (const StubHandles* known :
-       {static_cast<const StubHandles*>(&stubs), static_cast<const StubHandles*>(nullptr)}) {
-    CHECK(find_base(checkpoint.where(), checkpoint.begin(), known).base ==
-          checkpoint.root() / "step1");
+  fs::create_directories(checkpoint.root() / "archive");
+  for (const char* name : {"step1", "archive/step1"}) {
+    fs::rename(
+        fs::exists(checkpoint.directory()) ? checkpoint.directory() : checkpoint.root() / "step1",
+        checkpoint.root() / name);
+    for (StubHandles* known : {&stubs, static_cast<StubHandles*>(nullptr)}) {
+      const Placement place = place_of(checkpoint, known);
+      CHECK(place.where.base == checkpoint.root() / name);
+      CHECK(place.is_reached.front());
+    }
   }
 }
 
@@ -79,8 +115,7 @@ TEST_CASE("a new directory under the old name is not taken for the renamed one")
   const Checkpoint checkpoint;
   fs::rename(checkpoint.directory(), checkpoint.root() / "step1");
   fs::create_directory(checkpoint.directory());
-  CHECK(find_base(checkpoint.where(), checkpoint.begin(), nullptr).base ==
-        checkpoint.root() / "step1");
+  CHECK(base_of(checkpoint, nullptr) == checkpoint.root() / "step1");
 }
 
 TEST_CASE("a file that was moved elsewhere before its directory went is followed") {
@@ -90,8 +125,30 @@ TEST_CASE("a file that was moved elsewhere before its directory went is followed
   fs::create_directories(checkpoint.root() / "far/away");
   fs::rename(checkpoint.begin().path, checkpoint.root() / "far/away/rank0000.h5");
   fs::remove(checkpoint.directory());
-  CHECK(find_base(checkpoint.where(), checkpoint.begin(), &stubs).base ==
-        checkpoint.root() / "far/away");
+  CHECK(base_of(checkpoint, &stubs) == checkpoint.root() / "far/away");
+  CHECK(base_of(checkpoint, nullptr) == checkpoint.root() / "far/away");
+}
+
+TEST_CASE("a file that was linked and lost its first name is followed") {
+  const Checkpoint checkpoint;
+  StubHandles stubs;
+  stubs.remember(checkpoint.begin());
+  fs::create_hard_link(checkpoint.begin().path, checkpoint.directory() / "second.h5");
+  fs::remove(checkpoint.begin().path);
+  CHECK(stubs.find(checkpoint.begin().part).path == checkpoint.directory() / "second.h5");
+  fs::create_directories(checkpoint.root() / "far");
+  fs::create_hard_link(checkpoint.directory() / "second.h5", checkpoint.root() / "far/third.h5");
+  fs::remove_all(checkpoint.directory());
+  CHECK(base_of(checkpoint, &stubs) == checkpoint.root() / "far");
+}
+
+TEST_CASE("a file that nothing leads to goes into a directory above, and that is said") {
+  const Checkpoint checkpoint;
+  fs::remove_all(checkpoint.directory());
+  const Placement place = place_of(checkpoint, nullptr);
+  CHECK(place.where.base == checkpoint.root());
+  CHECK_FALSE(place.is_reached.front());
+  CHECK(place.where.prefix.find("step.tmp") != std::string::npos);
 }
 
 TEST_CASE("a file that the program removed is known to be removed only where it was seen before") {
@@ -99,10 +156,20 @@ TEST_CASE("a file that the program removed is known to be removed only where it 
   StubHandles stubs;
   stubs.remember(checkpoint.begin());
   fs::remove_all(checkpoint.directory());
-  CHECK(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
-  const BaseNow guessed = find_base(checkpoint.where(), checkpoint.begin(), nullptr);
-  CHECK_FALSE(guessed.removed);
-  CHECK(guessed.base.empty());
+  CHECK(is_removed(checkpoint, &stubs));
+  CHECK(is_removed(checkpoint, &stubs));  // looking is not reading
+  CHECK_FALSE(is_removed(checkpoint, nullptr));
+}
+
+TEST_CASE("a file that was read before it was removed may have been copied, and is not dropped") {
+  const Checkpoint checkpoint;
+  StubHandles stubs;
+  stubs.remember(checkpoint.begin());
+  fs::copy_file(checkpoint.begin().path, checkpoint.root() / "copy");
+  // Whatever way the library copies.
+  std::ifstream(checkpoint.begin().path).get();
+  fs::remove_all(checkpoint.directory());
+  CHECK_FALSE(is_removed(checkpoint, &stubs));
 }
 
 TEST_CASE("a stub that a newer file replaced does not make its part unwanted") {
@@ -111,7 +178,8 @@ TEST_CASE("a stub that a newer file replaced does not make its part unwanted") {
   stubs.remember(checkpoint.begin());
   std::ofstream(checkpoint.root() / "newer") << "newer";
   fs::rename(checkpoint.root() / "newer", checkpoint.begin().path);
-  CHECK_FALSE(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
+  CHECK_FALSE(is_removed(checkpoint, &stubs));
+  CHECK(base_of(checkpoint, &stubs) == checkpoint.directory());
 }
 
 TEST_CASE("a part whose stub was renamed and then replaced under its new name stays wanted") {
@@ -122,9 +190,9 @@ TEST_CASE("a part whose stub was renamed and then replaced under its new name st
   fs::rename(checkpoint.begin().path, final_name);
   std::ofstream(checkpoint.directory() / "newer") << "newer";
   fs::rename(checkpoint.directory() / "newer", final_name);
-  CHECK_FALSE(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
+  CHECK_FALSE(is_removed(checkpoint, &stubs));
   fs::remove(final_name);
-  CHECK(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
+  CHECK(is_removed(checkpoint, &stubs));
 }
 
 TEST_CASE("another part's stub at the path is not remembered") {
@@ -141,7 +209,7 @@ TEST_CASE("storage that does not answer has neither lost nor moved anything") {
   StubHandles stubs;
   stubs.remember(checkpoint.begin());
   fs::remove(checkpoint.begin().path);
-  REQUIRE(find_base(checkpoint.where(), checkpoint.begin(), &stubs).removed);
+  REQUIRE(is_removed(checkpoint, &stubs));
   restart::SystemCalls calls = restart::real_system_calls();
   for (const int number : {EIO, ESTALE, EACCES, ETIMEDOUT}) {
     static int answer;
@@ -151,8 +219,27 @@ TEST_CASE("storage that does not answer has neither lost nor moved anything") {
       return -1;
     };
     const restart::ReplacedSystemCalls replaced(calls);
-    const BaseNow now = find_base(checkpoint.where(), checkpoint.begin(), &stubs);
-    CHECK_FALSE(now.removed);
-    CHECK(now.base == checkpoint.where().base);
+    CHECK_FALSE(is_removed(checkpoint, &stubs));
+    CHECK(base_of(checkpoint, &stubs) == checkpoint.where().base);
   }
+}
+
+TEST_CASE("files of one set in several directories share a container in the directory above them") {
+  const Checkpoint first;
+  const auto there = [&](const std::string& directory) {
+    return StubPlace{StubPlace::Kind::here, directory};
+  };
+  const std::string root = first.root();
+  fs::create_directories(root + "/a/b");
+  const auto place = [&](const StubPlaces& places) {
+    return choose_place(names_of(first), places);
+  };
+  const Placement shared = place({there(root + "/a"), there(root + "/a/b"), there(root + "/a")});
+  CHECK(shared.where.directory == root + "/a/mcr");
+  CHECK(shared.where.prefix != first.where().prefix);
+  CHECK(shared.is_reached == std::vector<bool>(3, true));
+  // A directory above that is not ours: readers know the old one by its path.
+  const Placement old = place({there(root + "/a"), there("/somewhere")});
+  CHECK(old.where.directory == first.directory() / "mcr");
+  CHECK(old.is_reached == std::vector<bool>(2, true));
 }

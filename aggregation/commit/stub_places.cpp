@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/stub_places.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "aggregation/commit/put_back.hpp"
+#include "aggregation/commit/stub_search.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/stub_file.hpp"
+
+namespace mcr::aggregation {
+
+using restart::ContainerName;
+using restart::File;
+using restart::parent_of;
+using restart::PartBegin;
+using Kind = StubPlace::Kind;
+
+namespace {
+
+/// Storage that does not answer has not lost anything: writing there will say what is wrong.
+bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
+
+bool is_gone(const std::string& path) {
+  struct stat status {};
+  return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+             0 &&
+         means_gone(errno);
+}
+
+/// A number may be another directory's by now; what is found there is asked for its part's number.
+bool is_directory_of(const PartBegin& begin, const std::string& path) {
+  struct stat status {};
+  if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0)
+    return !means_gone(errno);
+  const bool is_same = begin.directory_inode == 0 || (status.st_dev == begin.directory_device &&
+                                                      status.st_ino == begin.directory_inode);
+  return S_ISDIR(status.st_mode) && is_same;
+}
+
+/// The directory of that path or, where it is gone, the nearest one above that is there.
+std::string nearest_directory(std::string path) {
+  struct stat status {};
+  while (path != "/" && path != "." &&
+         restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0 &&
+         means_gone(errno)) {
+    path = parent_of(path);
+  }
+  return path;
+}
+
+/// Without a descriptor of the stub: by what lies at the part's path.
+StubPlace look_at_path(const PartBegin& begin) {
+  const std::string directory = parent_of(begin.path);
+  const auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file && !means_gone(file.error().system_error)) {
+    // A link, or storage that does not answer.
+    return {file.error().system_error == ELOOP ? Kind::superseded : Kind::here, directory};
+  }
+  if (file) {
+    const auto status = file->status();
+    const auto stub = restart::read_stub_file(*file);
+    // What the part replaces may lie there still, because its writer died before it put the stub there.
+    const bool is_predecessor = stub && begin.replaced_part && *begin.replaced_part == stub->part;
+    if ((stub && stub->part == begin.part) || is_predecessor ||
+        (status && is_our_empty_file(begin, *status))) {
+      return {Kind::here, directory};
+    }
+    if (is_directory_of(begin, directory)) return {Kind::superseded, directory};
+  }
+  return {Kind::missing, is_directory_of(begin, directory) ? directory : std::string()};
+}
+
+/// What is known of a part's stub without a search.
+StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found& found) {
+  const PartBegin& begin = part.journal.begin;
+  if (part.is_native) {  // its file is no stub, and goes with the set
+    const std::string directory = parent_of(begin.path);
+    return {is_gone(directory) ? Kind::missing : Kind::superseded, directory};
+  }
+  if (stubs != nullptr) found = stubs->find(part.id);
+  switch (found.fate) {
+    case StubHandles::Fate::present:
+      return {Kind::here, parent_of(found.path)};
+    case StubHandles::Fate::removed: {
+      // A stub that a newer one replaced has no name either, but its part may belong to the last whole
+      // set: at the path itself, or, where programs write `tmp` and rename it, at its last name.
+      const std::string last = found.path.empty() ? begin.path : found.path;
+      if (!is_gone(last)) return {Kind::superseded, parent_of(last)};
+      if (!is_gone(begin.path)) return {Kind::superseded, parent_of(begin.path)};
+      if (!stubs->may_have_been_copied(part.id)) return {Kind::removed, {}};
+      return {Kind::missing, is_gone(parent_of(last)) ? std::string() : parent_of(last)};
+    }
+    case StubHandles::Fate::elsewhere:
+      return {Kind::missing, {}};
+    case StubHandles::Fate::unknown:
+      break;
+  }
+  return look_at_path(begin);
+}
+
+/// Searched together from the directory above the one in which they lay.
+void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles::Found>& found,
+            StubPlaces& places) {
+  std::map<std::string, WantedStubs> wanted;  // by root
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool is_searched =
+        places[i].kind == Kind::missing && found[i].fate != StubHandles::Fate::removed;
+    if (!is_searched) continue;
+    const std::string lay_in = parent_of(parts[i].journal.begin.path);
+    const std::string root = nearest_directory(parent_of(lay_in));
+    wanted[root][parts[i].id] = {found[i].device, found[i].inode};
+  }
+  for (const auto& [root, stubs] : wanted) {
+    for (const auto& [part, path] : search_stubs(root, stubs)) {
+      const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
+      const auto it = std::find_if(parts.begin(), parts.end(), of_part);
+      places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path)};
+    }
+  }
+}
+
+std::string up(std::string directory, std::uint32_t levels) {
+  for (std::uint32_t i = 0; i < levels; ++i) directory = parent_of(directory);
+  return directory;
+}
+
+/// The deepest directory above both, or one of them.
+std::string shared_directory(const std::string& a, const std::string& b) {
+  std::string shared = a;
+  while (shared != "/" && b != shared && !b.starts_with(shared + "/")) shared = parent_of(shared);
+  return shared;
+}
+
+/// A directory of containers of ours may be made there.
+bool is_usable(const std::string& directory) {
+  struct stat status {};
+  return directory != "/" &&
+         restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0 &&
+         S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+         ::access(directory.c_str(), W_OK | X_OK) == 0;
+}
+
+}  // namespace
+
+StubPlaces find_stub_places(const std::vector<LockedPart>& parts, StubHandles* stubs) {
+  StubPlaces places;
+  std::vector<StubHandles::Found> found(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    places.push_back(look_at(parts[i], stubs, found[i]));
+  search(parts, found, places);
+  return places;
+}
+
+StubPlaces look_again(const std::vector<LockedPart>& parts, StubHandles* stubs,
+                      const StubPlaces& before) {
+  StubPlaces places;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    StubHandles::Found found;
+    StubPlace place = look_at(parts[i], stubs, found);
+    const bool is_as_before = place.kind == Kind::missing && before[i].kind == Kind::here;
+    places.push_back(is_as_before ? before[i] : std::move(place));
+  }
+  return places;
+}
+
+std::size_t count_removed(const std::vector<LockedPart>& parts, StubHandles* stubs) {
+  if (stubs == nullptr) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(parts.begin(), parts.end(), [&](const LockedPart& part) {
+        StubHandles::Found found;
+        return !part.is_native && stubs->find(part.id).fate == StubHandles::Fate::removed &&
+               look_at(part, stubs, found).kind == Kind::removed;
+      }));
+}
+
+Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
+  const ContainerName& where = names.where;
+  Placement placement{where, false, std::vector<bool>(places.size(), true)};
+  const auto go_below = [&](const std::string& base) {
+    placement.where.base = base;
+    placement.where.directory = (base == "/" ? "/" : base + "/") + names.container_dir;
+  };
+  const auto go_far = [&](const std::string& base) {
+    go_below(base);
+    placement.is_far = true;
+    placement.where.depth = 0;
+    placement.where.prefix = names.far_prefix;
+  };
+  // Stubs first. What superseded one says where the set lies only if no stub does.
+  Kind kind = Kind::here;
+  const auto is_of_kind = [&](const StubPlace& place) { return place.kind == kind; };
+  if (std::none_of(places.begin(), places.end(), is_of_kind)) kind = Kind::superseded;
+  std::string base;
+  std::string shared;
+  bool is_one = true;
+  for (const StubPlace& place : places) {
+    if (!is_of_kind(place)) continue;
+    const std::string of_this = up(place.directory, where.depth);
+    is_one &= base.empty() || base == of_this;
+    shared = shared.empty() ? place.directory : shared_directory(shared, place.directory);
+    if (base.empty()) base = of_this;
+  }
+  const bool is_where_there = !is_gone(where.base);
+  if (!base.empty() && is_one) {
+    go_below(base);
+  } else if (!base.empty() && is_usable(shared)) {
+    go_far(shared);
+  } else if (is_where_there) {
+    go_below(where.base);
+  } else if (!base.empty()) {
+    go_below(base);
+  } else {
+    go_far(nearest_directory(where.base));
+  }
+  const bool is_by_path = placement.where.base == where.base && is_where_there;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const StubPlace& place = places[i];
+    const bool is_shared = placement.where.base == shared;
+    placement.is_reached[i] =
+        place.kind == Kind::superseded ||
+        (place.kind == Kind::here &&
+         (is_shared || is_by_path || up(place.directory, where.depth) == placement.where.base)) ||
+        (place.kind == Kind::missing && is_by_path && !place.directory.empty());
+  }
+  return placement;
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the container of a group goes: to where its stubs are now, whatever the program has renamed
+// since it closed them (docs/design.md 4.9).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aggregation/commit/locked_parts.hpp"
+#include "aggregation/commit/stub_handles.hpp"
+#include "restart/container_name.hpp"
+
+namespace mcr::aggregation {
+
+/// Of one part.
+struct StubPlace {
+  enum class Kind {
+    here,        ///< the stub, or what its dead writer left instead of it, lies in `directory`
+    superseded,  ///< something newer lies at its name in `directory`; the set may need the part
+    removed,     ///< by the program, which has not copied it, and nothing took its place
+    missing,     ///< not found; `directory` is where it lay, "" where that is gone
+  };
+  Kind kind = Kind::missing;
+  std::string directory;
+};
+
+using StubPlaces = std::vector<StubPlace>;  ///< parallel to parts
+
+/// `stubs` may be null: then stubs are looked for at their paths, and what is not there is searched.
+StubPlaces find_stub_places(const std::vector<LockedPart>& parts, StubHandles* stubs);
+/// A second look, without a search: what is not at its path is where it was `before`.
+StubPlaces look_again(const std::vector<LockedPart>& parts, StubHandles* stubs,
+                      const StubPlaces& before);
+/// How many of these stubs the program has removed, as far as descriptors tell.
+std::size_t count_removed(const std::vector<LockedPart>& parts, StubHandles* stubs);
+
+/// The place by the names under which parts were begun.
+struct PlaceByNames {
+  restart::ContainerName where;
+  std::string far_prefix;  ///< of the container's name in any other directory (far_container_name)
+  std::string container_dir;
+};
+
+struct Placement {
+  restart::ContainerName where;
+  bool is_far = false;  ///< in a directory that the names do not lead to
+  /// By part: false where its stub may not lead to a container in that place.
+  std::vector<bool> is_reached;
+};
+
+/// The container goes
+///  1. below the directory that it belongs into from all stubs that were found; else
+///  2. below the deepest directory that these stubs share, under its far name, because readers look
+///     there as well; else
+///  3. below the directory of the names, while that is there: readers know it by its path; else
+///  4. below the nearest directory above that one, as in 2.
+/// `places` has no removed parts and is parallel to the parts.
+Placement choose_place(const PlaceByNames& names, const StubPlaces& places);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/stub_search.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "restart/base/file.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
+#include "restart/stub_file.hpp"
+
+namespace mcr::aggregation {
+
+using restart::File;
+using restart::PartId;
+
+namespace {
+
+constexpr std::uint64_t most_ms = 2000;
+constexpr std::size_t most_names = 50'000;
+constexpr std::size_t most_levels = 6;
+
+class Search {
+ public:
+  Search(const std::string& root, WantedStubs wanted) : wanted_(std::move(wanted)) {
+    reads_ = std::any_of(wanted_.begin(), wanted_.end(),
+                         [](const auto& entry) { return entry.second.inode == 0; });
+    struct stat status {};
+    if (restart::system_calls().fstatat(AT_FDCWD, root.c_str(), &status, 0) != 0) return;
+    device_ = status.st_dev;
+    directories_.emplace_back(root, 0);
+  }
+
+  std::map<PartId, std::string> run() {
+    const std::uint64_t begin = restart::monotonic_ms();
+    while (!directories_.empty() && !wanted_.empty() && names_ < most_names &&
+           restart::monotonic_ms() - begin < most_ms) {
+      const auto [directory, level] = std::move(directories_.front());
+      directories_.pop_front();
+      look_into(directory, level);
+    }
+    if (!wanted_.empty() && !directories_.empty()) {
+      restart::log_summary("stopped looking for renamed files after " + std::to_string(names_) +
+                           " names");
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void look_into(const std::string& directory, std::size_t level) {
+    const auto names = restart::list_directory(AT_FDCWD, directory);
+    if (!names) return;
+    // A directory of containers: its files are ours, and links in it are no names of the program's.
+    const bool is_ours = std::any_of(names->begin(), names->end(), [](const std::string& name) {
+      return restart::is_container_name(name);
+    });
+    if (is_ours) return;
+    for (const std::string& name : *names) {
+      if (++names_ >= most_names || wanted_.empty()) return;
+      const std::string path = (directory == "/" ? "" : directory) + "/" + name;
+      struct stat status {};
+      if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+          0)
+        continue;
+      if (S_ISDIR(status.st_mode) && status.st_dev == device_ && level + 1 < most_levels)
+        directories_.emplace_back(path, level + 1);
+      if (S_ISREG(status.st_mode)) look_at(path, status);
+    }
+  }
+
+  void look_at(const std::string& path, const struct stat& status) {
+    for (const auto& [part, wanted] : wanted_) {
+      if (wanted.inode == status.st_ino && wanted.device == status.st_dev) return found(part, path);
+    }
+    const bool may_be_stub = reads_ &&
+                             status.st_size >= static_cast<off_t>(restart::Stub::head_bytes) &&
+                             status.st_size <= static_cast<off_t>(restart::Stub::max_bytes);
+    if (!may_be_stub) return;
+    const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!file || !restart::is_stub_file(*file)) return;
+    const auto stub = restart::read_stub_file(*file);
+    if (stub && wanted_.contains(stub->part)) found(stub->part, path);
+  }
+
+  void found(PartId part, const std::string& path) {
+    found_.emplace(part, path);
+    wanted_.erase(part);
+  }
+
+  WantedStubs wanted_;
+  bool reads_ = false;
+  dev_t device_ = 0;
+  std::size_t names_ = 0;
+  std::deque<std::pair<std::string, std::size_t>> directories_;  ///< and their levels
+  std::map<PartId, std::string> found_;
+};
+
+}  // namespace
+
+std::map<PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted) {
+  return Search(root, std::move(wanted)).run();
+}
+
+}  // namespace mcr::aggregation

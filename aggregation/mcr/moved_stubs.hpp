@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stubs that were moved away from their containers, or containers from their stubs, for `mcr recover`.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codecs/base/result.hpp"
+#include "restart/format/part_id.hpp"
+
+namespace mcr::aggregation {
+
+struct MovedStubs {
+  std::vector<std::string> mended;    ///< paths; of a dry run those that would be
+  std::vector<std::string> failures;  ///< what could not be written, and why
+  std::set<restart::PartId> present;  ///< parts of which a stub lies somewhere below the directory
+  std::size_t containers = 0;         ///< below the directory
+};
+
+/// Looks at every file below `directory`. A stub whose part can be read nowhere, although a container
+/// below `directory` has it, is written anew, so that it leads to that container.
+Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run);
+
+/// Our link to the part's stub (gc=on), beside these containers, leads to the one at `path` from now on.
+/// A link to the old one would say that the program had given the part up.
+void link_again(const std::string& containers, const restart::PartId& part,
+                const std::string& path);
+
+}  // namespace mcr::aggregation

@@ -2,11 +2,13 @@
 #include "restart/container_places.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
+#include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 
 namespace mcr::restart {
@@ -60,45 +62,100 @@ std::string real_path(const std::string& path) {
   return text;
 }
 
-std::optional<File> ContainerPlace::open() const {
-  auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-  if (!opened || (owner && !belongs_to(*opened, *owner))) return std::nullopt;
-  return std::move(*opened);
+bool OpenContainers::believes(uid_t writer) const {
+  if (is_allowed_) return true;
+  return beside_ ? beside_->believes(writer, owner_) : is_believed(writer, owner_);
 }
 
-bool ContainerPlace::allows(const File& opened, const std::string& name) const {
-  if (!owner) return true;
-  const auto file = File::open(opened.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  return file && belongs_to(*file, *owner);
+Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
+  // Whose it is comes first: a neighbour's, whole or damaged, is as if it were not there.
+  File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  const struct stat status = MCR_TRY(file.status());
+  if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
+  return Error{Cause::usage, name + " belongs to " + user_text(status.st_uid) +
+                                 ", and the file that it would stand for to " + user_text(owner_) +
+                                 ": it is not believed (allow=DIRECTORY lets one read it)"};
+}
+
+std::optional<OpenContainers> ContainerPlace::open() const {
+  if (below.empty()) {
+    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    if (!opened) return std::nullopt;
+    if (is_allowed) return OpenContainers(std::move(*opened));
+    if (!belongs_to(*opened, owner)) return std::nullopt;
+    return OpenContainers(std::move(*opened), owner, {});
+  }
+  const auto base = File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
+  const auto outer = base ? base->status() : Result<struct stat>(base.error());
+  if (!outer) return std::nullopt;
+  if (is_allowed) {
+    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    return opened ? std::optional(OpenContainers(std::move(*opened))) : std::nullopt;
+  }
+  auto opened = open_beneath(base->descriptor(), below, O_RDONLY | O_DIRECTORY);
+  if (!opened) return open_linked(*base, *outer);
+  const auto inner = opened->status();
+  if (!inner) return std::nullopt;
+  // Between the two there may be directories that others may write to.
+  const bool is_beside = below.find('/') == std::string::npos;
+  return OpenContainers(std::move(*opened), owner,
+                        is_beside ? std::optional(Beside(*outer, *inner)) : std::nullopt);
+}
+
+/// A link in place of the directory says as much as an absolute path in the stub, if the stub's owner
+/// has made it or whoever could have exchanged the stub.
+std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
+                                                          const struct stat& outer) const {
+  struct stat link {};
+  if (!is_plain_path(below) || below.find('/') != std::string::npos ||
+      system_calls().fstatat(base.descriptor(), below.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISLNK(link.st_mode)) {
+    return std::nullopt;
+  }
+  if (!is_believed(link.st_uid, owner) && link.st_uid != outer.st_uid) return std::nullopt;
+  auto opened = File::open(base.descriptor(), below, O_RDONLY | O_DIRECTORY);
+  if (!opened) return std::nullopt;
+  return OpenContainers(std::move(*opened), owner, {});
 }
 
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow) {
   std::vector<ContainerPlace> places;
   if (!is_modest(stub.container_directory)) return places;
+  const auto stub_file = File::open(AT_FDCWD, stub_path, O_PATH);
+  const auto stub_status = stub_file ? stub_file->status() : Result<struct stat>(stub_file.error());
+  // One that has gone since it was read: only the reader's own counts for it.
+  const uid_t owner = stub_status ? stub_status->st_uid : ::geteuid();
   const std::string resolved = real_path(stub_path);
   const std::string stub_directory = directory_of(resolved.empty() ? stub_path : resolved);
   for (const std::string& masked_name : stub.masked_names) {
     const ContainerName name =
         container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
-    places.push_back({masked_name,
-                      stub_directory + "/" + name.directory_from_stub(stub.container_directory),
-                      name.prefix,
-                      {}});
+    const std::string relative = name.directory_from_stub(stub.container_directory);
+    const std::size_t down =
+        relative.rfind("../") == std::string::npos ? 0 : relative.rfind("../") + 3;
+    ContainerPlace place;
+    place.masked_name = masked_name;
+    place.directory = stub_directory + "/" + relative;
+    place.prefix = name.prefix;
+    place.above = stub_directory + "/" + relative.substr(0, down);
+    place.below = relative.substr(down);
+    place.owner = owner;
+    place.is_allowed = is_below_allowed(place.directory, allow);
+    places.push_back(std::move(place));
   }
-  const auto stub_file = File::open(AT_FDCWD, stub_path, O_RDONLY | O_NONBLOCK);
-  const auto stub_status = stub_file ? stub_file->status() : Result<struct stat>(stub_file.error());
   for (const std::string& masked_name : stub.masked_names) {
     const ContainerName name =
         container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
     if (!name.directory.starts_with('/') || name.directory.find("/../") != std::string::npos)
       continue;
-    std::optional<uid_t> owner;
-    if (!is_below_allowed(name.directory, allow)) {
-      if (!stub_status) continue;
-      owner = stub_status->st_uid;
-    }
-    places.push_back({masked_name, name.directory, name.prefix, owner});
+    ContainerPlace place;
+    place.masked_name = masked_name;
+    place.directory = name.directory;
+    place.prefix = name.prefix;
+    place.owner = owner;
+    place.is_allowed = is_below_allowed(name.directory, allow);
+    places.push_back(std::move(place));
   }
   return places;
 }

@@ -217,9 +217,18 @@ class FileContainerReader final : public ContainerReader {
 
 Result<std::shared_ptr<ContainerReader>> ContainerReader::open(int directory,
                                                                const std::string& name) {
+  // A name that was found in a directory leads nowhere else; one that a user gave may be a link.
   // Without a wait, should it be a pipe.
-  File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK));
-  const std::uint64_t file_bytes = MCR_TRY(file.size());
+  const int links = directory == AT_FDCWD ? 0 : O_NOFOLLOW;
+  File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK | links));
+  return read(std::move(file), name);
+}
+
+Result<std::shared_ptr<ContainerReader>> ContainerReader::read(File file, const std::string& name) {
+  const struct stat status = MCR_TRY(file.status());
+  if (!S_ISREG(status.st_mode))
+    return Error{Cause::usage, name + " is no regular file, and so no container"};
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   auto reader = std::make_shared<FileContainerReader>(std::move(file), file_bytes);
   const auto begun = reader->begin();
   if (!begun) {

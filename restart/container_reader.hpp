@@ -19,7 +19,10 @@ namespace mcr::restart {
 class ContainerReader {
  public:
   /// Reads user block and directory, nothing that grows with variables. Errors name the container.
+  /// In a directory that is held open (not AT_FDCWD) the name may be no link.
   static Result<std::shared_ptr<ContainerReader>> open(int directory, const std::string& name);
+  /// The same for a file that is open already; `name` is for errors.
+  static Result<std::shared_ptr<ContainerReader>> read(File file, const std::string& name);
   virtual ~ContainerReader() = default;
 
   /// Its owner counts as this user does (`allow=`): see decode().

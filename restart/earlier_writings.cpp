@@ -2,10 +2,14 @@
 #include "restart/earlier_writings.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_reader.hpp"
 
 namespace mcr::restart {
@@ -15,6 +19,11 @@ namespace {
 bool has_part_of(const std::string& directory, const std::string& name, std::uint32_t rank) {
   const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!home) return true;
+  struct stat status {};
+  if (system_calls().fstatat(home->descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      !is_believed(status.st_uid, ::geteuid())) {
+    return false;  // another user's is none of this launch
+  }
   const auto container = ContainerReader::open(home->descriptor(), name);
   if (!container) return true;
   const auto parts = (*container)->parts();

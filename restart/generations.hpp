@@ -24,6 +24,8 @@
 // the present names prove. Nothing is ever marked: both look anew each time.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -66,6 +68,7 @@ struct Member {
   std::uint64_t written_ns = 0;  ///< of the container: the newest of a path counts
   /// Its bytes are no container's: the file that lies natively at its path, or was kept aside.
   std::optional<NativeMember> native;
+  uid_t owner = 0;  ///< of the container that says so
 };
 
 struct Generation {

@@ -2,10 +2,13 @@
 #include "restart/known_generations.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/masked_name.hpp"
@@ -20,7 +23,7 @@ namespace {
 /// Orders a generation of which nothing is committed behind all others.
 constexpr std::uint64_t not_committed = UINT64_MAX;
 
-void add_container(Generation& generation, const SetIdentity& set,
+void add_container(Generation& generation, const SetIdentity& set, uid_t owner,
                    const std::vector<PartRecord>& parts, std::size_t components) {
   generation.masked_name = set.masked_name;
   Account& account = generation.account;
@@ -37,31 +40,32 @@ void add_container(Generation& generation, const SetIdentity& set,
     const std::string path = path_tail(entry.path, components);
     Member& member = generation.members[path];
     if (set.created_ns < member.written_ns) continue;
-    member = {entry.part, entry.rank, path, set.created_ns, {}};
+    member = {entry.part, entry.rank, path, set.created_ns, {}, owner};
   }
   for (const NativeMember& native : set.natives) {
     account.wrote.insert(native.rank);
     const std::string path = path_tail(native.path, components);
+    if (!is_plain_path(path)) continue;  // it leads out of the set's directory
     Member& member = generation.members[path];
     if (set.created_ns < member.written_ns) continue;
-    member = {PartId{}, native.rank, path, set.created_ns, native};
+    member = {PartId{}, native.rank, path, set.created_ns, native, owner};
   }
 }
 
 /// The sets of a bundle that have the masked name of `place`: those of an earlier start with one rank.
-void add_bundled(const ContainerPlace& place, const File& directory, const std::string& name,
-                 std::size_t components, bool own_only,
+void add_bundled(const ContainerPlace& place, const OpenContainers& directory,
+                 const std::string& name, std::size_t components, bool own_only,
                  std::map<GenerationName, Generation>& by_name) {
   const auto parsed = parse_bundle_name(name);
   if (!parsed) return;
   const auto pattern = parse_bundle_name(
       bundle_name(place.masked_name, "mcr", "launch", PartId{}).prefix + bundle_suffix(0));
   if (!pattern || parsed->pattern != pattern->pattern) return;
-  if (!place.allows(directory, name)) return;
-  const auto reader = ContainerReader::open(directory.descriptor(), name);
+  const auto reader = directory.container(name);
   const auto parts =
       reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
-  if (!parts) return;
+  const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+  if (!parts || !status) return;
   const auto prefix_of = [&](const SetIdentity& set) {
     return container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
   };
@@ -76,19 +80,32 @@ void add_bundled(const ContainerPlace& place, const File& directory, const std::
     Generation& generation = by_name[key];
     generation.name = key;
     ++generation.containers;
-    add_container(generation, set, {(**parts)[i]}, components);
+    add_container(generation, set, status->st_uid, {(**parts)[i]}, components);
   }
+}
+
+/// Whether the file says anything of the sets of `owner`: it is his or root's, or lies where whoever
+/// made it could have exchanged the owner's.
+bool is_believed_here(const File& file, const std::string& path, uid_t owner) {
+  const auto status = file.status();
+  if (!status || !S_ISREG(status->st_mode)) return false;
+  if (is_believed(status->st_uid, owner)) return true;
+  struct stat home {};
+  if (system_calls().fstatat(AT_FDCWD, parent_of(path).c_str(), &home, 0) != 0) return false;
+  return Beside(home, home).believes(status->st_uid, owner);
 }
 
 /// What lies at a name: its stub, or what the note about a native file says (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
-                                 AtName& there, bool& is_native) {
+                                 uid_t owner, AtName& there, bool& is_native) {
   const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
   if (!file) {
     there.kind =
         file.error().system_error == ENOENT ? AtName::Kind::nothing : AtName::Kind::unreadable;
     return std::nullopt;
   }
+  // What a neighbour has put there says nothing, and no rank of the set has a file there.
+  if (!is_believed_here(*file, path, owner)) return std::nullopt;
   there.kind = AtName::Kind::native_file;
   is_native = !is_stub_file(*file);
   if (is_native) {
@@ -155,18 +172,20 @@ std::vector<Generation> stored_generations(const ContainerPlace& place, std::siz
     const auto parsed = parse_container_name(name);
     if (!parsed || parsed->masked_name != wanted->masked_name) continue;
     if (own_only && !name.starts_with(place.prefix)) continue;
-    if (!place.allows(*directory, name)) continue;
+    const auto reader = directory->container(name);
+    // Of somebody else's the set knows nothing.
+    if (!reader && reader.error().cause == Cause::usage) continue;
     const GenerationName key{parsed->launch, parsed->sequence};
     Generation& generation = by_name[key];
     generation.name = key;
     ++generation.containers;
-    const auto reader = ContainerReader::open(directory->descriptor(), name);
     const auto parts =
         reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
     const bool is_sound =
         parts && (*reader)->set().launch == key.launch && (*reader)->set().sequence == key.sequence;
-    if (is_sound) {
-      add_container(generation, (*reader)->set(), **parts, components);
+    const auto status = is_sound ? (*reader)->status() : Result<struct stat>(Error{});
+    if (status) {
+      add_container(generation, (*reader)->set(), status->st_uid, **parts, components);
     } else {
       generation.damaged = true;
     }
@@ -177,7 +196,7 @@ std::vector<Generation> stored_generations(const ContainerPlace& place, std::siz
 
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
-                           const std::string& containers) {
+                           const std::string& containers, uid_t owner) {
   PresentNames present;
   const auto paths_of = [&](std::uint32_t other) {
     return other == rank ? std::vector{path} : sibling_paths(path, masked_name, rank, other);
@@ -191,7 +210,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     AtName there;
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
-      auto stub = read_stub_at(sibling, containers, there, is_native);
+      auto stub = read_stub_at(sibling, containers, owner, there, is_native);
       if (there.kind == AtName::Kind::nothing) continue;
       present.paths[other] = sibling;
       if (stub) present.stubs[other] = std::move(*stub);
@@ -210,7 +229,7 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
       if (!member.native) continue;
       const auto named = present.paths.find(member.rank);
       const std::string here = named == present.paths.end() ? base + path : named->second;
-      const std::string place = place_of_native(containers, *member.native, here);
+      const std::string place = place_of_native(containers, *member.native, here, member.owner);
       generation.damaged |= place.empty();
       AtName& there = present.at[member.rank];
       if (place != here || there.kind != AtName::Kind::native_file) continue;
@@ -294,7 +313,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     known->account.wrote.insert(stub.rank);
     if (is_native) continue;  // its bytes are at its path, and nowhere else yet
     const std::string path = path_tail(stub.path, components);
-    known->members[path] = {stub.part, stub.rank, path, not_committed, {}};
+    known->members[path] = {stub.part, stub.rank, path, not_committed, {}, ::geteuid()};
   }
   return look;
 }

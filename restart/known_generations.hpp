@@ -22,7 +22,8 @@ std::vector<Generation> stored_generations(const ContainerPlace& place, std::siz
                                            bool own_only);
 
 /// The stubs at the names that the ranks have under `masked_name`, which `path` of `rank` fits, and
-/// the notes in `containers` about native files there.
+/// the notes in `containers` about native files there, as far as the owner of the file at `path`,
+/// `owner`, may believe them.
 struct PresentNames {
   std::map<std::uint32_t, AtName> at;
   std::map<std::uint32_t, Stub> stubs;  ///< of native files: what their notes say
@@ -31,7 +32,7 @@ struct PresentNames {
 };
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
-                           const std::string& containers);
+                           const std::string& containers, uid_t owner);
 
 /// Looks where the native members of the generations are: `base` is the directory that all parts
 /// share. One that is gone damages its generation. A present native file without a note is the

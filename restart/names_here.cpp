@@ -37,7 +37,7 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace pla
   here.tail = path_tail(path, here.components);
   here.base = path.substr(0, path.size() - here.tail.size());
   // Beside the stub, under the name that it had: only then the whole tree may have been moved.
-  here.renamed = here.tail != path_tail(stub.path, here.components) || place.owner.has_value();
+  here.renamed = here.tail != path_tail(stub.path, here.components) || place.is_elsewhere();
   if (place.masked_name.find("{part}") == std::string::npos) {
     here.masked_name = here.renamed ? present_mask(stub, path)
                                     : here.base + path_tail(place.masked_name, here.components);

@@ -13,6 +13,8 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/own_containers.hpp"
 #include "restart/stub_file.hpp"
 
 namespace mcr::restart {
@@ -34,8 +36,18 @@ std::string aside_path(const std::string& containers, std::uint64_t inode) {
   return directory_of(containers) + "/" + aside_name(inode);
 }
 
+std::string note_name(std::uint64_t inode) {
+  return aside_name(inode) + std::string(native_note_ending);
+}
+
 std::string note_path(const std::string& containers, std::uint64_t inode) {
   return aside_path(containers, inode) + std::string(native_note_ending);
+}
+
+/// Where notes are and files are kept, as a place for this user's own.
+Result<File> open_home(const std::string& containers) {
+  const File above = MCR_TRY(open_own_containers(containers));
+  return open_in_own_containers(above, std::string(native_members_directory));
 }
 
 bool is_unfinished(const struct stat& note) {
@@ -76,20 +88,20 @@ class NativeSource final : public PartSource {
 }  // namespace
 
 Result<void> note_native(const std::string& containers, const Stub& stub, ino_t inode) {
-  const std::string directory = directory_of(containers);
-  (void)system_calls().mkdirat(AT_FDCWD, containers.c_str(), 0777);
-  (void)system_calls().mkdirat(AT_FDCWD, directory.c_str(), 0777);
-  PendingFile pending = MCR_TRY(PendingFile::create(AT_FDCWD, note_path(containers, inode), 0666));
+  const File above = MCR_TRY(make_own_containers(containers));
+  const File home = MCR_TRY(make_in_own_containers(above, std::string(native_members_directory)));
+  PendingFile pending = MCR_TRY(PendingFile::create(home.descriptor(), note_name(inode), 0666));
   MCR_TRY(pending.file().write_at(0, write_stub(stub)));
   const struct timespec never[2]{};
   if (::futimens(pending.file().descriptor(), never) != 0)
-    return system_error("cannot set the time of", directory);
+    return system_error("cannot set the time of", note_name(inode));
   return pending.finish(Durability::none);
 }
 
 void complete_note(const std::string& containers, const struct stat& status) {
-  const auto note =
-      File::open(AT_FDCWD, note_path(containers, status.st_ino), O_WRONLY | O_NOFOLLOW);
+  const auto home = open_home(containers);
+  const auto note = home ? open_beneath(home->descriptor(), note_name(status.st_ino), O_WRONLY)
+                         : Result<File>(home.error());
   if (!note) return;
   const struct timespec times[2]{status.st_mtim, status.st_mtim};
   (void)::futimens(note->descriptor(), times);
@@ -102,8 +114,11 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!note) return std::nullopt;
   const auto noted = note->status();
+  // It may lead to other bytes than the file's: only the file's owner can say that.
+  if (!noted || !S_ISREG(noted->st_mode) || !is_believed(noted->st_uid, status.st_uid))
+    return std::nullopt;
   auto stub = read_stub_file(*note);
-  if (!noted || !stub) return std::nullopt;
+  if (!stub) return std::nullopt;
   // An unfinished one may have been forgotten: another file may have got its inode since.
   const bool believed = is_unfinished(*noted)
                             ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
@@ -130,10 +145,12 @@ std::optional<NativeNote> find_native_note(const std::string& path, std::string_
 
 Result<void> keep_aside(const NativeNote& note, const std::string& path,
                         const struct stat& status) {
-  const std::string aside = aside_path(note.containers, status.st_ino);
-  if (system_calls().linkat(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), 0) == 0) return {};
+  const File home = MCR_TRY(open_home(note.containers));
+  const std::string aside = aside_name(status.st_ino);
+  const int there = home.descriptor();
+  if (system_calls().linkat(AT_FDCWD, path.c_str(), there, aside.c_str(), 0) == 0) return {};
   if (errno == EEXIST) return {};
-  if (system_calls().renameat(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str()) == 0) return {};
+  if (system_calls().renameat(AT_FDCWD, path.c_str(), there, aside.c_str()) == 0) return {};
   return system_error("cannot keep aside", path);
 }
 
@@ -153,11 +170,11 @@ bool is_kept_aside(const NativeNote& note, const struct stat& status) {
 }
 
 std::string place_of_native(const std::string& containers, const NativeMember& native,
-                            const std::string& path) {
+                            const std::string& path, uid_t owner) {
   for (const std::string& place : {path, aside_path(containers, native.inode)}) {
     struct stat status {};
     if (system_calls().fstatat(AT_FDCWD, place.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        status.st_ino == native.inode &&
+        S_ISREG(status.st_mode) && status.st_uid == owner && status.st_ino == native.inode &&
         static_cast<std::uint64_t>(status.st_size) == native.size) {
       return place;
     }
@@ -169,7 +186,8 @@ Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place,
                                                        const NativeMember& native) {
   File file = MCR_TRY(File::open(AT_FDCWD, place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const struct stat status = MCR_TRY(file.status());
-  if (status.st_ino != native.inode || static_cast<std::uint64_t>(status.st_size) != native.size)
+  if (!S_ISREG(status.st_mode) || status.st_ino != native.inode ||
+      static_cast<std::uint64_t>(status.st_size) != native.size)
     return Error{Cause::system, place + " is another file now", ESTALE};
   return std::unique_ptr<PartSource>(std::make_unique<NativeSource>(std::move(file), native.size));
 }

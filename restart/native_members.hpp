@@ -39,7 +39,8 @@ struct NativeNote {
   Stub stub;
   bool is_complete = false;  ///< the file was closed
 };
-/// The note about the file at `path`, looked for in a directory of containers.
+/// The note about the file at `path`, looked for in a directory of containers: one that the owner of
+/// the file, or root, has made.
 std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
                                          const struct stat& status);
 /// The same where the directory is not known: beside the file, and beside the directories above it
@@ -56,9 +57,10 @@ Result<void> keep_member_aside(const std::string& path, std::string_view contain
 /// True where the file has exactly two names, and one is ours.
 bool is_kept_aside(const NativeNote& note, const struct stat& status);
 
-/// Where the set's native file is now: at `path`, or aside; empty where it is gone.
+/// Where the set's native file is now: at `path`, or aside; empty where it is gone. It must belong
+/// to `owner`, whose container says that it is the set's.
 std::string place_of_native(const std::string& containers, const NativeMember& native,
-                            const std::string& path);
+                            const std::string& path, uid_t owner);
 /// Reads it from there; an error where it has gone meanwhile.
 Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place,
                                                        const NativeMember& native);

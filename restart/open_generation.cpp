@@ -53,19 +53,16 @@ class View {
       return exactly();
     if (!find_place()) return exactly();  // nothing of it is known but the stub
     if (is_launch()) {
-      if (const auto decision = find_decision(decision_directory_, decision_name_))
-        return obey(*decision);
+      if (const auto decision = decided()) return obey(*decision);
     }
     look_for_a_later_stub();
     is_unsettled_ = is_launch() && (drains(stub_.launch_directory) || !puts_a_stub_.empty() ||
                                     another_stub_came());
     if (!is_unsettled_ && is_plainly_whole()) {
       // Written while we looked.
-      if (const auto decision =
-              is_launch() ? find_decision(decision_directory_, decision_name_) : std::nullopt)
-        return obey(*decision);
+      if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
       if (is_launch() && generations_.front().containers > cheap_containers)
-        (void)record_decision(decision_directory_, decision_name_, Decision{}).has_value();
+        (void)decide(Decision{}).has_value();
       return exactly();
     }
     const Choice choice = choose();
@@ -87,7 +84,19 @@ class View {
         container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
     decision_directory_ = decided.directory;
     decision_name_ = decided.prefix + "decision";
+    // A stub alone does not say where this user makes files.
+    may_decide_ = !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;
+  }
+
+  /// What this launch has decided.
+  [[nodiscard]] std::optional<Decision> decided() const {
+    return may_decide_ ? find_decision(decision_directory_, decision_name_) : std::nullopt;
+  }
+  Result<Recorded> decide(const Decision& decision) const {
+    if (!may_decide_)
+      return Error{Cause::usage, decision_directory_ + " is no place for decisions"};
+    return record_decision(decision_directory_, decision_name_, decision);
   }
 
   /// By the containers alone: then every look gives the same, and nothing else has to be read.
@@ -127,7 +136,7 @@ class View {
       }
       pause();
       // Another rank may have been first.
-      if (const auto decision = find_decision(decision_directory_, decision_name_)) {
+      if (const auto decision = decided()) {
         obeyed_ = decision;
         // That rank has waited for the whole time, and this one for most of it.
         if (monotonic_ms() - begin_ms > opener_.wait_ms / 2) note_silence();
@@ -162,7 +171,7 @@ class View {
   Choice look() {
     generations_ = stored_generations(here_.place, here_.components, false);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
-                             here_.place.directory);
+                             here_.place.directory, here_.place.owner);
     if (here_.renamed) add_generations_of_stubs();
     find_native_members(generations_, present_, here_.place.directory, here_.base);
     Question question;
@@ -225,7 +234,7 @@ class View {
     if (choice.kind == Choice::Kind::as_it_is) {
       if (!is_unsettled_) return exactly();
       Decision whole{false, choice.newest, choice.newest};
-      const auto recorded = record_decision(decision_directory_, decision_name_, whole);
+      const auto recorded = decide(whole);
       return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
     }
     const std::string missing =
@@ -243,7 +252,7 @@ class View {
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
     if (is_launch()) {
-      const auto recorded = record_decision(decision_directory_, decision_name_, decision);
+      const auto recorded = decide(decision);
       if (recorded && !recorded->is_ours) {
         is_first = false;
         decision = recorded->decision;
@@ -310,7 +319,7 @@ class View {
     const auto named = present_.paths.find(member.rank);
     const std::string place =
         place_of_native(here_.place.directory, *member.native,
-                        named == present_.paths.end() ? path_ : named->second);
+                        named == present_.paths.end() ? path_ : named->second, member.owner);
     auto source = MCR_TRY(open_native_source(place, *member.native));
     return OpenedPart{std::move(source), std::move(other)};
   }
@@ -352,6 +361,7 @@ class View {
   bool drains_ = false;      ///< this node's stage has parts of launches that nobody goes on with
   std::string decision_directory_;
   std::string decision_name_;
+  bool may_decide_ = false;
   std::vector<Generation> generations_;
   PresentNames present_;
   std::set<std::string> living_;  ///< launches whose ranks live here

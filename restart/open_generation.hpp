@@ -37,6 +37,7 @@ struct Opener {
   Mix mix = Mix::previous;
   std::uint64_t wait_ms = 0;  ///< read_wait=; programs of one rank never wait
   std::string allow = "none";
+  std::string container_dir = "mcr";  ///< the reader's setting: files of his are made there
   /// Where this launch's ranks share what they decode; may be null.
   std::shared_ptr<FrameShare> share = nullptr;
   bool is_native = false;  ///< a native file lies there, and the stub is the note about it

@@ -18,8 +18,7 @@ namespace {
 
 class Search {
  public:
-  Search(const Stub& stub, const std::string& allow, const std::shared_ptr<FrameShare>& share)
-      : stub_(stub), allow_(allow), share_(share) {}
+  Search(const Stub& stub, const std::shared_ptr<FrameShare>& share) : stub_(stub), share_(share) {}
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
     if (!is_above) looked_in_.push_back(place);
@@ -71,7 +70,8 @@ class Search {
     }
     std::string places;
     for (const ContainerPlace& place : looked_in_) {
-      if (const auto removed = removed_set(place.directory, place.prefix))
+      const auto opened = place.open();
+      if (const auto removed = opened ? removed_set(*opened, place.prefix) : std::nullopt)
         return Error{Cause::system, part + " is gone: " + *removed, ENOENT};
       if (!places.empty()) places += ", ";
       places += place.directory + "/" + place.prefix + "*.h5";
@@ -106,11 +106,10 @@ class Search {
     return names;
   }
 
-  Result<std::unique_ptr<PartSource>> in_container(const File& directory,
+  Result<std::unique_ptr<PartSource>> in_container(const OpenContainers& directory,
                                                    const ContainerPlace& place,
                                                    const std::string& name) {
-    if (!place.allows(directory, name)) return std::unique_ptr<PartSource>();
-    auto container = MCR_TRY(ContainerReader::open(directory.descriptor(), name));
+    auto container = MCR_TRY(directory.container(name));
     const SetIdentity& set = container->set();
     const bool is_bundle = !set.bundled.empty();
     if (set.launch != stub_.launch || (!is_bundle && set.sequence != stub_.sequence)) {
@@ -122,7 +121,7 @@ class Search {
       const PartRecord& record = (*parts)[i];
       if (record.entry.part != stub_.part) continue;
       if (is_bundle && set.bundled[i].sequence != stub_.sequence) continue;
-      if (is_below_allowed(place.directory, allow_)) container->trust_owner();
+      if (place.is_allowed) container->trust_owner();
       log_debug(stub_.path, " is read from ", place.directory, "/", name);
       return open_part_image(container, record, share_);
     }
@@ -137,7 +136,6 @@ class Search {
   }
 
   const Stub& stub_;
-  const std::string& allow_;
   const std::shared_ptr<FrameShare>& share_;
   std::vector<ContainerPlace> looked_in_;
   std::optional<Error> problem_;
@@ -159,7 +157,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
       }
     }
   }
-  Search search(stub, allow, share);
+  Search search(stub, share);
   for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;

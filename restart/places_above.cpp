@@ -46,6 +46,17 @@ std::string without_steps_up(std::string_view container_dir) {
   return is_modest ? std::string(container_dir) : std::string();
 }
 
+/// Believed as a place that the stub names by an absolute path.
+ContainerPlace elsewhere(const std::string& masked_name, const std::string& directory,
+                         const std::string& prefix, uid_t owner) {
+  ContainerPlace place;
+  place.masked_name = masked_name;
+  place.directory = directory;
+  place.prefix = prefix;
+  place.owner = owner;
+  return place;
+}
+
 }  // namespace
 
 std::vector<ContainerPlace> places_above(const Stub& stub, const std::string& stub_path,
@@ -67,11 +78,11 @@ std::vector<ContainerPlace> places_above(const Stub& stub, const std::string& st
     for (const std::string& masked_name : stub.masked_names) {
       const auto far =
           far_container_name("/", masked_name, container_dir, stub.launch, stub.sequence);
-      places.push_back({masked_name, directory, far.prefix, status->st_uid});
+      places.push_back(elsewhere(masked_name, directory, far.prefix, status->st_uid));
       if (!with_near_names) continue;
       const ContainerName near =
           container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
-      places.push_back({masked_name, directory, near.prefix, status->st_uid});
+      places.push_back(elsewhere(masked_name, directory, near.prefix, status->st_uid));
     }
   }
   return places;

@@ -7,11 +7,13 @@
 #include "restart/base/file.hpp"
 #include "restart/base/printable.hpp"
 #include "restart/base/time_stamp.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/own_containers.hpp"
 
 namespace mcr::restart {
 namespace {
 
-constexpr const char* log_name = "/set-removed.log";
+constexpr const char* log_name = "set-removed.log";
 constexpr std::uint64_t most_bytes = 256 * 1024;
 
 /// The last bytes of the file, from the beginning of a line.
@@ -32,20 +34,23 @@ std::string tail_of(const File& file, std::uint64_t bytes) {
 
 void note_removed_set(const std::string& containers, const std::string& prefix,
                       const std::string& why) {
-  const auto log =
-      File::open(AT_FDCWD, containers + log_name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
+  const auto home = open_own_containers(containers);
+  if (!home) return;
+  const auto log = open_log(*home, log_name);
   if (!log) return;
   (void)log->append(as_bytes(time_stamp() + " " + printable(prefix + "* " + why) + "\n"))
       .has_value();
   if (log->size().value_or(0) <= most_bytes) return;
   const std::string rest = tail_of(*log, most_bytes / 2);
-  (void)replace_file(AT_FDCWD, containers + log_name, as_bytes(rest), 0666, Durability::none)
+  (void)replace_file(home->descriptor(), log_name, as_bytes(rest), 0666, Durability::none)
       .has_value();
 }
 
-std::optional<std::string> removed_set(const std::string& containers, const std::string& prefix) {
-  const auto log = File::open(AT_FDCWD, containers + log_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!log) return std::nullopt;
+std::optional<std::string> removed_set(const OpenContainers& containers,
+                                       const std::string& prefix) {
+  const auto log = open_file_beneath(containers.descriptor(), log_name);
+  const auto status = log ? log->status() : Result<struct stat>(log.error());
+  if (!status || !containers.believes(status->st_uid)) return std::nullopt;
   const std::string text = tail_of(*log, most_bytes);
   const std::size_t found = text.rfind(" " + printable(prefix) + "* ");
   if (found == std::string::npos) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codecs/base/result.hpp"
+#include "restart/container_places.hpp"
 
 namespace mcr::restart {
 
@@ -15,7 +16,7 @@ namespace mcr::restart {
 void note_removed_set(const std::string& containers, const std::string& prefix,
                       const std::string& why);
 
-/// The line about that set; nothing where there is none.
-std::optional<std::string> removed_set(const std::string& containers, const std::string& prefix);
+/// The line about that set; nothing where there is none, or none that is believed.
+std::optional<std::string> removed_set(const OpenContainers& containers, const std::string& prefix);
 
 }  // namespace mcr::restart

@@ -8,11 +8,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <vector>
 
 #include "restart/base/lock.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
+#include "restart/container_places.hpp"
 #include "restart/stage_files.hpp"
 
 namespace mcr::restart {
@@ -34,7 +38,40 @@ Result<LaunchDirectory> LaunchDirectory::create(const std::string& stage, const 
   MCR_TRY(check_private(made, stage + "/" + name));
   LaunchDirectory directory(stage + "/" + name, std::move(made));
   MCR_TRY(directory.complete());
+  if (!exists(directory.descriptor(), mark_name)) directory.write_mark();
   return directory;
+}
+
+void LaunchDirectory::write_mark() const {
+  const auto own = directory_.status();
+  const auto file = File::open(descriptor(), mark_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!own || !file) return;
+  Bytes content;
+  Writer writer(content);
+  writer.u64(own->st_dev);
+  writer.u64(own->st_ino);
+  writer.u64(clock_ns(CLOCK_REALTIME));
+  (void)file->write_at(0, content).has_value();
+}
+
+bool LaunchDirectory::is_marked() const {
+  // Nobody else sees the directory's number, and nobody can set a change time.
+  constexpr std::uint64_t made_at_once_ns = 2'000'000'000;
+  const auto own = directory_.status();
+  const auto file = open_file_beneath(descriptor(), mark_name);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  const auto content = file ? file->read_all(64) : Result<Bytes>(file.error());
+  if (!own || !status || !content || content->size() != 24) return false;
+  const auto number = [&](std::size_t at) {
+    return little_endian(load<std::uint64_t>(content->data() + at));
+  };
+  const std::uint64_t changed_ns =
+      static_cast<std::uint64_t>(status->st_ctim.tv_sec) * 1'000'000'000 +
+      static_cast<std::uint64_t>(status->st_ctim.tv_nsec);
+  const std::uint64_t said_ns = number(16);
+  const std::uint64_t apart_ns = changed_ns > said_ns ? changed_ns - said_ns : said_ns - changed_ns;
+  return status->st_uid == own->st_uid && status->st_nlink == 1 && number(0) == own->st_dev &&
+         number(8) == own->st_ino && apart_ns < made_at_once_ns;
 }
 
 bool LaunchDirectory::is_of(const std::string& launch) const {
@@ -57,6 +94,50 @@ Result<LaunchDirectory> LaunchDirectory::open(const std::string& path) {
   File directory = MCR_TRY(open_directory(parent.descriptor(), path.substr(slash + 1)));
   MCR_TRY(check_private(directory, path));
   return LaunchDirectory(path, std::move(directory));
+}
+
+Result<LaunchDirectory> LaunchDirectory::open_in(const std::string& stage,
+                                                 const std::string& path) {
+  const auto is_in_stage = [&]() -> Result<bool> {
+    const File own = MCR_TRY(open_directory(AT_FDCWD, stage));
+    MCR_TRY(check_private(own, stage));
+    const File parent = MCR_TRY(open_directory(AT_FDCWD, parent_of(path)));
+    const struct stat wanted = MCR_TRY(own.status());
+    const struct stat there = MCR_TRY(parent.status());
+    return wanted.st_dev == there.st_dev && wanted.st_ino == there.st_ino;
+  };
+  const bool is_ours = is_in_stage().value_or(false);
+  LaunchDirectory directory =
+      MCR_TRY(open(is_ours ? stage + "/" + name_of(path) : real_path(path)));
+  if (!is_ours && !directory.is_marked()) {
+    return Error{Cause::usage, path + " does not lie in the stage " + stage +
+                                   "; name the stage that it lies in with stage=DIRECTORY"};
+  }
+  const bool is_complete =
+      std::all_of(std::begin(subdirectories), std::end(subdirectories),
+                  [&](const char* place) { return exists(directory.descriptor(), place); });
+  if (!is_complete) MCR_TRY(directory.holds_a_launch_alone());
+  return directory;
+}
+
+Result<void> LaunchDirectory::holds_a_launch_alone() const {
+  const auto strange = [&](const std::string& name) {
+    return Error{Cause::usage, path_ + "/" + name +
+                                   " is no file of a launch, so this directory stays in the "
+                                   "stage; move that file elsewhere, and `mcr recover` removes the "
+                                   "rest"};
+  };
+  for (const std::string& name : MCR_TRY(list_directory(descriptor(), "."))) {
+    if (is_file_of_launch(name)) continue;
+    const auto place = std::find(std::begin(subdirectories), std::end(subdirectories), name);
+    if (place == std::end(subdirectories)) return strange(name);
+    const auto inside = list_directory(descriptor(), name);
+    if (!inside && inside.error().system_error == ENOENT) continue;  // just removed
+    for (const std::string& left : MCR_TRY(inside)) {
+      if (!is_name_in(name, left)) return strange(name + "/" + left);
+    }
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> launch_directories(const std::string& stage) {
@@ -215,6 +296,7 @@ Result<bool> LaunchDirectory::remove_if_done() const {
   const std::string name = path_.substr(slash + 1);
   const File stage = MCR_TRY(open_directory(AT_FDCWD, path_.substr(0, slash)));
   if (!MCR_TRY(lock_in_turns(stage, LockKind::exclusive, turns))) return false;
+  MCR_TRY(holds_a_launch_alone());
   for (const State state : {State::open, State::committed}) {
     if (!MCR_TRY(list(state)).empty()) return false;
   }
@@ -238,6 +320,7 @@ Result<bool> LaunchDirectory::remove_if_done() const {
     const auto names = list_directory(descriptor(), place);
     if (!names) continue;
     for (const std::string& left : *names) {
+      if (!is_name_in(place, left)) continue;
       const std::string path = std::string(place) + "/" + left;
       if (auto file = File::open(descriptor(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))
         nameless.push_back(*std::move(file));
@@ -246,7 +329,7 @@ Result<bool> LaunchDirectory::remove_if_done() const {
     (void)system_calls().unlinkat(descriptor(), place, AT_REMOVEDIR);
   }
   for (const std::string& left : MCR_TRY(list_directory(descriptor(), "."))) {
-    (void)system_calls().unlinkat(descriptor(), left.c_str(), 0);
+    if (is_file_of_launch(left)) (void)system_calls().unlinkat(descriptor(), left.c_str(), 0);
   }
   if (system_calls().unlinkat(stage.descriptor(), name.c_str(), AT_REMOVEDIR) != 0) {
     if (errno != ENOENT) return system_error("cannot remove", path_);

@@ -55,6 +55,10 @@ class LaunchDirectory {
   /// the directory must be this user's, closed to others, and lie in a directory of which the same
   /// is true.
   static Result<LaunchDirectory> open(const std::string& path);
+  /// The same for who drains and removes it: `path` must lie in `stage`, which the settings name and
+  /// no file, or have the mark that create() leaves; and be a launch's: all directories of one are
+  /// there, or nothing but names of one.
+  static Result<LaunchDirectory> open_in(const std::string& stage, const std::string& path);
   /// Makes what a process that died in create() left out. For who holds the leader's lock.
   Result<void> complete() const;
 
@@ -192,10 +196,17 @@ class LaunchDirectory {
   Result<std::uint64_t> shrink_pool(std::uint64_t bytes) const;
 
   /// Removes the directory when nothing is open, published or committed and nobody lives. False: it
-  /// stays. The caller holds the leader's lock.
+  /// stays. The caller holds the leader's lock. Only what a launch makes itself is removed: an error
+  /// where anything else lies there.
   Result<bool> remove_if_done() const;
 
  private:
+  /// Says that create() made this very directory: wherever it lies, and whoever names it. A copy of
+  /// the mark, or one that came with files of another's, says nothing.
+  void write_mark() const;
+  [[nodiscard]] bool is_marked() const;
+  /// An error names the first thing in the directory that no launch makes.
+  Result<void> holds_a_launch_alone() const;
   LaunchDirectory(std::string path, File directory);
   /// True for one caller within `valid_ns`: who makes the file `name`.
   [[nodiscard]] bool claim(const char* name, std::uint64_t valid_ns) const;

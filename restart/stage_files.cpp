@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 
@@ -14,6 +15,10 @@ namespace mcr::restart::stage_files {
 
 namespace {
 constexpr std::string_view journal_suffix = ".journal";
+
+bool is_made_of(std::string_view text, std::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
 }  // namespace
 
 const char* state_name(LaunchDirectory::State state) {
@@ -35,6 +40,39 @@ std::string journal_path(LaunchDirectory::State state, const PartId& part) {
 std::optional<PartId> part_of_journal(std::string_view name) {
   if (!name.ends_with(journal_suffix)) return std::nullopt;
   return PartId::parse(name.substr(0, name.size() - journal_suffix.size()));
+}
+
+bool is_file_of_launch(std::string_view name) {
+  for (const std::string_view known :
+       {std::string_view(lock_name), std::string_view(start_name), std::string_view(notice_name),
+        std::string_view(clock_name), std::string_view(mark_name), std::string_view(report_name),
+        std::string_view("leader.log"), std::string_view("summary"),
+        std::string_view("summary.new"), std::string_view("stubs")}) {
+    if (name == known) return true;
+  }
+  // What drains leave for `mcr trace` (aggregation/commit/trace_file).
+  return name.starts_with("trace.") && is_made_of(name.substr(6), "0123456789.new");
+}
+
+bool is_name_in(std::string_view subdirectory, std::string_view name) {
+  constexpr std::string_view digits = "0123456789";
+  constexpr std::string_view hexadecimal = "0123456789abcdef";
+  const std::size_t dot = name.find('.');
+  if (subdirectory == parts_directory) return PartId::parse(name).has_value();
+  if (subdirectory == native_directory) {  // safe_name()
+    return std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '-';
+    });
+  }
+  if (subdirectory == frames_directory) return is_made_of(name, "0123456789abcdef-.");
+  if (subdirectory == ranks_directory && name.starts_with(".new-"))
+    return is_made_of(name.substr(5), hexadecimal);
+  if (subdirectory == ranks_directory || subdirectory == pool_directory) {
+    return dot != std::string_view::npos && is_made_of(name.substr(0, dot), digits) &&
+           is_made_of(name.substr(dot + 1), hexadecimal);
+  }
+  return part_of_journal(name).has_value();  // open, published, committed
 }
 
 std::string bytes_path(const PartId& part) {

@@ -22,6 +22,7 @@ inline constexpr const char* start_name = "starting";
 inline constexpr const char* report_name = "reported";
 inline constexpr const char* notice_name = "notice";
 inline constexpr const char* clock_name = "clock";
+inline constexpr const char* mark_name = "made";
 /// In the order in which they are made; ranks/ comes last, so that who can join finds all the
 /// others.
 inline constexpr const char* subdirectories[] = {"open",           "published",    "committed",
@@ -39,6 +40,10 @@ const char* state_name(LaunchDirectory::State state);
 std::string journal_path(LaunchDirectory::State state, const PartId& part);
 /// Of a name in open/, published/ or committed/.
 std::optional<PartId> part_of_journal(std::string_view name);
+/// Names that a launch makes: in its directory, and in one of its subdirectories.
+bool is_file_of_launch(std::string_view name);
+bool is_name_in(std::string_view subdirectory, std::string_view name);
+
 std::string bytes_path(const PartId& part);
 std::string pool_path(std::uint32_t rank, unsigned slot);
 

@@ -10,6 +10,7 @@
 
 #include "restart/base/system.hpp"
 #include "restart/container_places.hpp"
+#include "restart/own_containers.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -47,14 +48,16 @@ bool is_same(const struct stat& a, const struct stat& b) {
 
 /// By the descriptor, which leads to the stub wherever the program has moved it by now; by its path
 /// only where there is no /proc.
-bool try_link(const File& stub, const std::string& path, const std::string& link) {
+bool try_link(const File& stub, const std::string& path, const File& home,
+              const std::string& link) {
   const std::string open = "/proc/self/fd/" + std::to_string(stub.descriptor());
-  if (system_calls().linkat(AT_FDCWD, open.c_str(), AT_FDCWD, link.c_str(), AT_SYMLINK_FOLLOW) == 0)
+  if (system_calls().linkat(AT_FDCWD, open.c_str(), home.descriptor(), link.c_str(),
+                            AT_SYMLINK_FOLLOW) == 0)
     return true;
   const int number = errno;
   struct stat proc {};
   if (number == ENOENT && system_calls().fstatat(AT_FDCWD, "/proc/self/fd", &proc, 0) != 0)
-    return system_calls().linkat(AT_FDCWD, path.c_str(), AT_FDCWD, link.c_str(), 0) == 0;
+    return system_calls().linkat(AT_FDCWD, path.c_str(), home.descriptor(), link.c_str(), 0) == 0;
   errno = number;
   return false;
 }
@@ -64,25 +67,20 @@ bool try_link(const File& stub, const std::string& path, const std::string& link
 Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
                        const std::string& path) {
   const struct stat status = MCR_TRY(stub.status());
-  const std::string directory = directory_of_links(containers);
-  const std::string link = directory + "/" + name_of_link(part, status.st_ino);
-  bool made = try_link(stub, path, link);
-  if (!made && errno == ENOENT) {
-    (void)system_calls().mkdirat(AT_FDCWD, containers.c_str(), 0777);
-    (void)system_calls().mkdirat(AT_FDCWD, directory.c_str(), 0777);
-    made = try_link(stub, path, link);
-  }
-  if (!made) {
+  const File above = MCR_TRY(make_own_containers(containers));
+  const File home = MCR_TRY(make_in_own_containers(above, std::string(stub_links_directory)));
+  const std::string link = name_of_link(part, status.st_ino);
+  if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};
     return system_error("cannot link", link);
   }
   struct stat linked {};
-  if (system_calls().fstatat(AT_FDCWD, link.c_str(), &linked, AT_SYMLINK_NOFOLLOW) == 0 &&
+  if (system_calls().fstatat(home.descriptor(), link.c_str(), &linked, AT_SYMLINK_NOFOLLOW) == 0 &&
       is_same(linked, status)) {
     return {};
   }
   // Another file had come to the path meanwhile.
-  (void)system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
+  (void)system_calls().unlinkat(home.descriptor(), link.c_str(), 0);
   return Error{Cause::system, path + " has changed meanwhile", ESTALE};
 }
 
@@ -103,7 +101,10 @@ std::optional<std::string> our_link_to(const Stub& stub, const std::string& path
 
 void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status) {
   const std::string link = directory_of_links(containers) + "/" + name_of_link(part, status.st_ino);
-  (void)system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
+  struct stat there {};
+  if (system_calls().fstatat(AT_FDCWD, link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+      is_same(there, status))
+    (void)system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
 }
 
 Result<StubLinks> StubLinks::list(const std::string& containers) {
@@ -123,7 +124,7 @@ Result<StubLinks> StubLinks::list(const std::string& containers) {
   return links;
 }
 
-StubLinks::Fate StubLinks::fate(const PartId& part) const {
+StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
   Fate fate = Fate::unknown;
   const auto [begin, end] = names_.equal_range(part);
   for (auto entry = begin; entry != end; ++entry) {
@@ -132,6 +133,8 @@ StubLinks::Fate StubLinks::fate(const PartId& part) const {
                                AT_SYMLINK_NOFOLLOW) != 0) {
       return Fate::unknown;
     }
+    // One that another has made says nothing of this user's stub.
+    if (status.st_uid != owner) continue;
     if (!S_ISREG(status.st_mode) || parse_link_name(entry->second)->inode != status.st_ino)
       continue;
     if (status.st_nlink != 1) return Fate::in_use;

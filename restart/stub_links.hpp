@@ -50,8 +50,8 @@ class StubLinks {
     in_use,    ///< the program has the stub under some name
     given_up,  ///< it was deleted or overwritten, under its last name
   };
-  /// Looks anew at each call.
-  [[nodiscard]] Fate fate(const PartId& part) const;
+  /// Looks anew at each call, at the links that belong to `owner`, whose set the part is of.
+  [[nodiscard]] Fate fate(const PartId& part, uid_t owner) const;
   /// When the last name but ours went, as far as the file system says; 0 unknown.
   [[nodiscard]] std::uint64_t changed_ns(const PartId& part) const;
   [[nodiscard]] std::vector<PartId> parts() const;

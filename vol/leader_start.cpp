@@ -193,12 +193,14 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   return stage.looks_in_vain < most_looks_in_vain;
 }
 
-void adopt_launch(const std::string& launch_directory) {
-  const auto directory = restart::LaunchDirectory::open(launch_directory);
+void adopt_launch(const std::string& stage, const std::string& launch_directory) {
+  const auto directory = restart::LaunchDirectory::open_in(stage, launch_directory);
+  if (!directory) restart::log_debug("adopts nothing: ", directory.error().message);
   if (!directory || directory->has_leader()) return;
   const std::string command = command_path();
-  const int status = spawn(command, {command, "leader", "--detach", "--adopt", launch_directory});
-  restart::log_debug("starts a leader for ", launch_directory,
+  const int status = spawn(
+      command, {command, "leader", "--detach", "--stage", stage, "--adopt", directory->path()});
+  restart::log_debug("starts a leader for ", directory->path(),
                      ", which has none: ", std::strerror(status));
 }
 
@@ -233,7 +235,7 @@ void adopt_orphans(const std::string& stage) {
           ", because its leader was ended before it had brought them to storage; a "
           "leader does so now");
     }
-    adopt_launch(path);
+    adopt_launch(stage, path);
   }
 }
 

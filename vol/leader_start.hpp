@@ -18,8 +18,9 @@ enum class LeaderLook : std::uint8_t {
 /// be put there.
 bool ensure_leader(JobStage& stage, LeaderLook look);
 
-/// Starts a leader for another launch's directory in the stage, where parts wait and none leads.
-void adopt_launch(const std::string& launch_directory);
+/// Starts a leader for another launch's directory, where parts wait and none leads. Only in `stage`,
+/// which the settings name: `launch_directory` may come from a stub, and a leader removes it.
+void adopt_launch(const std::string& stage, const std::string& launch_directory);
 
 /// The same for all of this user's launches in the stage of which nobody lives. Once a process: for
 /// one that only reads, and so has no leader of its own to see to them.

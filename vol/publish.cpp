@@ -27,6 +27,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
+#include "restart/own_containers.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 #include "vol/driver/replaced_member.hpp"
@@ -209,31 +210,30 @@ void unlock_published(const StagedPart& part) {
 Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,
                                    const std::string& word, ByteSpan content,
                                    const restart::File& old) {
-  const auto attempt = [&](const std::string& temporary) -> Result<restart::File> {
-    restart::File file = MCR_TRY(
-        restart::File::open(AT_FDCWD, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  const auto attempt = [&](int home, const std::string& temporary) -> Result<restart::File> {
+    restart::File file =
+        MCR_TRY(restart::File::open(home, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     auto written = file.write_at(0, content);
     if (written) written = restart::copy_attributes(old, file);
-    if (written && restart::system_calls().renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD,
-                                                    path.c_str()) != 0) {
+    if (written &&
+        restart::system_calls().renameat(home, temporary.c_str(), AT_FDCWD, path.c_str()) != 0) {
       written = restart::system_error("cannot rename", temporary);
     }
     if (!written) {
-      restart::system_calls().unlinkat(AT_FDCWD, temporary.c_str(), 0);
+      restart::system_calls().unlinkat(home, temporary.c_str(), 0);
       return written.error();
     }
     return file;
   };
   if (!temporary_directory.empty()) {
-    const std::string temporary = temporary_directory + "/set-new." + word;
-    auto done = attempt(temporary);
-    if (!done && done.error().system_error == ENOENT) {
-      restart::system_calls().mkdirat(AT_FDCWD, temporary_directory.c_str(), 0777);
-      done = attempt(temporary);
+    auto home = restart::open_own_containers(temporary_directory);
+    if (!home && home.error().system_error == ENOENT)
+      home = restart::make_own_containers(temporary_directory);
+    if (home) {
+      if (auto done = attempt(home->descriptor(), "set-new." + word)) return done;
     }
-    if (done) return done;
   }
-  return attempt(restart::parent_of(path) + "/.mcr-" + word);
+  return attempt(AT_FDCWD, restart::parent_of(path) + "/.mcr-" + word);
 }
 
 }  // namespace mcr::vol

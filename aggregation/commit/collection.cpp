@@ -15,6 +15,7 @@
 #include "aggregation/commit/collection.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -125,7 +126,8 @@ class Collector {
       if (!name.ends_with(decision_word) ||
           restart::system_calls().fstatat(home.descriptor(), name.c_str(), &status,
                                           AT_SYMLINK_NOFOLLOW) != 0 ||
-          modified_ns(status) >= begun_ns_ || !is_about_this_name(name)) {
+          status.st_uid != ::geteuid() || modified_ns(status) >= begun_ns_ ||
+          !is_about_this_name(name)) {
         continue;
       }
       (void)restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
@@ -144,7 +146,8 @@ class Collector {
       const auto note = File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       const auto status = note ? note->status() : Result<struct stat>(note.error());
       const auto stub = note ? restart::read_stub_file(*note) : Result<restart::Stub>(note.error());
-      if (!status || !stub || !is_older_writing(*stub, *status)) continue;
+      if (!status || !stub || status->st_uid != ::geteuid()) continue;
+      if (!is_older_writing(*stub, *status)) continue;
       const std::string aside = name.substr(0, name.size() - restart::native_note_ending.size());
       (void)restart::system_calls().unlinkat(home->descriptor(), aside.c_str(), 0);
       (void)restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
@@ -195,7 +198,7 @@ class Collector {
       for (const StoredPart& part : set.parts) listed.insert(part.part);
     }
     for (const PartId& part : links.parts()) {
-      if (!listed.contains(part) && links.fate(part) == StubLinks::Fate::given_up &&
+      if (!listed.contains(part) && links.fate(part, ::geteuid()) == StubLinks::Fate::given_up &&
           links.changed_ns(part) < begun_ns_) {
         links.remove(part);
       }

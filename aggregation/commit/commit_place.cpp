@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +17,9 @@
 #include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/time_stamp.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_reader.hpp"
+#include "restart/own_containers.hpp"
 
 namespace mcr::aggregation {
 
@@ -29,9 +32,14 @@ Present find_present(const ContainerName& where, KnownContainers* known) {
   Present present;
   KnownContainers listed_now;
   present.names = (known != nullptr ? *known : listed_now).find(where);
+  if (present.names.empty()) return present;
+  const auto home = File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
+  if (!home) return present;
   for (const std::string& name : present.names) {
-    const auto reader = restart::ContainerReader::open(AT_FDCWD, where.directory + "/" + name);
-    if (!reader) continue;
+    const auto reader = restart::ContainerReader::open(home->descriptor(), name);
+    const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+    // What is in one of these leaves the stage: only what this user's leaders have written counts.
+    if (!status || !restart::is_believed(status->st_uid, ::geteuid())) continue;
     const auto parts = (*reader)->parts();
     if (!parts) continue;
     for (const auto& record : **parts) present.parts.insert(record.entry.part);
@@ -147,8 +155,8 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
 
 void report_trouble(const std::string& container_directory, const std::string& message) {
   restart::log_warning(message);
-  const auto log = File::open(AT_FDCWD, container_directory + "/set-trouble.log",
-                              O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0666);
+  const auto home = restart::open_own_containers(container_directory);
+  const auto log = home ? restart::open_log(*home, "set-trouble.log") : Result<File>(home.error());
   if (log)
     (void)log->append(as_bytes(restart::time_stamp() + " " + restart::printable(message) + "\n"))
         .has_value();

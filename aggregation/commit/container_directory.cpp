@@ -12,14 +12,18 @@
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/own_containers.hpp"
 
 namespace mcr::aggregation {
 
 using restart::File;
 
 Result<void> make_container_directory(const std::string& path) {
-  const bool is_new = restart::system_calls().mkdirat(AT_FDCWD, path.c_str(), 0777) == 0;
-  if (!is_new && errno != EEXIST) return restart::system_error("cannot make directory", path);
+  if (restart::name_of(path) == "..") return {};  // container_dir=../mcr
+  struct stat there {};
+  const bool is_new =
+      restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;
+  MCR_TRY(restart::make_own_containers(path));
   // One that is there already may have been made by a rank, or by a leader that died over it: so
   // each leader sees to it once.
   static std::mutex mutex;

@@ -12,8 +12,11 @@
 
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
+#include "restart/container_places.hpp"
 #include "restart/container_reader.hpp"
+#include "restart/known_generations.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/native_members.hpp"
 #include "restart/removed_sets.hpp"
@@ -22,6 +25,7 @@
 namespace mcr::aggregation {
 
 namespace fs = std::filesystem;
+using restart::File;
 using restart::name_of;
 using restart::parent_of;
 
@@ -32,6 +36,30 @@ bool same_directory(const std::string& a, const std::string& b) {
   struct stat second {};
   return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+bool is_shared_by_all(const std::string& directory) {
+  struct stat outer {};
+  struct stat inner {};
+  return ::stat(directory.c_str(), &inner) == 0 &&
+         ::stat(parent_of(directory).c_str(), &outer) == 0 &&
+         restart::Beside(outer, inner).is_shared_by_all();
+}
+
+/// Where a native member is: at its path, or kept aside; empty where neither is the container
+/// owner's file.
+std::string native_in_tree(const std::string& container, const IndexPlace& place,
+                           const restart::NativeMember& native, uid_t owner) {
+  const auto home = File::open(AT_FDCWD, place.base, O_PATH | O_DIRECTORY);
+  if (home && !place.below.empty()) {
+    const auto file = restart::open_file_beneath(home->descriptor(), place.below);
+    const auto status = file ? file->status() : Result<struct stat>(file.error());
+    if (status && status->st_uid == owner && status->st_ino == native.inode &&
+        static_cast<std::uint64_t>(status->st_size) == native.size) {
+      return place.text;
+    }
+  }
+  return restart::place_of_native(parent_of(container), native, {}, owner);
 }
 
 std::string prefix_of(const std::string& container) {
@@ -80,24 +108,29 @@ Result<std::set<PartId>> parts_of_stubs_below(const std::string& base) {
   return parts;
 }
 
-/// True where the stub of that part, or a copy of it, lies at its path.
+bool means_nothing_there(const Error& error) {
+  return error.system_error == ENOENT || error.system_error == ENOTDIR;
+}
+
+/// True where the stub of that part, or a copy of it, lies at its path, or may lie there.
 bool lies_at_its_path(const StoredPart& part) {
-  const auto file = restart::File::open(AT_FDCWD, part.path, O_RDONLY | O_NONBLOCK);
-  if (!file) return file.error().system_error != ENOENT && file.error().system_error != ENOTDIR;
+  const auto file = part.open();
+  if (!file) return !means_nothing_there(file.error());
   if (!restart::is_stub_file(*file)) return false;
   const auto stub = restart::read_stub_file(*file);
   return !stub || stub->part == part.part;
 }
 
 bool is_path_free(const StoredPart& part) {
-  struct stat status {};
-  return ::lstat(part.path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+  const auto there = part.open();
+  return !there && means_nothing_there(there.error());
 }
 
 bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
   if (set.is_unreadable || !set.natives.empty()) return false;
   return std::all_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
-    return links.fate(part.part) == restart::StubLinks::Fate::given_up && !lies_at_its_path(part);
+    return links.fate(part.part, set.owner) == restart::StubLinks::Fate::given_up &&
+           !lies_at_its_path(part);
   });
 }
 
@@ -107,15 +140,27 @@ SetName name_of_set(const restart::SetIdentity& set) {
   return {set.launch, set.masked_name, set.sequence};
 }
 
+/// Whose word a container is.
+struct Speaker {
+  uid_t name = 0;  ///< 0 where all who may write there could have exchanged each other's files
+  uid_t owner = 0;
+  gid_t group = 0;
+};
+
 /// What a container, or the part of a bundle that is of one set, says of its set.
 struct StoredContainer {
   std::string path;
+  Speaker speaker;
   std::vector<restart::PartRecord> parts;
   std::uint64_t bytes = 0;
 };
 
 void add_container(StoredSet& set, const restart::SetIdentity& identity, const std::string& prefix,
                    const StoredContainer& container, std::vector<std::string>& accounts) {
+  if (set.prefix.empty()) {
+    set.owner = container.speaker.owner;
+    set.group = container.speaker.group;
+  }
   set.name = name_of_set(identity);
   set.rank_count = std::max(set.rank_count, identity.rank_count);
   set.prefix = prefix;
@@ -129,38 +174,71 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
   set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
   set.order_ns = set.order_ns == 0 ? identity.order() : std::min(set.order_ns, identity.order());
-  const std::string base = base_of(container.path, identity);
-  const auto below = [&](const std::string& path) {
-    return path.starts_with('/') ? path : base + "/" + path;
-  };
   for (const restart::PartRecord& record : container.parts) {
     const restart::PartEntry& entry = record.entry;
-    set.parts.push_back({entry.part, entry.rank, below(entry.path), entry.mode, entry.size});
+    IndexPlace place = place_in_tree(container.path, identity, entry.path);
+    set.container_dir = place.container_dir;
+    set.parts.push_back({entry.part, entry.rank, std::move(place.text), entry.mode, entry.size,
+                         std::move(place.base), std::move(place.below)});
     set.account.wrote.insert(entry.rank);
   }
   for (const restart::NativeMember& native : identity.natives) {
-    const std::string own_path = below(native.path);
-    const std::string place = restart::place_of_native(parent_of(container.path), native, own_path);
-    if (place.empty()) {
-      set.lost_natives.push_back(own_path);
+    const IndexPlace place = place_in_tree(container.path, identity, native.path);
+    const std::string there =
+        native_in_tree(container.path, place, native, container.speaker.owner);
+    if (there.empty()) {
+      set.lost_natives.push_back(place.text);
       continue;
     }
     set.account.wrote.insert(native.rank);
-    (place == own_path ? set.natives : set.kept_aside).push_back(place);
+    (there == place.text ? set.natives : set.kept_aside).push_back(there);
   }
 }
 
 }  // namespace
 
-std::string base_of(const std::string& container, const restart::SetIdentity& set) {
+IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,
+                         const std::string& path) {
   const std::string directory = parent_of(container);
-  const std::string recorded =
-      restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).base;
+  const std::string above = parent_of(directory);
   const std::string name = name_of(directory);
-  for (const std::string& relative : {name, "../" + name}) {
-    if (same_directory(recorded + "/" + relative, directory)) return recorded;
+  const restart::ContainerName written =
+      restart::container_name(set.masked_name, "mcr", set.launch, set.sequence);
+  IndexPlace place{path, above, {}, name};
+  // Where files were renamed before their commit, or lie further below, paths are absolute.
+  if (path.starts_with('/')) {
+    const std::string root = restart::real_path(above);
+    const bool is_below = path.starts_with(root == "/" ? root : root + "/");
+    const std::string below = is_below ? path.substr(root == "/" ? 1 : root.size() + 1)
+                                       : restart::path_tail(path, written.depth + 1);
+    if (restart::is_plain_path(below)) place.below = below;
+    return place;
   }
-  return parent_of(directory);
+  std::string tail = path;
+  if (same_directory(written.base, above)) {
+    place.text = written.base;
+  } else if (const std::string sibling = name_of(written.base);
+             restart::is_plain_path(sibling) &&
+             same_directory(written.base, above + "/" + sibling)) {
+    place.text = written.base;  // container_dir=../mcr
+    place.container_dir = "../" + name;
+    tail = sibling + "/" + tail;
+  } else {
+    place.text = above;  // the whole tree was moved
+  }
+  const std::string shown = place.container_dir == name ? tail : tail.substr(tail.find('/') + 1);
+  place.text = (place.text == "/" ? "/" : place.text + "/") + shown;
+  if (restart::is_plain_path(tail)) place.below = tail;
+  return place;
+}
+
+Result<File> StoredPart::open() const {
+  if (below.empty()) {
+    errno = EXDEV;
+    return restart::system_error("is not looked at, because it leads out of its directory:", path);
+  }
+  const File home = MCR_TRY(File::open(AT_FDCWD, base, O_PATH | O_DIRECTORY));
+  return restart::open_beneath(home.descriptor(), below, O_RDONLY);
 }
 
 std::string name_prefix_of(const restart::SetIdentity& set) {
@@ -169,41 +247,49 @@ std::string name_prefix_of(const restart::SetIdentity& set) {
 
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
                                    std::vector<std::string>& unreadable) {
-  std::map<SetName, StoredSet> sets;
-  std::map<SetName, std::vector<std::string>> accounts;  // containers without parts
-  std::map<std::string, std::string> damage;  // by prefix: a set of which one container is damaged
+  // A neighbour's container is none of another's set, whatever it says, but where both could have
+  // exchanged each other's files.
+  using Key = std::pair<SetName, uid_t>;
+  std::map<Key, StoredSet> sets;
+  std::map<Key, std::vector<std::string>> accounts;  // containers without parts
+  // By prefix and owner: a set of which one container is damaged.
+  std::map<std::pair<std::string, uid_t>, std::string> damage;
+  std::map<std::string, bool> shared;  // by directory
   for (const std::string& path : containers) {
+    struct stat own {};
+    (void)::stat(path.c_str(), &own);
+    const std::string directory = parent_of(path);
+    if (!shared.contains(directory)) shared[directory] = is_shared_by_all(directory);
+    const uid_t speaker = shared[directory] ? 0 : own.st_uid;
     const auto reader = restart::ContainerReader::open(AT_FDCWD, path);
     const auto parts = reader ? (*reader)->parts()
                               : Result<const std::vector<restart::PartRecord>*>(reader.error());
     if (!parts) {
       unreadable.push_back(parts.error().message);
-      damage.emplace(prefix_of(path), parts.error().message);
+      damage.emplace(std::pair(prefix_of(path), speaker), parts.error().message);
       continue;
     }
-    struct stat status {};
-    const bool has_size = ::stat(path.c_str(), &status) == 0;
-    const StoredContainer container{path, **parts,
-                                    has_size ? static_cast<std::uint64_t>(status.st_size) : 0};
     const restart::SetIdentity& identity = (*reader)->set();
+    const Speaker owner{speaker, own.st_uid, own.st_gid};
+    const StoredContainer container{path, owner, **parts, static_cast<std::uint64_t>(own.st_size)};
     if (identity.bundled.empty()) {
-      add_container(sets[name_of_set(identity)], identity, prefix_of(path), container,
-                    accounts[name_of_set(identity)]);
+      const Key key{name_of_set(identity), speaker};
+      add_container(sets[key], identity, prefix_of(path), container, accounts[key]);
       continue;
     }
     for (std::size_t i = 0; i < container.parts.size(); ++i) {
       const restart::SetIdentity one = restart::set_of_part(identity, i);
-      StoredSet& set = sets[name_of_set(one)];
-      set.is_bundled = true;
-      add_container(set, one, parent_of(path) + "/" + name_prefix_of(one),
-                    {path, {container.parts[i]}, container.bytes / container.parts.size()},
-                    accounts[name_of_set(one)]);
+      const Key key{name_of_set(one), speaker};
+      sets[key].is_bundled = true;
+      add_container(sets[key], one, parent_of(path) + "/" + name_prefix_of(one),
+                    {path, owner, {container.parts[i]}, container.bytes / container.parts.size()},
+                    accounts[key]);
     }
   }
   std::vector<StoredSet> all;
-  for (auto& [name, set] : sets) {
-    set.containers.insert(set.containers.end(), accounts[name].begin(), accounts[name].end());
-    if (const auto found = damage.find(set.prefix); found != damage.end()) {
+  for (auto& [key, set] : sets) {
+    set.containers.insert(set.containers.end(), accounts[key].begin(), accounts[key].end());
+    if (const auto found = damage.find(std::pair(set.prefix, key.second)); found != damage.end()) {
       set.damaged.push_back(found->second);
       set.is_unreadable = true;
     }
@@ -233,16 +319,21 @@ Replacements::Replacements(const std::vector<StoredSet>& sets) {
   };
   for (const StoredSet& set : sets) {
     if (set.wholeness != Wholeness::whole) continue;
-    offer(newest_of_name_[set.name.masked_name], set);
-    offer(newest_of_shape_[restart::pattern_of(set.name.masked_name)], set);
+    offer(newest_of_name_[{set.name.masked_name, set.owner}], set);
+    offer(newest_of_shape_[{restart::pattern_of(set.name.masked_name), set.owner}], set);
   }
 }
 
 const StoredSet* Replacements::of(const StoredSet& set, bool of_same_shape) const {
-  const auto newer = [&](const auto& newest, const std::string& key) -> const StoredSet* {
-    const auto found = newest.find(key);
-    if (found == newest.end() || !was_written_before(set, *found->second)) return nullptr;
-    return found->second;
+  // Only the owner of a set, or root, replaces it.
+  const auto newer = [&](const Newest& newest, const std::string& name) {
+    const StoredSet* best = nullptr;
+    for (const uid_t owner : {set.owner, uid_t{0}}) {
+      const auto found = newest.find({name, owner});
+      if (found == newest.end() || !was_written_before(set, *found->second)) continue;
+      if (best == nullptr || was_written_before(*best, *found->second)) best = found->second;
+    }
+    return best;
   };
   const bool is_deleted = of_same_shape && !set.parts.empty() &&
                           std::all_of(set.parts.begin(), set.parts.end(), is_path_free);
@@ -299,7 +390,7 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
     const bool in_use =
         !is_certain && std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
           return named[base].contains(part.part) ||
-                 here.fate(part.part) == restart::StubLinks::Fate::in_use;
+                 here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
         });
     if (!in_use) found.push_back({&set, replacement});
   }
@@ -313,8 +404,20 @@ Result<void> remove_set(const GivenUp& order) {
                             "removed: the program has deleted or overwritten its files, and " +
                                 name_of(order.replacement->prefix) +
                                 "* is whole; a copy of a stub keeps nothing alive");
+  const File home = MCR_TRY(File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
   for (const std::string& path : set.containers) {
-    if (restart::system_calls().unlinkat(AT_FDCWD, path.c_str(), 0) != 0 && errno != ENOENT)
+    // The very ones that were looked at, wherever the directory's name leads by now.
+    const std::string name = name_of(path);
+    struct stat there {};
+    if (restart::system_calls().fstatat(home.descriptor(), name.c_str(), &there,
+                                        AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) continue;
+      return restart::system_error("cannot look at", path);
+    }
+    if (there.st_uid != set.owner)
+      return Error{Cause::system, path + " belongs to somebody else by now", EPERM};
+    if (restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0) != 0 &&
+        errno != ENOENT)
       return restart::system_error("cannot remove", path);
   }
   const auto links = MCR_TRY(restart::StubLinks::list(directory));

@@ -3,12 +3,16 @@
 // nobody needs any more.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aggregation/merge/sets.hpp"
+#include "restart/base/file.hpp"
 #include "restart/format/index.hpp"
 #include "restart/stub_links.hpp"
 
@@ -17,13 +21,23 @@ namespace mcr::aggregation {
 struct StoredPart {
   PartId part;
   std::uint32_t rank = 0;
-  std::string path;  ///< absolute: where the program left its stub
+  std::string path;  ///< where the program left its stub, for people and for comparing
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
+  /// Where the stub is looked for: `below` in `base`, and nowhere else. Empty where the container
+  /// names a path that leads out of there.
+  std::string base;
+  std::string below;
+
+  /// Opens what lies there; no link is followed. ENOENT, ENOTDIR: nothing does.
+  [[nodiscard]] Result<restart::File> open() const;
 };
 
 struct StoredSet {
   SetName name;
+  uid_t owner = 0;  ///< of its containers: nobody else speaks for it
+  gid_t group = 0;
+  std::string container_dir;  ///< the setting, as it must have been
   std::uint32_t rank_count = 1;
   std::string prefix;                   ///< that the paths of its containers have in common
   std::vector<std::string> containers;  ///< paths; those without parts come last
@@ -52,23 +66,31 @@ std::string name_prefix_of(const restart::SetIdentity& set);
 /// The newest whole set; nullptr where there is none.
 const StoredSet* newest_whole(const std::vector<StoredSet>& sets);
 
-/// Where a part's stub belongs: its path in the index, below the directory that all parts share.
-/// That one is where the masked name says, or, where the whole tree was moved, the parent of the
-/// containers'.
-std::string base_of(const std::string& container, const restart::SetIdentity& set);
+/// Where a path of a container's index leads: below the directory in which that of the containers
+/// stands, and nowhere else, whatever the container says.
+struct IndexPlace {
+  std::string text;           ///< as the program knew it, where the tree was not moved
+  std::string base;           ///< the directory, seen from the container
+  std::string below;          ///< empty: the path leads out of there
+  std::string container_dir;  ///< the setting
+};
+IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,
+                         const std::string& path);
 
 /// Which whole sets replace others; each of `sets`, which must outlive this, is looked at once.
 class Replacements {
  public:
   explicit Replacements(const std::vector<StoredSet>& sets);
-  /// The newest whole set that is newer and replaces this one: of the same masked name or, where
+  /// The newest whole set that is newer and replaces this one: of the same owner and masked name or, where
   /// nothing lies at any of its paths any more and `of_same_shape`, of the same shape (step00010 and
   /// step00020). nullptr: there is none, and the set must stay.
   [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_shape) const;
 
  private:
-  std::map<std::string, const StoredSet*> newest_of_name_;   ///< whole ones, by masked name
-  std::map<std::string, const StoredSet*> newest_of_shape_;  ///< and by pattern_of that
+  using Newest =
+      std::map<std::pair<std::string, uid_t>, const StoredSet*>;  ///< whole; by name, owner
+  Newest newest_of_name_;                                         ///< by masked name
+  Newest newest_of_shape_;                                        ///< by pattern_of that
 };
 
 /// Sets that the program has given up for certain, each with the set that replaces it: every part's

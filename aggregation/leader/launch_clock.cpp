@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +12,9 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_reader.hpp"
 
@@ -31,6 +34,16 @@ struct SetsThere {
   std::uint64_t newest_of_others = 0;  ///< order of the newest set of another launch
   std::uint64_t own_behind = 0;        ///< what was added to the times of this launch's own sets
 };
+
+/// A neighbour's container says nothing of this user's clock.
+bool is_believed_in(const restart::File& home, const std::string& path, uid_t writer) {
+  const auto inner = home.status();
+  struct stat outer {};
+  return inner &&
+         restart::system_calls().fstatat(AT_FDCWD, restart::parent_of(path).c_str(), &outer, 0) ==
+             0 &&
+         restart::Beside(outer, *inner).believes(writer, ::geteuid());
+}
 
 /// Of another launch those that came last; supplements come when their sets are old.
 Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
@@ -59,7 +72,8 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     if (dated.size() > looked_at_of_each_launch) dated.resize(looked_at_of_each_launch);
     for (const auto& [modified, name] : dated) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
-      if (!reader) continue;
+      const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+      if (!status || !is_believed_in(*home, path, status->st_uid)) continue;
       const restart::SetIdentity& whole = (*reader)->set();
       for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
         const restart::SetIdentity set = restart::set_of_part(whole, i);

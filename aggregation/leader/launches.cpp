@@ -87,7 +87,7 @@ std::string LaunchStatus::what_stands_still() const {
 Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage) {
   std::vector<LaunchStatus> all;
   for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
-    const auto directory = LaunchDirectory::open(path);
+    const auto directory = LaunchDirectory::open_in(stage, path);
     if (!directory) continue;
     auto status = look_at_launch(*directory);
     if (status) all.push_back(std::move(*status));
@@ -108,13 +108,13 @@ Result<std::size_t> adopt_launches(const std::string& stage, const std::string& 
   std::size_t started = 0;
   for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
     if (path == except) continue;
-    const auto directory = LaunchDirectory::open(path);
+    const auto directory = LaunchDirectory::open_in(stage, path);
     if (!directory || directory->has_leader()) continue;
     const bool has_parts = parts_in(*directory) > 0;
     const auto lives = directory->anybody_lives();
     const bool is_over = kept_too && !(lives && *lives);
     if (!has_parts && !is_over) continue;
-    MCR_TRY(start_again({"leader", "--detach", "--adopt", path}));
+    MCR_TRY(start_again({"leader", "--detach", "--stage", stage, "--adopt", path}));
     ++started;
   }
   return started;
@@ -143,7 +143,7 @@ Result<Drained> wait_until_drained(
         if (is_new) {
           hopeless = false;
         } else if (tried[launch.path]++ < leaders_tried) {
-          MCR_TRY(start_again({"leader", "--detach", "--adopt", launch.path}));
+          MCR_TRY(start_again({"leader", "--detach", "--stage", stage, "--adopt", launch.path}));
           started[launch.path] = clock::now();
           hopeless = false;
         }

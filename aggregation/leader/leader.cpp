@@ -453,7 +453,11 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     // A rank may have begun to share since.
     const auto shared = restart::drop_idle_frames(directory, 0, frames_idle_ns);
     const bool is_shared = shared && *shared;
-    report.removed = !is_shared && MCR_TRY(directory.remove_if_done());
+    if (!is_shared) {
+      const auto removed = directory.remove_if_done();
+      if (!removed) restart::log_warning(removed.error().message);
+      report.removed = MCR_TRY(removed);
+    }
     report.left = report.removed ? 0 : parts_in(directory);
     if (report.removed || was_terminated) return report;
     // Who joined while we were leaving found our lock held, and counts on us.

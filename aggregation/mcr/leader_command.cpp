@@ -7,6 +7,7 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/surroundings.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -38,7 +39,8 @@ Result<LeaderReport> lead_launch(const LeaderWords& words) {
   (void)options.settings.set_all(words.settings, "plugin").has_value();
   if (!words.adopt.empty()) {
     options.adopts_others = false;
-    return lead(MCR_TRY(restart::LaunchDirectory::open(words.adopt)), options);
+    const std::string stage = MCR_TRY(stage_path(words.stage));
+    return lead(MCR_TRY(restart::LaunchDirectory::open_in(stage, words.adopt)), options);
   }
   if (words.stage.empty() || words.node.empty() || words.launch.empty()) {
     return Error{Cause::usage, "say --stage, --node and --launch, or --adopt DIRECTORY"};
@@ -53,10 +55,11 @@ RunCommand declare_leader(CLI::App& app) {
   const auto words = std::make_shared<LeaderWords>();
   app.add_flag("--detach", words->detach, "go on in the background, apart from the job");
   app.add_flag("--detached", words->is_detached)->group("");
-  app.add_option("--stage", words->stage, "directory of the stage");
+  app.add_option("--stage", words->stage,
+                 "directory of the stage (with --adopt: default the setting stage=)");
   app.add_option("--node", words->node, "name of the node");
   app.add_option("--launch", words->launch, "nonce of the launch");
-  app.add_option("--adopt", words->adopt, "launch directory whose leader is gone");
+  app.add_option("--adopt", words->adopt, "launch directory in the stage whose leader is gone");
   app.add_option("--settings", words->settings, "key=value;… as in HDF5_VOL_CONNECTOR");
   app.footer(
       "Exit codes: 0 nothing is left, or another leads; 4 parts remain in the stage; 1, 2 as "

@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <map>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_places.hpp"
 #include "restart/container_reader.hpp"
@@ -30,6 +33,11 @@ namespace {
 struct Holder {
   std::string container;  ///< absolute
   std::string masked_name;
+  uid_t owner = 0;
+};
+struct FoundStub {
+  Stub stub;
+  struct stat status {};
 };
 using Holders = std::map<PartId, Holder>;
 
@@ -59,32 +67,61 @@ Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   return stub;
 }
 
-Result<void> rewrite(const Holder& holder, const Stub& stub, const std::string& path, mode_t mode) {
-  const File home = MCR_TRY(File::open(AT_FDCWD, parent_of(path), O_RDONLY | O_DIRECTORY));
-  MCR_TRY(restart::replace_file(home.descriptor(), name_of(path),
-                                restart::write_stub(leading_to(holder, stub, path)), mode,
-                                restart::Durability::durable));
-  link_again(parent_of(holder.container), stub.part, path);
+/// In the directory below `top` in which the stub was found, whoever has put a link there meanwhile, and
+/// for the stub's owner.
+Result<void> rewrite(const File& top, const std::string& root, const Holder& holder,
+                     const FoundStub& found, const std::string& path) {
+  const uid_t owner = found.status.st_uid;
+  if (::geteuid() != owner && ::geteuid() != 0)
+    return Error{Cause::system, "it belongs to " + restart::user_text(owner) +
+                                    ": let that user, or root, run `mcr recover`"};
+  if (!restart::is_believed(holder.owner, owner))
+    return Error{Cause::system, "its container " + holder.container + " belongs to " +
+                                    restart::user_text(holder.owner)};
+  const std::string below = path.substr(root == "/" ? 1 : root.size() + 1);
+  const std::size_t slash = below.rfind('/');
+  File deeper;
+  if (slash != std::string::npos)
+    deeper = MCR_TRY(
+        restart::open_beneath(top.descriptor(), below.substr(0, slash), O_RDONLY | O_DIRECTORY));
+  const int home = slash == std::string::npos ? top.descriptor() : deeper.descriptor();
+  struct stat now {};
+  if (restart::system_calls().fstatat(home, name_of(path).c_str(), &now, AT_SYMLINK_NOFOLLOW) !=
+          0 ||
+      now.st_ino != found.status.st_ino || now.st_dev != found.status.st_dev)
+    return Error{Cause::system, "it was replaced meanwhile"};
+  restart::PendingFile pending =
+      MCR_TRY(restart::PendingFile::create(home, name_of(path), found.status.st_mode & 0777));
+  MCR_TRY(pending.file().write_at(0, restart::write_stub(leading_to(holder, found.stub, path))));
+  if (::geteuid() != owner &&
+      restart::system_calls().fchown(pending.file().descriptor(), owner, found.status.st_gid) != 0)
+    return restart::system_error("cannot give to its owner", path);
+  MCR_TRY(pending.finish(restart::Durability::durable));
+  link_again(parent_of(holder.container), found.stub.part, pending.file(), path);
   return {};
 }
 
 }  // namespace
 
-void link_again(const std::string& containers, const PartId& part, const std::string& path) {
+void link_again(const std::string& containers, const PartId& part, const File& stub,
+                const std::string& path) {
+  const auto status = stub.status();
   const auto links = restart::StubLinks::list(containers);
-  if (!links || links->fate(part) == restart::StubLinks::Fate::unknown) return;
-  const auto made = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (made && restart::link_stub(containers, part, *made, path)) return;
+  if (!status || !links || links->fate(part, status->st_uid) == restart::StubLinks::Fate::unknown)
+    return;
+  if (restart::link_stub(containers, part, stub, path)) return;
   links->remove(part);
 }
 
 Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) {
   MovedStubs moved;
   Holders holders;
-  std::map<std::string, std::pair<Stub, mode_t>> stubs;  // by path
+  std::map<std::string, FoundStub> stubs;  // by path
   std::error_code problem;
-  const std::string root = restart::real_path(directory);
-  fs::recursive_directory_iterator entry(root.empty() ? directory : root, problem);
+  const std::string real = restart::real_path(directory);
+  const std::string root = real.empty() ? directory : real;
+  const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
+  fs::recursive_directory_iterator entry(root, problem);
   for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
     const std::string path = entry->path();
     struct stat status {};
@@ -97,19 +134,19 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     }
     const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (!file || !restart::is_stub_file(*file)) continue;
+    const auto opened = file->status();
     auto stub = restart::read_stub_file(*file);
-    if (stub) stubs.emplace(path, std::pair(*std::move(stub), status.st_mode & 07777));
+    if (stub && opened) stubs.emplace(path, FoundStub{*std::move(stub), *opened});
   }
   if (problem) {
     return Error{Cause::system, directory + " cannot be looked at: " + problem.message(),
                  problem.value()};
   }
   for (const auto& [path, found] : stubs) {
-    const auto& [stub, mode] = found;
-    moved.present.insert(stub.part);
-    const auto holder = holders.find(stub.part);
-    if (holder == holders.end() || restart::open_part(stub, path, "none", nullptr)) continue;
-    const auto done = dry_run ? Result<void>() : rewrite(holder->second, stub, path, mode);
+    moved.present.insert(found.stub.part);
+    const auto holder = holders.find(found.stub.part);
+    if (holder == holders.end() || restart::open_part(found.stub, path, "none", nullptr)) continue;
+    const auto done = dry_run ? Result<void>() : rewrite(top, root, holder->second, found, path);
     if (done) {
       moved.mended.push_back(path);
     } else {

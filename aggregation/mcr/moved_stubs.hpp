@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codecs/base/result.hpp"
+#include "restart/base/file.hpp"
 #include "restart/format/part_id.hpp"
 
 namespace mcr::aggregation {
@@ -22,9 +23,9 @@ struct MovedStubs {
 /// below `directory` has it, is written anew, so that it leads to that container.
 Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run);
 
-/// Our link to the part's stub (gc=on), beside these containers, leads to the one at `path` from now on.
+/// Our link to the part's stub (gc=on), beside these containers, leads to `stub` at `path` from now on.
 /// A link to the old one would say that the program had given the part up.
 void link_again(const std::string& containers, const restart::PartId& part,
-                const std::string& path);
+                const restart::File& stub, const std::string& path);
 
 }  // namespace mcr::aggregation

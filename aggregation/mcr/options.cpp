@@ -12,6 +12,7 @@
 #include "aggregation/commit/retention.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
 #include "restart/container_places.hpp"
 #include "restart/container_reader.hpp"
@@ -27,6 +28,14 @@ using restart::File;
 
 std::string join(const std::string& directory, const std::string& name) {
   return directory == "." ? name : directory + "/" + name;
+}
+
+/// A name that was found and not given by the user: no link, or one that he or root has made.
+bool leads_nowhere_else(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return false;
+  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+         (S_ISLNK(status.st_mode) && restart::is_own_link(status));
 }
 
 /// The bundle has a set whose containers' names would begin with `prefix`.
@@ -48,6 +57,7 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
   if (!names) return found;
   for (const std::string& name : *names) {
     const std::string path = join(directory, name);
+    if (!leads_nowhere_else(path)) continue;
     if (name.starts_with(prefix) && restart::is_container_name(name)) {
       found.push_back({path, {}});
     } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
@@ -73,23 +83,30 @@ std::string packed_container_in(const std::string& directory) {
   return {};
 }
 
+/// Those whose owner may speak for the stub.
+std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& place,
+                                                const std::string& prefix) {
+  const auto opened = place.open();
+  if (!opened) return {};
+  auto found = containers_in(place.directory, prefix);
+  std::erase_if(found, [&](const NamedContainer& container) {
+    const auto reader = opened->container(restart::name_of(container.path));
+    return !reader && reader.error().cause == Cause::usage;  // somebody else's
+  });
+  return found;
+}
+
 /// Seen from where the stub lies now, and where it was written.
 std::vector<NamedContainer> containers_of_stub(const std::string& path, const restart::Stub& stub) {
-  for (const std::string& masked_name : stub.masked_names) {
-    const restart::ContainerName name =
-        restart::container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
-    const std::string relative = name.directory_from_stub(stub.container_directory);
-    for (const std::string& directory :
-         {join(restart::parent_of(path), relative), name.directory}) {
-      auto found = containers_in(directory, name.prefix);
-      if (!found.empty()) return found;
-    }
+  for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
+    auto found = believed_containers(place, place.prefix);
+    if (!found.empty()) return found;
   }
   for (const restart::ContainerPlace& place : restart::places_above(stub, path, false)) {
-    auto found = containers_in(place.directory, place.prefix);
+    auto found = believed_containers(place, place.prefix);
     if (found.empty() && stub.rank_count == 1) {
-      found = containers_in(
-          place.directory,
+      found = believed_containers(
+          place,
           restart::bundle_name(place.masked_name, stub.container_directory, stub.launch, stub.part)
               .prefix);
     }
@@ -101,7 +118,9 @@ std::vector<NamedContainer> containers_of_stub(const std::string& path, const re
 /// What is said of the removal of the stub's set; empty: nothing.
 std::string removal_of(const std::string& path, const restart::Stub& stub) {
   for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
-    if (auto line = restart::removed_set(place.directory, place.prefix)) return *std::move(line);
+    const auto opened = place.open();
+    if (!opened) continue;
+    if (auto line = restart::removed_set(*opened, place.prefix)) return *std::move(line);
   }
   return {};
 }
@@ -150,8 +169,10 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
   }
   if (S_ISDIR(status.st_mode)) {
     found = containers_in(argument, "");
-    for (NamedContainer& below : containers_in(join(argument, "mcr"), ""))
-      found.push_back(std::move(below));
+    if (const std::string below = join(argument, "mcr"); leads_nowhere_else(below)) {
+      for (NamedContainer& container : containers_in(below, ""))
+        found.push_back(std::move(container));
+    }
     if (found.empty()) {
       const std::string packed = packed_container_in(argument);
       return Error{

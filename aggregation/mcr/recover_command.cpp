@@ -3,6 +3,7 @@
 // that were moved lead to their containers again, and those that are missing or damaged are made again.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -19,6 +20,8 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -39,9 +42,9 @@ struct Remade {
 };
 
 /// A stub for the newest part of each path, where nothing, an empty file or a damaged stub lies.
-bool needs_stub(const std::string& path) {
-  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) return file.error().system_error == ENOENT;
+bool needs_stub(const StoredPart& part) {
+  const auto file = part.open();
+  if (!file) return file.error().system_error == ENOENT || part.below.empty();
   const auto size = file->size();
   if (size && *size == 0) return true;  // its writer died before it could fill in the stub
   if (!restart::is_stub_file(*file)) return false;
@@ -49,25 +52,54 @@ bool needs_stub(const std::string& path) {
   return !stub && stub.error().cause == Cause::damaged;
 }
 
-/// The setting container_dir as it must have been, seen from the directory that all parts share.
-std::string container_dir_of(const StoredSet& set, const std::string& base) {
-  const std::string& container = set.containers.front();
-  const std::string directory = restart::parent_of(container);
-  const std::string name = restart::name_of(directory);
-  struct stat inside {};
-  struct stat there {};
-  const bool is_inside = ::stat((base + "/" + name).c_str(), &inside) == 0 &&
-                         ::stat(directory.c_str(), &there) == 0 && inside.st_ino == there.st_ino &&
-                         inside.st_dev == there.st_dev;
-  return is_inside ? name : "../" + name;
+/// Whether the set's owner could have made a file there himself.
+bool may_make_files(const struct stat& directory, const StoredSet& set) {
+  const bool by_group = directory.st_gid == set.group && (directory.st_mode & S_IWGRP) != 0;
+  return directory.st_uid == set.owner || by_group || (directory.st_mode & S_IWOTH) != 0;
+}
+
+/// For root: what he makes for the set's owner becomes that one's, where that one could have made it.
+Result<void> give_to_owner(const File& made, const StoredSet& set) {
+  if (::geteuid() == set.owner) return {};
+  if (restart::system_calls().fchown(made.descriptor(), set.owner, set.group) != 0)
+    return restart::system_error("cannot give to its owner", made.name());
+  return {};
+}
+
+/// The directory that the part's stub goes to. Directories of single ranks (out/3/dump.h5) may have
+/// gone with their stubs.
+Result<File> open_home(const StoredSet& set, const StoredPart& part) {
+  File home = MCR_TRY(File::open(AT_FDCWD, part.base, O_RDONLY | O_DIRECTORY));
+  for (std::size_t begin = 0;;) {
+    if (::geteuid() != set.owner && !may_make_files(MCR_TRY(home.status()), set)) {
+      return Error{Cause::system,
+                   "user " + std::to_string(set.owner) +
+                       ", whose container says so, may not make "
+                       "files there",
+                   EPERM};
+    }
+    const std::size_t slash = part.below.find('/', begin);
+    if (slash == std::string::npos) return home;
+    const std::string name = part.below.substr(begin, slash - begin);
+    const bool is_new = restart::system_calls().mkdirat(home.descriptor(), name.c_str(), 0777) == 0;
+    if (!is_new && errno != EEXIST) return restart::system_error("cannot make directory", name);
+    home = MCR_TRY(restart::open_beneath(home.descriptor(), name, O_RDONLY | O_DIRECTORY));
+    if (is_new) MCR_TRY(give_to_owner(home, set));
+    begin = slash + 1;
+  }
 }
 
 Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
-  restart::SetIdentity identity;
-  identity.masked_name = set.name.masked_name;
-  identity.launch = set.name.launch;
-  identity.sequence = set.name.sequence;
-  const std::string base = base_of(set.containers.front(), identity);
+  if (part.below.empty()) {
+    return Error{Cause::system, "the container " + set.prefix +
+                                    "* names a place outside of its own directory, and nothing is "
+                                    "made there"};
+  }
+  if (::geteuid() != set.owner && ::geteuid() != 0) {
+    return Error{Cause::system, "the container " + set.prefix + "* belongs to user " +
+                                    std::to_string(set.owner) +
+                                    ": let that user, or root, run `mcr recover`"};
+  }
   restart::Stub stub;
   stub.part = part.part;
   stub.launch = set.name.launch;
@@ -75,19 +107,15 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
   stub.rank = part.rank;
   stub.rank_count = set.rank_count;
   stub.masked_names = {set.name.masked_name};
-  stub.container_directory = container_dir_of(set, base);
+  stub.container_directory = set.container_dir;
   stub.path = part.path;
-  const std::string directory = restart::parent_of(part.path);
-  // Directories of single ranks (out/3/dump.h5) may have gone with their stubs.
-  for (std::size_t slash = base.size(); slash != std::string::npos && slash < part.path.size();) {
-    slash = part.path.find('/', slash + 1);
-    if (slash != std::string::npos) (void)::mkdir(part.path.substr(0, slash).c_str(), 0777);
-  }
-  const File home = MCR_TRY(File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
-  MCR_TRY(restart::replace_file(home.descriptor(), part.path.substr(directory.size() + 1),
-                                restart::write_stub(stub), part.mode,
-                                restart::Durability::durable));
-  link_again(restart::parent_of(set.prefix), part.part, part.path);
+  const File home = MCR_TRY(open_home(set, part));
+  restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
+      home.descriptor(), restart::name_of(part.below), (part.mode == 0 ? 0644 : part.mode) & 0777));
+  MCR_TRY(pending.file().write_at(0, restart::write_stub(stub)));
+  MCR_TRY(give_to_owner(pending.file(), set));
+  MCR_TRY(pending.finish(restart::Durability::durable));
+  link_again(restart::parent_of(set.prefix), part.part, pending.file(), part.path);
   return {};
 }
 
@@ -114,7 +142,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   remaking.failures = std::move(moved.failures);
   for (const auto& [path, part] : newest) {
     // A file that was renamed is not missing.
-    if (moved.present.contains(part.second->part) || !needs_stub(path)) continue;
+    if (moved.present.contains(part.second->part) || !needs_stub(*part.second)) continue;
     const auto made = dry_run ? Result<void>() : make_stub(*part.first, *part.second);
     if (made) {
       remaking.stubs.push_back({path, part.first->prefix});

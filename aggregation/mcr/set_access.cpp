@@ -20,7 +20,7 @@ using restart::File;
 constexpr mode_t readers = 044;
 
 std::optional<Access> access_of_stub(const StoredPart& part) {
-  const auto file = File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto file = part.open();
   if (!file || !restart::is_stub_file(*file)) return std::nullopt;
   const auto stub = restart::read_stub_file(*file);
   if (!stub || stub->part != part.part) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,8 +18,10 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/native_members.hpp"
 #include "restart/unpack.hpp"
 
@@ -111,35 +114,68 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   return replaced;
 }
 
+/// The native member, where the container's owner has it: at its path in the container's own tree, or
+/// kept aside.
+Result<restart::File> open_native(const restart::ContainerReader& container,
+                                  const restart::NativeMember& native, uid_t owner) {
+  const IndexPlace place = place_in_tree(container.name(), container.set(), native.path);
+  const auto is_it = [&](const Result<restart::File>& file) {
+    const auto status = file ? file->status() : Result<struct stat>(file.error());
+    return status && S_ISREG(status->st_mode) && status->st_uid == owner &&
+           status->st_ino == native.inode &&
+           static_cast<std::uint64_t>(status->st_size) == native.size;
+  };
+  const auto base = restart::File::open(AT_FDCWD, place.base, O_PATH | O_DIRECTORY);
+  if (base && !place.below.empty()) {
+    auto file = restart::open_file_beneath(base->descriptor(), place.below);
+    if (is_it(file)) return file;
+  }
+  const std::string aside =
+      restart::place_of_native(restart::parent_of(container.name()), native, {}, owner);
+  if (!aside.empty()) {
+    auto file = restart::File::open(AT_FDCWD, aside, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (is_it(file)) return file;
+  }
+  return Error{Cause::damaged, place.text + ", a native file of the set (rank " +
+                                   std::to_string(native.rank) + "), was replaced or removed"};
+}
+
+Result<void> copy(const restart::File& from, const restart::File& to, std::uint64_t bytes) {
+  Bytes block(std::min<std::uint64_t>(bytes, 1U << 20));
+  for (std::uint64_t at = 0; at < bytes; at += block.size()) {
+    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), bytes - at)));
+    MCR_TRY(from.read_at(at, block));
+    MCR_TRY(to.write_at(at, block));
+  }
+  return {};
+}
+
 /// Members of the sets that are no container's: native files, at their paths or kept aside.
 Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
                           restart::UnpackReport& report) {
-  namespace fs = std::filesystem;
-  const auto copying =
-      command.force ? fs::copy_options::overwrite_existing : fs::copy_options::none;
+  const restart::File home =
+      MCR_TRY(restart::File::open(AT_FDCWD, command.directory, O_RDONLY | O_DIRECTORY));
+  const auto existing = command.force ? restart::Existing::replaced : restart::Existing::kept;
   for (const Container& named : containers) {
     const auto& container = named.reader;
-    const std::string home = restart::parent_of(container->name());
+    const struct stat own = MCR_TRY(container->status());
     for (const restart::NativeMember& native : container->set().natives) {
       if (!is_wanted(command, native.rank)) continue;
-      const std::string path =
-          native.path.starts_with('/')
-              ? native.path
-              : base_of(container->name(), container->set()) + "/" + native.path;
-      const std::string place = restart::place_of_native(home, native, path);
-      if (place.empty()) {
-        return Error{Cause::damaged, path + ", a native file of the set (rank " +
-                                         std::to_string(native.rank) +
-                                         "), was replaced or removed"};
-      }
+      const restart::File from = MCR_TRY(open_native(*container, native, own.st_uid));
       const std::string below = restart::path_below(native.path, native.rank);
-      const fs::path target = fs::path(command.directory) / below;
+      const std::string target = command.directory + "/" + below;
       std::error_code problem;
-      fs::create_directories(target.parent_path(), problem);
-      fs::copy_file(place, target, copying, problem);
-      if (problem) {
-        return Error{problem == std::errc::file_exists ? Cause::usage : Cause::system,
-                     target.string() + ": " + problem.message()};
+      std::filesystem::create_directories(std::filesystem::path(target).parent_path(), problem);
+      const struct stat status = MCR_TRY(from.status());
+      restart::PendingFile pending =
+          MCR_TRY(restart::PendingFile::create(home.descriptor(), below, status.st_mode & 0777));
+      MCR_TRY(copy(from, pending.file(), native.size));
+      const auto finished = pending.finish(restart::Durability::none, existing);
+      if (!finished) {
+        const bool is_there = finished.error().system_error == EEXIST;
+        return Error{is_there ? Cause::usage : Cause::system,
+                     is_there ? target + " is there already (--force replaces it)"
+                              : finished.error().message};
       }
       report.bytes += native.size;
       report.files.push_back(below);

@@ -98,9 +98,9 @@ struct VerifiedDirectory {
   std::vector<std::string> access;  ///< no damage: who may read is another matter
 };
 
-/// Why the stub at `path` does not open; nothing where it does, or where no stub lies.
-std::optional<std::string> damage_of_stub(const std::string& path) {
-  const auto file = restart::File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+/// Why the stub that is open does not lead to its data; nothing where it does, or where it is none.
+std::optional<std::string> damage_of_stub(const Result<restart::File>& file,
+                                          const std::string& path) {
   if (!file || !restart::is_stub_file(*file)) return std::nullopt;  // the program's own affair
   const auto stub = restart::read_stub_file(*file);
   const auto opened = stub ? restart::open_part(*stub, path, "none")
@@ -132,7 +132,8 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     if (seen.contains(path)) continue;
-    if (const auto why = damage_of_stub(path)) damage.push_back(*why);
+    const auto file = restart::File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (const auto why = damage_of_stub(file, path)) damage.push_back(*why);
   }
 }
 
@@ -160,7 +161,8 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {
       if (!seen.insert(normal(part.path)).second) continue;
-      if (const auto why = damage_of_stub(part.path)) found.damage.push_back(*why);
+      if (const auto why = damage_of_stub(part.open(), part.base + "/" + part.below))
+        found.damage.push_back(*why);
     }
   }
   std::set<std::string> homes;

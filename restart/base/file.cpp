@@ -71,6 +71,10 @@ Result<File> File::open(int directory, const std::string& name, int flags, mode_
   return File(spared_number(descriptor), name);
 }
 
+File File::spared(int descriptor, const std::string& name) {
+  return File(spared_number(descriptor), name);
+}
+
 Result<File> File::without_name(const std::string& name) {
   const int descriptor = repeat([] { return system_calls().memory_file(); });
   if (descriptor < 0) return system_error("cannot make a file in memory for", name);

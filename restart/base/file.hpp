@@ -35,6 +35,9 @@ class File {
   /// openat with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` AT_FDCWD or a descriptor.
   static Result<File> open(int directory, const std::string& name, int flags, mode_t mode = 0600);
 
+  /// A descriptor that was just opened, moved out of the way of the program's own.
+  static File spared(int descriptor, const std::string& name);
+
   /// Read and write, in memory; `name` for messages.
   static Result<File> without_name(const std::string& name);
 

@@ -83,9 +83,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "What becomes of files that are appended to, kept open or opened again and again: written "
      "natively, or captured all the same."},
     {"allow", "none", text, "none|DIRECTORY[:DIRECTORY]",
-     "Directories below which a stub may name its container by an absolute path although it "
-     "belongs to another user, and whose containers' frames for fpzip are decoded whoever made "
-     "them."},
+     "Directories below which a stub's containers are read although they belong to another user "
+     "than the stub, and whose containers' frames for fpzip are decoded whoever made them."},
     {"trace", "none", text, "none|DIRECTORY",
      "Where the leader leaves a record of each drain's stages for `mcr trace`, relative to the "
      "checkpoints' directory, made where it is missing; those of living launches are in the stage "

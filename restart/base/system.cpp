@@ -10,7 +10,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+
+#ifdef SYS_openat2
+#include <linux/openat2.h>
+#endif
 
 namespace mcr::restart {
 namespace {
@@ -18,6 +23,20 @@ namespace {
 // Variadic in C, hence no pointer of the table's type.
 int open_with_mode(int directory, const char* name, int flags, mode_t mode) {
   return ::openat(directory, name, flags, mode);
+}
+
+int open_below(int directory, const char* name, int flags, mode_t mode) {
+#ifdef SYS_openat2
+  struct open_how how {};
+  how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(flags));
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, directory, name, &how, sizeof how));
+#else
+  (void)directory, (void)name, (void)flags, (void)mode;
+  errno = ENOSYS;
+  return -1;
+#endif
 }
 
 // By number, so that the plugin asks nothing of the C library that an old one lacks.
@@ -52,6 +71,7 @@ int connect_socket(int socket, const struct sockaddr* address, socklen_t bytes) 
 
 constexpr SystemCalls real_calls = {
     .openat = open_with_mode,
+    .open_beneath = open_below,
     .close = ::close,
     .pread = ::pread,
     .pwrite = ::pwrite,

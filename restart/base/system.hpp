@@ -19,6 +19,8 @@ namespace mcr::restart {
 
 struct SystemCalls {
   int (*openat)(int directory, const char* name, int flags, mode_t mode);
+  /// openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS.
+  int (*open_beneath)(int directory, const char* name, int flags, mode_t mode);
   int (*close)(int descriptor);
   ssize_t (*pread)(int descriptor, void* out, std::size_t bytes, off_t offset);
   ssize_t (*pwrite)(int descriptor, const void* data, std::size_t bytes, off_t offset);

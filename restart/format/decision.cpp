@@ -2,11 +2,14 @@
 #include "restart/format/decision.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 
 #include "codecs/base/checksum.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/own_containers.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -59,7 +62,10 @@ Result<Decision> read_decision(ByteSpan file) {
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name) {
   const auto file =
       File::open(AT_FDCWD, directory + "/" + name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) return std::nullopt;
+  // The launch that it is for is this user's.
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  if (!status || !S_ISREG(status->st_mode) || !is_believed(status->st_uid, ::geteuid()))
+    return std::nullopt;
   const auto content = file->read_all(max_bytes);
   if (!content) return std::nullopt;
   auto decision = read_decision(*content);
@@ -69,13 +75,13 @@ std::optional<Decision> find_decision(const std::string& directory, const std::s
 
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
                                  const Decision& decision) {
-  const File home = MCR_TRY(File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
+  const File home = MCR_TRY(open_own_containers(directory));
   const auto put = replace_file(home.descriptor(), name, write_decision(decision), 0666,
                                 Durability::durable, Existing::kept);
   if (put) return Recorded{decision, true};
   if (put.error().system_error != EEXIST) return put.error();
   if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
-  return Error{Cause::damaged, directory + "/" + name + " is no decision"};
+  return Error{Cause::damaged, directory + "/" + name + " is no decision of this user's"};
 }
 
 }  // namespace mcr::restart

@@ -21,7 +21,7 @@ Bytes write_decision(const Decision& decision);
 Result<Decision> read_decision(ByteSpan file);
 
 /// The decision under that name in a directory of containers; nothing where there is none, or none
-/// that can be read.
+/// of this user's that can be read.
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name);
 
 /// Puts it in place complete, durably, unless another one lies there: the one that holds is

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
+#include "restart/container_name.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/native_members.hpp"
+#include "restart/own_containers.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 #include "vol/connector/capture_rule.hpp"
@@ -61,6 +64,18 @@ bool is_below(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
+// Why containers of that name may not be kept where they would go; nothing where they may. What this
+// user or root owns is not looked at again here: the leader does.
+std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
+                                      const restart::Settings& settings) {
+  const std::string directory =
+      restart::container_name(masked_name, settings.text("container_dir"), launch, 0).directory;
+  if (!restart::is_doubtful(directory)) return std::nullopt;
+  const auto opened = restart::open_own_containers(directory);
+  if (opened || opened.error().system_error != EPERM) return std::nullopt;
+  return opened.error().message;
+}
+
 bool is_marked_native(JobStage& job, const std::string& shape) {
   const auto [known, unknown] = job.marked_native.try_emplace(shape, false);
   if (unknown) known->second = job.directory.is_marked_native(shape);
@@ -110,6 +125,13 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
                               "written natively; set launch= to a text that is the same in all "
                               "ranks and new in each start");
     return native("its launch is not known");
+  }
+  // Before the stage is entered: nobody would clear up there.
+  for (const std::string& masked_name : plan.masked_names) {
+    if (const auto why = refusal_of(masked_name, *launcher.launch, settings)) {
+      restart::log_warning_once("containers", "files are written natively: " + *why);
+      return native(*why);
+    }
   }
   auto stage = process.job_stage(settings, launcher);
   if (!stage) {

@@ -3,6 +3,7 @@
 
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -63,9 +64,13 @@ Error nothing_came(const AwaitedPart& part, const std::string& why) {
 
 std::optional<restart::PartRequest> request_for(const AwaitedPart& part) {
   if (!is_of_our_launch(part) || part.stub.masked_names.empty()) return std::nullopt;
+  // Files are made there: only where the reader's own stub leads, and no other.
+  const auto status = part.stub_file.status();
+  if (!status || status->st_uid != geteuid()) return std::nullopt;
   const auto where =
       restart::container_name(part.stub.masked_names.front(), part.stub.container_directory,
                               part.stub.launch, part.stub.sequence);
+  if (!part.path.starts_with(where.base == "/" ? "/" : where.base + "/")) return std::nullopt;
   return std::optional<restart::PartRequest>(
       std::in_place, where.directory, part.stub.node, part.stub.launch, part.stub.part,
       must_become_native(part) ? restart::PartWish::native : restart::PartWish::container);

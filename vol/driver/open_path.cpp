@@ -82,8 +82,11 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
                                  : restart::Mix::previous;
   opener.wait_ms = may_wait ? settings.milliseconds("read_wait") : 0;
   opener.allow = settings.text("allow");
+  opener.container_dir = settings.text("container_dir");
   opener.is_native = is_native;
-  opener.adopt = adopt_launch;
+  opener.adopt = [stage = std::string(settings.text("stage"))](const std::string& directory) {
+    adopt_launch(stage, directory);
+  };
   opener.share = launch_share(at_path, launcher);
   auto opened = restart::open_generation(stub, path, opener);
   if (opened || is_native) return opened;

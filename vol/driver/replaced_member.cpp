@@ -5,10 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "restart/base/attributes.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_places.hpp"
+#include "restart/known_generations.hpp"
+#include "restart/names_here.hpp"
 #include "restart/native_members.hpp"
 #include "restart/stub_file.hpp"
 #include "vol/connector/info_string.hpp"
@@ -26,6 +30,16 @@ struct Member {
   bool is_native = false;
 };
 
+// The directory that all parts share stands above one with the rank's number in its name, if it is
+// not the path's own.
+bool is_above_ranks(const std::string& path, std::size_t components) {
+  if (components <= 1) return true;
+  const std::string tail = restart::path_tail(path, components);
+  if (tail.size() >= path.size()) return false;
+  const std::string first = tail.substr(0, tail.find('/'));
+  return std::any_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // The part of a set that lies there: a stub, or a native file with a note.
 std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
   const auto file = restart::File::open(AT_FDCWD, place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -34,7 +48,11 @@ std::optional<Member> member_at(const ResolvedPath& place, std::string_view cont
     auto stub = restart::read_stub_file(*file);
     if (!stub) return std::nullopt;
     const auto places = restart::container_places(*stub, place.path, "none");
-    if (places.empty()) return std::nullopt;
+    // Files of ours are made there: only where this program's settings and the path itself lead.
+    if (places.empty() || stub->container_directory != container_dir ||
+        !is_above_ranks(place.path, restart::components_of(*stub, stub->masked_names.front()))) {
+      return std::nullopt;
+    }
     return Member{*std::move(stub), places.front().directory, false};
   }
   auto note = restart::find_native_note(place.path, container_dir, *place.status);

@@ -3,8 +3,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 #include "vol/connector/info_string.hpp"
@@ -38,6 +42,19 @@ bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::st
                             status->st_ino == place.status->st_ino;
   const auto there = restart::read_stub_file(*original);
   return !is_same_file && there && there->part == stub.part;
+}
+
+// The container of what is written goes where the stub's names lead. A stub that this program has not
+// made may say anything: only above its own place, and with the program's own setting.
+bool leads_above(const restart::Stub& stub, const ResolvedPath& place,
+                 std::string_view container_dir) {
+  if (stub.container_directory != container_dir) return false;
+  return std::all_of(
+      stub.masked_names.begin(), stub.masked_names.end(), [&](const std::string& masked_name) {
+        const std::string base =
+            restart::container_name(masked_name, container_dir, stub.launch, stub.sequence).base;
+        return base == "/" || base == place.directory || place.directory.starts_with(base + "/");
+      });
 }
 
 // Whether the part itself is to be written, and no copy of it. A rank that opens its own file again
@@ -117,6 +134,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
     return Error{Cause::system, "it belongs to no launch", EPERM};
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
+  if (!leads_above(stub, place, part.settings->text("container_dir")))
+    return Error{Cause::system, "its stub names a place that is not above it", EXDEV};
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
   ensure_leader(*part.stage, LeaderLook::seldom);
   const struct stat status = MCR_TRY(at_path.status());

@@ -49,7 +49,8 @@ TEST_CASE("a decision of a newer format is unsupported") {
 
 TEST_CASE("the first decision under a name holds") {
   const ScratchDirectory directory;
-  const std::string place = directory / ".";
+  const std::string place = directory / "mcr";
+  REQUIRE(::mkdir(place.c_str(), 0755) == 0);
   const auto first = record_decision(place, "set-x.decision", example());
   REQUIRE(first);
   CHECK(first->is_ours);

@@ -2,6 +2,8 @@
 // Which ranks may have a file under a masked name, whatever number of ranks a stub claims.
 #include "restart/ranks_to_probe.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -74,8 +76,8 @@ TEST_CASE("listing and trying find the same names, of whatever width") {
   for (const char* name : {"a_12.h5", "a_3.h5", "a_07.h5", "a_1000.h5"}) touch(dir + "/" + name);
   const std::string path = dir + "/a_12.h5";
   const std::string masked = dir + "/a_{rank}.h5";
-  const auto tried = present_names(path, masked, 12, ranks_looked_up, dir + "/mcr");
-  const auto listed = present_names(path, masked, 12, many, dir + "/mcr");
+  const auto tried = present_names(path, masked, 12, ranks_looked_up, dir + "/mcr", ::geteuid());
+  const auto listed = present_names(path, masked, 12, many, dir + "/mcr", ::geteuid());
   CHECK(ranks_of(tried) == Ranks{3, 7, 12, 1000});
   CHECK(tried.paths == listed.paths);
 }

@@ -59,6 +59,60 @@ TEST_CASE("a stage that is not a directory of our own is refused") {
   CHECK_FALSE(launch_directories(scratch / "stage"));
 }
 
+TEST_CASE("a directory that no launch made is neither led nor emptied") {
+  const TestStage stage;
+  const std::string other = stage.path + "/dot.directory";
+  fs::create_directory(other);
+  fs::permissions(other, fs::perms::owner_all);
+  const auto put = [](const std::string& path) {
+    const int file = ::open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+    REQUIRE(file >= 0);
+    (void)::close(file);
+  };
+  put(other + "/id_ed25519");
+  CHECK_FALSE(LaunchDirectory::open_in(stage.path, other));
+  auto opened = LaunchDirectory::open(other);
+  REQUIRE(opened);
+  CHECK_FALSE(opened->remove_if_done());
+  CHECK(fs::exists(other + "/id_ed25519"));
+}
+
+TEST_CASE("a file that no launch made stays, and its directory with it") {
+  const TestStage stage;
+  const std::string path = stage.directory.path();
+  for (const std::string name : {"/notes.txt", "/parts/notes.txt", "/ranks/notes.txt"}) {
+    const int file = ::open((path + name).c_str(), O_CREAT | O_WRONLY, 0600);
+    REQUIRE(file >= 0);
+    (void)::close(file);
+    // It is a launch's all the same, and what waits there is drained.
+    CHECK(LaunchDirectory::open_in(stage.path, path));
+    const auto removed = stage.directory.remove_if_done();
+    REQUIRE_FALSE(removed);
+    CHECK(removed.error().message.find(path + name) != std::string::npos);
+    REQUIRE(fs::remove(path + name));
+  }
+  CHECK(stage.directory.remove_if_done().value_or(false));
+}
+
+TEST_CASE("only what lies in the stage of the settings, or was made as a launch, is drained") {
+  const TestStage stage;
+  const TestStage other;
+  CHECK(LaunchDirectory::open_in(stage.path, stage.directory.path()));
+  // Of another stage only what has the mark of its making.
+  CHECK(LaunchDirectory::open_in(stage.path, other.directory.path()));
+  const std::string copy = other.path + "/a.copy";
+  fs::copy(other.directory.path(), copy, fs::copy_options::recursive);
+  fs::permissions(copy, fs::perms::owner_all);
+  CHECK(fs::exists(copy + "/made"));
+  CHECK_FALSE(LaunchDirectory::open_in(stage.path, copy));
+  CHECK(LaunchDirectory::open_in(other.path, copy));
+  const std::string mark = other.directory.path() + "/made";
+  SECTION("a mark with a second name") { fs::create_hard_link(mark, other.path + "/second"); }
+  SECTION("no mark") { fs::remove(mark); }
+  CHECK_FALSE(LaunchDirectory::open_in(stage.path, other.directory.path()));
+  CHECK_FALSE(LaunchDirectory::open_in(stage.path, stage.path));
+}
+
 TEST_CASE("a planted launch directory is refused") {
   const ScratchDirectory scratch;
   fs::create_directory(scratch / "stage");

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/trust.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+namespace {
+
+/// Filtered (containers' profiles answer EPERM), or older than Linux 5.6.
+bool is_missing(int number) { return number == ENOSYS || number == EPERM || number == EINVAL; }
+
+/// One component after another, none of which may be a link.
+Result<File> walk_beneath(int directory, const std::string& path, int flags, mode_t mode) {
+  File above;
+  int at = directory;
+  std::size_t begin = 0;
+  for (std::size_t slash = path.find('/'); slash != std::string::npos;
+       slash = path.find('/', begin)) {
+    above = MCR_TRY(
+        File::open(at, path.substr(begin, slash - begin), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    at = above.descriptor();
+    begin = slash + 1;
+  }
+  return File::open(at, path.substr(begin), flags | O_NOFOLLOW, mode);
+}
+
+/// May others of the class enter `outer` and write there? What cannot be entered cannot be written to.
+bool may_write(const struct stat& status, mode_t write, mode_t search) {
+  return (status.st_mode & write) != 0 && (status.st_mode & search) != 0;
+}
+bool is_sticky(const struct stat& status) { return (status.st_mode & S_ISVTX) != 0; }
+/// Whoever may write there can exchange what others have there.
+bool is_shared(const struct stat& status) {
+  return !is_sticky(status) &&
+         (may_write(status, S_IWGRP, S_IXGRP) || may_write(status, S_IWOTH, S_IXOTH));
+}
+
+}  // namespace
+
+bool is_plain_path(std::string_view path) {
+  if (path.empty() || path.find('\0') != std::string_view::npos) return false;
+  while (true) {
+    const std::string_view component = path.substr(0, path.find('/'));
+    if (component.empty() || component == "." || component == "..") return false;
+    if (component.size() == path.size()) return true;
+    path.remove_prefix(component.size() + 1);
+  }
+}
+
+Result<File> open_beneath(int directory, const std::string& path, int flags, mode_t mode) {
+  if (!is_plain_path(path)) {
+    errno = EXDEV;
+    return system_error("cannot leave a directory by the path", path);
+  }
+  const int all = flags | O_NOFOLLOW | O_NONBLOCK;
+  if (path.find('/') == std::string::npos) return File::open(directory, path, all, mode);
+  int descriptor = -1;
+  do {
+    descriptor = system_calls().open_beneath(directory, path.c_str(), all | O_CLOEXEC, mode);
+  } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
+  if (descriptor >= 0) return File::spared(descriptor, path);
+  if (!is_missing(errno)) return system_error("cannot open", path);
+  return walk_beneath(directory, path, all, mode);
+}
+
+Result<File> open_file_beneath(int directory, const std::string& path) {
+  File file = MCR_TRY(open_beneath(directory, path, O_RDONLY));
+  const struct stat status = MCR_TRY(file.status());
+  if (S_ISREG(status.st_mode)) return file;
+  errno = ENXIO;
+  return system_error("not a regular file:", path);
+}
+
+bool is_believed(uid_t writer, uid_t owner) { return writer == owner || writer == 0; }
+
+bool is_own_link(const struct stat& status) {
+  return status.st_uid == ::geteuid() || status.st_uid == 0;
+}
+
+bool Beside::believes(uid_t writer, uid_t owner) const {
+  if (is_believed(writer, owner) || writer == outer_.st_uid) return true;
+  // He could put it there, so he may write to `outer` too, and exchange what lies there.
+  return is_shared_by_all();
+}
+
+bool Beside::is_shared_by_all() const { return is_shared(outer_) && is_no_more_open(); }
+
+bool Beside::may_be_used() const {
+  const bool is_trusted = is_believed(inner_.st_uid, ::geteuid()) ||
+                          inner_.st_uid == outer_.st_uid || is_shared(outer_);
+  return is_trusted && is_no_more_open();
+}
+
+bool Beside::is_no_more_open() const {
+  const bool group = may_write(inner_, S_IWGRP, S_IXGRP) && (outer_.st_mode & S_IXGRP) != 0;
+  const bool group_above = may_write(outer_, S_IWGRP, S_IXGRP) && inner_.st_gid == outer_.st_gid;
+  const bool others = may_write(inner_, S_IWOTH, S_IXOTH) && (outer_.st_mode & S_IXOTH) != 0;
+  const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
+  if ((group && !group_above && !others_above) || (others && !others_above)) return false;
+  return !is_sticky(outer_) || is_sticky(inner_) || (!group && !others);
+}
+
+mode_t mode_beside(const struct stat& outer) {
+  mode_t mode = 0777;
+  const bool others_write = may_write(outer, S_IWOTH, S_IXOTH);
+  const bool keeps_group = (outer.st_mode & S_ISGID) != 0 || outer.st_gid == ::getegid();
+  const bool group_writes = others_write || (keeps_group && may_write(outer, S_IWGRP, S_IXGRP));
+  if (!group_writes) mode &= ~static_cast<mode_t>(S_IWGRP);
+  if (!others_write) mode &= ~static_cast<mode_t>(S_IWOTH);
+  if ((outer.st_mode & S_IXGRP) == 0) mode &= ~static_cast<mode_t>(S_IRWXG);
+  if ((outer.st_mode & S_IXOTH) == 0) mode &= ~static_cast<mode_t>(S_IRWXO);
+  return is_sticky(outer) ? mode | S_ISVTX : mode;
+}
+
+std::string user_text(uid_t user) { return "user " + std::to_string(user); }
+
+}  // namespace mcr::restart

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What may be believed, by this user, of files that others can make (docs/design.md, section 8).
+//
+// The one rule: what a file says is believed as far as its owner could have done the same with
+// native files, and no further. Two questions follow from it, and everything that goes where a file
+// points asks them here:
+//
+//  * Who made it? A container, a note, a decision counts for somebody's file only if it belongs to
+//    the owner of that file, to root, or to whoever could have exchanged the file itself: the owner
+//    of the directory, and in one that several may write to, without a sticky bit, all of these.
+//  * Where does it lead? A place that a file names is a name below a directory that is held open.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::restart {
+
+/// Relative, of plain components: none is empty, "." or "..".
+bool is_plain_path(std::string_view path);
+
+/// Opens what lies below an open directory, without leaving it: `path` must be plain, and no link
+/// is followed, the last one neither (ELOOP; EXDEV for a path that is not plain). Nothing waits for a
+/// pipe.
+Result<File> open_beneath(int directory, const std::string& path, int flags, mode_t mode = 0600);
+/// The same for a regular file that is read; ENXIO where something else lies there.
+Result<File> open_file_beneath(int directory, const std::string& path);
+
+/// Whether what `writer` made counts for a file of `owner`'s, wherever both lie.
+bool is_believed(uid_t writer, uid_t owner);
+
+/// Whether a link there may be followed by this user: his own, or root's.
+bool is_own_link(const struct stat& status);
+
+/// A directory of ours, `inner`, that stands in `outer` beside the files that it is about.
+class Beside {
+ public:
+  Beside(const struct stat& outer, const struct stat& inner) : outer_(outer), inner_(inner) {}
+
+  /// Whether what `writer` made in `inner` counts for a file of `owner`'s in `outer`, or below it.
+  [[nodiscard]] bool believes(uid_t writer, uid_t owner) const;
+  /// Whether this user may keep files in `inner`: nobody can do more to them there than to files in
+  /// `outer`.
+  [[nodiscard]] bool may_be_used() const;
+  /// Whoever may write to `outer` may exchange what lies in either: what they made counts alike.
+  [[nodiscard]] bool is_shared_by_all() const;
+  /// Lets nobody write to `inner` who may not write to `outer`, and with a sticky bit where that has
+  /// one.
+  [[nodiscard]] bool is_no_more_open() const;
+
+ private:
+  struct stat outer_;
+  struct stat inner_;
+};
+
+/// The mode for a directory of ours in `outer`, before umask: what mkdir() is to be called with.
+mode_t mode_beside(const struct stat& outer);
+
+/// For messages: "user 1000".
+std::string user_text(uid_t user);
+
+}  // namespace mcr::restart

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/trust.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "restart/base/system.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+namespace mcr::restart {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t me = 1000, root = 0, neighbour = 1001, third = 1002;
+constexpr gid_t project = 50;
+
+struct stat directory_of(uid_t owner, mode_t mode, gid_t group = project) {
+  struct stat status {};
+  status.st_uid = owner;
+  status.st_gid = group;
+  status.st_mode = S_IFDIR | mode;
+  return status;
+}
+
+void put(const std::string& path) {
+  const int file = ::open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+  REQUIRE(file >= 0);
+  (void)::close(file);
+}
+
+int refuse(int, const char*, int, mode_t) {
+  errno = ENOSYS;
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("plain paths lead nowhere else") {
+  CHECK(is_plain_path("a"));
+  CHECK(is_plain_path("a/b.h5/..c"));
+  for (const std::string path :
+       {"", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a/.", "a/..", "../a"})
+    CHECK_FALSE(is_plain_path(path));
+  CHECK_FALSE(is_plain_path(std::string_view("a\0b", 3)));
+}
+
+TEST_CASE("nothing is opened outside a directory, with openat2 and without") {
+  const ScratchDirectory scratch;
+  fs::create_directories(scratch / "inside/deep");
+  fs::create_directory(scratch / "outside");
+  put(scratch / "inside/deep/file");
+  put(scratch / "outside/file");
+  fs::create_symlink("../../outside/file", scratch / "inside/deep/link");
+  fs::create_directory_symlink("../outside", scratch / "inside/linked");
+  fs::create_directory_symlink("deep", scratch / "inside/beside");
+  REQUIRE(::mkfifo((scratch / "inside/pipe").c_str(), 0600) == 0);
+  const auto inside = File::open(AT_FDCWD, scratch / "inside", O_RDONLY | O_DIRECTORY);
+  REQUIRE(inside);
+  SystemCalls calls = real_system_calls();
+  SECTION("with") {}
+  SECTION("without") { calls.open_beneath = refuse; }
+  const ReplacedSystemCalls replaced(calls);
+  const int at = inside->descriptor();
+  CHECK(open_file_beneath(at, "deep/file"));
+  for (const char* path : {"deep/link", "linked/file", "beside/file", "linked", "../outside/file",
+                           "/etc/passwd", "pipe", "deep", "", "nothing/there"})
+    CHECK_FALSE(open_file_beneath(at, path));
+  CHECK_FALSE(open_beneath(at, "linked/new", O_WRONLY | O_CREAT));
+  CHECK_FALSE(fs::exists(scratch / "outside/new"));
+  CHECK(open_beneath(at, "deep/new", O_WRONLY | O_CREAT));
+  CHECK(fs::exists(scratch / "inside/deep/new"));
+}
+
+TEST_CASE("who is believed about a file is who could have exchanged it") {
+  CHECK(is_believed(me, me));
+  CHECK(is_believed(root, me));
+  CHECK_FALSE(is_believed(neighbour, me));
+  CHECK_FALSE(is_believed(me, root));
+  SECTION("in one's own directory: oneself and root") {
+    const Beside own(directory_of(me, 0755), directory_of(me, 0755));
+    CHECK(own.believes(me, me));
+    CHECK(own.believes(root, me));
+    CHECK_FALSE(own.believes(neighbour, me));
+    CHECK(own.believes(me, neighbour));  // who moved his file there left it to us
+  }
+  SECTION("in a sticky one: not who was there first") {
+    const Beside sticky(directory_of(root, 01777), directory_of(neighbour, 0755));
+    CHECK(sticky.believes(me, me));
+    CHECK_FALSE(sticky.believes(neighbour, me));
+    CHECK(sticky.believes(neighbour, neighbour));
+  }
+  SECTION("in another's: he could exchange it, sticky or not") {
+    CHECK(Beside(directory_of(neighbour, 01777), directory_of(neighbour, 0755))
+              .believes(neighbour, me));
+  }
+  SECTION("in a project's: all its members") {
+    CHECK(
+        Beside(directory_of(third, 02775), directory_of(neighbour, 02775)).believes(neighbour, me));
+    CHECK_FALSE(
+        Beside(directory_of(third, 02775), directory_of(neighbour, 02777)).believes(neighbour, me));
+  }
+}
+
+TEST_CASE("a directory of containers is used only where nobody can do more than beside it") {
+  const auto usable = [](const struct stat& outer, const struct stat& inner) {
+    return Beside(outer, inner).may_be_used();
+  };
+  const uid_t own = ::geteuid();
+  const uid_t other = own + 1;
+  CHECK(usable(directory_of(own, 0755), directory_of(own, 0755)));
+  CHECK_FALSE(usable(directory_of(own, 0755), directory_of(own, 0777)));
+  CHECK_FALSE(usable(directory_of(own, 0755), directory_of(own, 0775)));
+  CHECK(usable(directory_of(own, 0700), directory_of(own, 0777)));  // nobody gets there
+  CHECK_FALSE(usable(directory_of(root + 7, 01777), directory_of(other, 0755)));
+  CHECK(usable(directory_of(root + 7, 01777), directory_of(own, 0755)));
+  CHECK_FALSE(usable(directory_of(root + 7, 01777), directory_of(own, 0777)));
+  CHECK(usable(directory_of(root + 7, 01777), directory_of(own, 01777)));
+  CHECK(usable(directory_of(root + 7, 0777), directory_of(other, 0777)));
+  CHECK(usable(directory_of(other, 0755), directory_of(other, 0755)));
+  CHECK(usable(directory_of(third, 02775), directory_of(other, 02775)));
+  CHECK_FALSE(usable(directory_of(third, 0775), directory_of(own, 0775, project + 1)));
+  CHECK_FALSE(usable(directory_of(own, 0755), directory_of(other, 0755)));
+}
+
+TEST_CASE("the mode of a directory of ours never says more than that of the one it stands in") {
+  for (mode_t mode = 0; mode <= 07777; ++mode) {
+    const struct stat outer = directory_of(me, mode, ::getegid());
+    CHECK(Beside(outer, directory_of(me, mode_beside(outer), ::getegid())).is_no_more_open());
+    const struct stat foreign = directory_of(me, mode & ~S_ISGID, ::getegid() + 1);
+    CHECK(Beside(foreign, directory_of(me, mode_beside(foreign), ::getegid())).is_no_more_open());
+  }
+  CHECK(mode_beside(directory_of(me, 0755)) == 0755);
+  CHECK(mode_beside(directory_of(me, 01777)) == 01777);
+  CHECK(mode_beside(directory_of(me, 02775)) == 0775);
+  CHECK(mode_beside(directory_of(me, 0775, ::getegid())) == 0775);
+  CHECK(mode_beside(directory_of(me, 0775, ::getegid() + 1)) == 0755);
+  CHECK(mode_beside(directory_of(me, 0700)) == 0700);
+}
+
+}  // namespace mcr::restart

@@ -129,6 +129,7 @@ Choice choose_now(const Question& question, Evidence& evidence) {
 }  // namespace
 
 Wholeness wholeness(const Account& account) {
+  if (account.is_of_one_file) return account.wrote.empty() ? Wholeness::unknown : Wholeness::whole;
   if (account.drifted) return Wholeness::unknown;  // the parts may belong to different steps
   std::set<std::uint32_t> accounted = account.wrote;
   accounted.insert(account.passed.begin(), account.passed.end());

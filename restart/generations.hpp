@@ -48,7 +48,8 @@ struct Account {
   std::set<std::uint32_t> wrote;   ///< published a part of this set
   std::set<std::uint32_t> passed;  ///< known to have had nothing to write
   std::set<std::uint32_t> failed;  ///< wrote earlier sets, ended or died without this one
-  bool drifted = false;  ///< a rank began its next writing before all had finished this one
+  bool drifted = false;         ///< a rank began its next writing before all had finished this one
+  bool is_of_one_file = false;  ///< whichever rank wrote that file (masked_name.hpp)
 };
 Wholeness wholeness(const Account& account);
 

@@ -28,6 +28,7 @@ void add_container(Generation& generation, const SetIdentity& set, uid_t owner,
   generation.masked_name = set.masked_name;
   Account& account = generation.account;
   account.rank_count = std::max(account.rank_count, set.rank_count);
+  account.is_of_one_file = is_of_one_file(set.masked_name);
   account.passed.insert(set.passed_ranks.begin(), set.passed_ranks.end());
   account.failed.insert(set.failed_ranks.begin(), set.failed_ranks.end());
   account.drifted |= set.drifted;

@@ -282,6 +282,8 @@ std::vector<std::string> sibling_paths(std::string_view path, std::string_view m
   return paths;
 }
 
+bool is_of_one_file(std::string_view masked_name) { return !is_masked(masked_name); }
+
 std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name) {
   std::optional<std::uint64_t> number;
   const bool aligned =

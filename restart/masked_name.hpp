@@ -39,6 +39,10 @@ std::vector<std::string> masked_full_names(std::string_view path_as_passed, std:
 std::vector<std::string> sibling_paths(std::string_view path, std::string_view masked_name,
                                        std::uint32_t rank, std::uint32_t other_rank);
 
+/// True where `masked_name` has no word of the above: it is the path of a single file, which is a set
+/// of its own, whichever rank wrote it.
+bool is_of_one_file(std::string_view masked_name);
+
 /// The number that stands in `path` where `masked_name` has its {rank} or {part}.
 std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name);
 
@@ -49,7 +53,8 @@ bool fits_mask(std::string_view text, std::string_view masked_name);
 /// Whether a word stands for digits in it.
 bool is_masked(std::string_view masked_name);
 
-/// The masked name with its other numbers masked too (`{n}`): the *pattern*, or *shape* of a name.
+/// The masked name with its other numbers masked too (`{n}`): the *pattern*, or *shape* of a name. Of
+/// a path it is the *family* of the file: all files whose paths differ in numbers only.
 std::string pattern_of(std::string_view masked_name);
 
 }  // namespace mcr::restart

@@ -15,6 +15,7 @@
 #include "restart/drain_progress.hpp"
 #include "restart/format/decision.hpp"
 #include "restart/known_generations.hpp"
+#include "restart/masked_name.hpp"
 #include "restart/names_here.hpp"
 #include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
@@ -52,6 +53,7 @@ class View {
     if (opener_.mix == Mix::native || stub_.launch == opener_.launch || stub_.rank_count <= 1)
       return exactly();
     if (!find_place()) return exactly();  // nothing of it is known but the stub
+    if (is_alone()) return exactly();
     if (is_launch()) {
       if (const auto decision = decided()) return obey(*decision);
     }
@@ -67,7 +69,7 @@ class View {
     }
     const Choice choice = choose();
     // What lies here may make another set whole: one that is chosen without it would be a mix.
-    const bool waits = (choice.may_change && drains_) || !puts_a_stub_.empty();
+    const bool waits = !is_alone() && ((choice.may_change && drains_) || !puts_a_stub_.empty());
     if (is_launch() && !obeyed_ && waits) return still_draining(choice);
     return act_on(choice);
   }
@@ -98,6 +100,8 @@ class View {
       return Error{Cause::usage, decision_directory_ + " is no place for decisions"};
     return record_decision(decision_directory_, decision_name_, decision);
   }
+  /// The file is a set of its own, which no other rank's file can make incomplete.
+  [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
   /// By the containers alone: then every look gives the same, and nothing else has to be read.
   [[nodiscard]] bool is_plainly_whole() const {
@@ -118,6 +122,7 @@ class View {
       look_for_a_later_stub();  // before the names are read: what has left the stage is at its path
       const Choice choice = look();
       // What drained while we looked may be in a container that was not there when they were listed.
+      if (is_alone()) return choice;
       const bool is_settled = !choice.may_change && puts_a_stub_.empty();
       if (is_settled && (was_settled || choice.kind == Choice::Kind::as_it_is)) return choice;
       if (!is_settled && !is_launch()) return choice;
@@ -170,6 +175,12 @@ class View {
 
   Choice look() {
     generations_ = stored_generations(here_.place, here_.components, false);
+    const GenerationName own{stub_.launch, stub_.sequence};
+    const bool is_found = std::any_of(generations_.begin(), generations_.end(),
+                                      [&](const auto& it) { return it.name == own; });
+    // Its container may have come meanwhile, under another of the stub's names.
+    if (!is_found && stub_.masked_names.size() > 1 && find_place())
+      generations_ = stored_generations(here_.place, here_.components, false);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
                              here_.place.directory, here_.place.owner);
     if (here_.renamed) add_generations_of_stubs();
@@ -230,6 +241,7 @@ class View {
 
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
+    if (is_alone()) return exactly();
     if (living_.contains(choice.newest.launch)) return exactly();
     if (choice.kind == Choice::Kind::as_it_is) {
       if (!is_unsettled_) return exactly();

@@ -31,7 +31,7 @@ Result<LaunchDirectory> LaunchDirectory::create(const std::string& stage, const 
   if (!stage.starts_with('/')) {
     return Error{Cause::usage, "stage=" + stage + " is not an absolute path"};
   }
-  const std::string name = safe_name(node, 80) + "." + safe_name(launch, 80);
+  const std::string name = launch_directory_name(node, launch);
   const File parent = MCR_TRY(open_stage(stage));
   MCR_TRY(make_directory(parent.descriptor(), name));
   File made = MCR_TRY(open_directory(parent.descriptor(), name));

@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
 
 namespace mcr::restart::stage_files {
 
@@ -20,6 +21,10 @@ bool is_made_of(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
 }
 }  // namespace
+
+std::string launch_directory_name(const std::string& node, const std::string& launch) {
+  return safe_name(node, 80) + "." + safe_name(launch, 80);
+}
 
 const char* state_name(LaunchDirectory::State state) {
   switch (state) {

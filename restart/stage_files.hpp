@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names of what lies in a launch's directory, and the small steps that the stage's files share.
-// For stage*.cpp alone.
+// For stage*.cpp and shape_marks.cpp alone.
 #pragma once
 
 #include <optional>
@@ -36,6 +36,8 @@ void pause_briefly();
 /// False where somebody else holds the lock in each of so many turns.
 Result<bool> lock_in_turns(const File& file, LockKind kind, int most_turns);
 
+/// Of the launch's directory in the stage.
+std::string launch_directory_name(const std::string& node, const std::string& launch);
 const char* state_name(LaunchDirectory::State state);
 std::string journal_path(LaunchDirectory::State state, const PartId& part);
 /// Of a name in open/, published/ or committed/.

@@ -168,6 +168,7 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   set.created_ns = std::max(set.created_ns, identity.created_ns);
   set.container_bytes += container.bytes;
   set.account.rank_count = set.rank_count;
+  set.account.is_of_one_file = restart::is_of_one_file(identity.masked_name);
   set.account.passed.insert(identity.passed_ranks.begin(), identity.passed_ranks.end());
   set.account.failed.insert(identity.failed_ranks.begin(), identity.failed_ranks.end());
   set.account.drifted |= identity.drifted;
@@ -193,6 +194,11 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
     set.account.wrote.insert(native.rank);
     (there == place.text ? set.natives : set.kept_aside).push_back(there);
   }
+}
+
+bool is_of_one_path(const StoredSet& set) {
+  return std::all_of(set.parts.begin(), set.parts.end(),
+                     [&](const StoredPart& part) { return part.path == set.parts.front().path; });
 }
 
 }  // namespace
@@ -293,6 +299,7 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       set.damaged.push_back(found->second);
       set.is_unreadable = true;
     }
+    set.is_of_one_file = set.account.is_of_one_file && set.rank_count > 1 && is_of_one_path(set);
     set.wholeness = wholeness(set.account);
     for (const std::string& path : set.lost_natives)
       set.damaged.push_back(path + ", a native file of the set, was replaced or removed");
@@ -308,7 +315,7 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
 const StoredSet* newest_whole(const std::vector<StoredSet>& sets) {
   const StoredSet* newest = nullptr;
   for (const StoredSet& set : sets) {
-    if (set.wholeness == Wholeness::whole) newest = &set;
+    if (set.wholeness == Wholeness::whole && !set.is_of_one_file) newest = &set;
   }
   return newest;
 }

@@ -43,6 +43,9 @@ struct StoredSet {
   std::vector<std::string> containers;  ///< paths; those without parts come last
   std::vector<StoredPart> parts;
   Account account;
+  /// Of one file, which belongs to no other rank's, in a launch of several ranks: a set all the same,
+  /// but no checkpoint of the job.
+  bool is_of_one_file = false;
   Wholeness wholeness = Wholeness::unknown;
   std::uint64_t created_ns = 0;           ///< of its newest container
   std::uint64_t begun_ns = 0;             ///< when its first part was begun, by its node's clock
@@ -63,7 +66,7 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
 /// The beginning of the names of a set's own containers. Sets in bundles are called so too.
 std::string name_prefix_of(const restart::SetIdentity& set);
 
-/// The newest whole set; nullptr where there is none.
+/// The newest whole set that is not of one file only; nullptr where there is none.
 const StoredSet* newest_whole(const std::vector<StoredSet>& sets);
 
 /// Where a path of a container's index leads: below the directory in which that of the containers

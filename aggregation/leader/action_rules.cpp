@@ -53,16 +53,11 @@ bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
   if (set.local_rank_count > 0 && accounted.size() >= set.local_rank_count && !others_live)
     return true;
 
-  const auto due = [this](std::uint64_t time_ms) {
-    if (now_ms_ >= time_ms) return true;
-    wake_at(time_ms);
-    return false;
-  };
-  bool ripe = due(set.last_publish_ms + set.set_wait_ms);
+  bool ripe = is_due(set.last_publish_ms + set.set_wait_ms);
   if (set.local_rank_count == 0 && !others_live)
-    ripe |= due(set.last_publish_ms + patience_.settle_ms);
+    ripe |= is_due(set.last_publish_ms + patience_.settle_ms);
   for (const Part* part : parts) {
-    if (part->durable) ripe |= due(part->published_ms + patience_.durable_ms);
+    if (part->durable) ripe |= is_due(part->published_ms + patience_.durable_ms);
     if (set.failures > 0) ripe = true;  // it was ripe once; only storage was in the way
   }
   return ripe;
@@ -110,7 +105,7 @@ void Decisions::drain_ripe_sets() {
     Set& set = *entry.second.front()->in_set;
     if (!is_ripe(set, entry.second) || !is_calm(set, entry.second)) continue;
     if (may_be_bundled(set, entry.second)) {
-      families[entry.second.front()->facts.family].push_back(entry.second.front());
+      families[entry.second.front()->facts.bundle_family].push_back(entry.second.front());
     } else {
       drain(*entry.first, set, std::move(entry.second));
     }
@@ -120,8 +115,9 @@ void Decisions::drain_ripe_sets() {
 
 bool Decisions::may_be_bundled(const Set& set, const std::vector<Part*>& parts) const {
   const Part& part = *parts.front();
-  return parts.size() == 1 && !part.facts.family.empty() && part.size <= largest_bundled_part &&
-         !part.durable && !part.requested && set.containers.empty() && set.failures == 0;
+  return parts.size() == 1 && !part.facts.bundle_family.empty() &&
+         part.size <= largest_bundled_part && !part.durable && !part.requested &&
+         set.containers.empty() && set.failures == 0;
 }
 
 /// Sets of one rank and one family, in order, that may be drained now. As long as few wait each goes
@@ -226,6 +222,7 @@ std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
   std::set<std::uint32_t> passed;
   for (const auto& [presence, rank] : ranks_) {
     if (pattern.newest_begun.contains(rank.rank) || rank.rank >= set.rank_count) continue;
+    if (pattern.possible_writers.contains(rank.rank)) continue;
     const bool died = (!rank.alive || rank.ended) && !rank.regular;
     if (rank.regular || (all_went_on && !died)) passed.insert(rank.rank);
   }
@@ -245,7 +242,9 @@ std::vector<std::uint32_t> Decisions::failed_ranks(const Set& set) const {
   return {failed.begin(), failed.end()};
 }
 
+/// A set of one file is whole with it: what other ranks did says nothing.
 Decisions::Told Decisions::known_of(const Set& set) const {
+  if (set.writers <= 1) return {};
   return {passed_ranks(set), failed_ranks(set), set.drifted};
 }
 

@@ -23,6 +23,7 @@ std::vector<Decision> Decisions::on(const std::vector<Event>& events, std::uint6
     std::visit([this](const auto& it) { apply(it); }, event);
   }
   name_parts();
+  treat_unranked();
   put_back_requested();
   look_for_siblings();
   drain_ripe_sets();
@@ -75,6 +76,7 @@ void Decisions::apply(const PartPublished& event) {
   published.durable = event.durable;
   published.size = event.size;
   published.has_company = event.native;
+  published.must_drain = event.native;
   if (published.set) place_in_set(published, 0);
 }
 
@@ -84,6 +86,7 @@ void Decisions::apply(const PartWithdrawn& event) {
   Part& withdrawn = found->second;
   withdrawn.state = State::open;
   withdrawn.lookup_sent = false;
+  withdrawn.looks = 0;
   if (withdrawn.set) sets_.at(*withdrawn.set).wrote.erase(withdrawn.facts.rank);
 }
 
@@ -109,15 +112,37 @@ void Decisions::apply(const SiblingsLookedUp& event) {
   const auto found = parts_.find(event.part);
   if (found == parts_.end() || found->second.state != State::published) return;
   Part& single = found->second;
-  if (event.name && *event.name < single.facts.names.size()) {
-    single.has_company = true;
-    if (!single.set) place_in_set(single, *event.name);
-    patterns_[sets_.at(*single.set).pattern].proven = true;
+  single.lookup_sent = false;
+  const PartFacts& facts = single.facts;
+  if (event.name && *event.name >= facts.names.size()) {
+    if (!facts.lone_name.empty() && !single.is_alone) stand_alone(single);
     return;
   }
-  if (!single.set) place_in_set(single, 0);
+  // Native files that any rank may have written decide only where nothing better can come any more,
+  // and only for a part that is not put back: a native file costs nothing but a copy.
+  const bool stays =
+      !facts.may_be_lone || !facts.lone_name.empty() || single.durable || single.requested;
+  const bool decides = event.is_certain || !facts.may_be_lone || (single.is_last_look && stays);
+  if (event.name && decides) {
+    single.has_company = true;
+    if (!single.set) place_in_set(single, *event.name);
+    if (event.is_certain) patterns_[sets_.at(*single.set).pattern].proven = true;
+    return;
+  }
+  if (!single.set) place_in_set(single, event.name.value_or(0));
   if (!may_be_lone(single)) return;  // company came while the names were looked up
-  Set& set = sets_.at(*single.set);
+  const bool looks_again = event.name || !facts.lone_name.empty();
+  if (looks_again && !single.is_last_look) return;
+  if (facts.lone_name.empty()) {
+    put_back_lone(single);
+  } else {
+    stand_alone(single);
+  }
+}
+
+/// One rank writes files of this shape, or their numbers are not ranks: a native file.
+void Decisions::put_back_lone(Part& part) {
+  Set& set = sets_.at(*part.set);
   if (!set.counted_lone) {
     set.counted_lone = true;
     Pattern& pattern = patterns_[set.pattern];
@@ -125,7 +150,7 @@ void Decisions::apply(const SiblingsLookedUp& event) {
       mark_native(set.pattern, "one rank alone writes files of this shape");
     }
   }
-  put_back(single, PutBackReason::lone);
+  put_back(part, PutBackReason::lone);
 }
 
 void Decisions::apply(const DrainDone& event) {
@@ -188,11 +213,13 @@ void Decisions::apply(const PutBackDone& event) {
   }
   part.state = State::published;
   part.has_company = true;
+  part.must_drain = true;
   part.wanted_native = false;
   const bool healthy =
       part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;
   if (healthy) return;  // it goes the way of every other part
-  const std::uint32_t failures = sets_.at(*part.set).failures;
+  // None: another group of the set has been committed since.
+  const std::uint32_t failures = std::max(sets_.at(*part.set).failures, 1U);
   const std::uint64_t pause =
       std::min(patience_.retry_max_ms, patience_.retry_ms << std::min(failures - 1, 16U));
   part.hold_until_ms = now_ms_ + pause;

@@ -9,7 +9,8 @@
 //   ---------> open -----------> published ---------------> draining -----------> (gone; kept?)
 //               | ^              |  ^   |                      |
 //               | |PartWithdrawn |  |   | look_for_siblings:   | DrainDone: failed
-//               | +--------------+  |   |   none (lone)        v
+//               | +--------------+  |   |   none (lone), or    |
+//               |                   |   |   treat_unranked     v
 //               |                   |   +---------------> putting_back ---------> (gone: native)
 //               | writer dead       |                          |
 //               v                   +--------------------------+ PutBackDone: not possible
@@ -81,7 +82,15 @@ struct PartDropped {
 };
 struct SiblingsLookedUp {
   PartId part;
-  std::optional<std::size_t> name;  ///< index of the candidate of which other ranks' files exist
+  /// Index of the candidate of which other ranks' files exist; the number of candidates stands for
+  /// PartFacts::lone_name.
+  std::optional<std::size_t> name;
+  bool is_certain = true;  ///< false: native files that any rank may have written speak for `name`
+};
+/// A rank has made a file of this family in whose path no number is the rank: the numbers of these
+/// files are not ranks.
+struct FamilyUnranked {
+  std::string family;
 };
 struct DrainDone {
   std::uint64_t drain = 0;
@@ -111,9 +120,10 @@ struct StageShort {};
 /// SIGTERM: drain what is published, as fast as possible, and end.
 struct Terminate {};
 
-using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
-                           PartRequested, PartDropped, SiblingsLookedUp, DrainDone, PutBackDone,
-                           SettleDone, AccountNoted, FramesShared, Tick, StageShort, Terminate>;
+using Event =
+    std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
+                 PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked, DrainDone,
+                 PutBackDone, SettleDone, AccountNoted, FramesShared, Tick, StageShort, Terminate>;
 
 // --- decisions ----------------------------------------------------------------------------------
 
@@ -240,8 +250,13 @@ class Decisions {
     bool durable = false;
     bool dropped =
         false;  ///< left the stage while an action was under way: forgotten with its answer
-    bool lookup_sent = false;
-    bool has_company = false;  ///< siblings were found, or it cannot be put back: drain it as it is
+    bool lookup_sent = false;   ///< its answer is awaited
+    bool is_last_look = false;  ///< what that answer says decides
+    std::uint32_t looks = 0;
+    std::uint64_t looked_ms = 0;
+    bool has_company = false;  ///< siblings were found, or it must drain: drain it as it is
+    bool must_drain = false;   ///< it cannot be put back, or is native already
+    bool is_alone = false;     ///< in the set of facts.lone_name
     bool requested = false;    ///< somebody on another node waits for it
     bool wanted_native = false;
     std::uint32_t settle_tries = 0;
@@ -284,6 +299,9 @@ class Decisions {
     std::uint32_t lone_sets = 0;
     std::uint32_t drifted_sets = 0;
     bool native = false;
+    /// Ranks with a part that may be of this pattern, whichever it was given: nobody knows that they
+    /// had nothing to write.
+    std::set<std::uint32_t> possible_writers;
     std::map<std::uint32_t, std::uint64_t>
         newest_begun;  ///< by rank: order of the newest set begun
     std::deque<SetName> kept;
@@ -304,6 +322,7 @@ class Decisions {
   void apply(const PartRequested&);
   void apply(const PartDropped&);
   void apply(const SiblingsLookedUp&);
+  void apply(const FamilyUnranked& event) { unranked_.insert(event.family); }
   void apply(const DrainDone&);
   void apply(const PutBackDone&);
   void apply(const SettleDone&);
@@ -317,6 +336,7 @@ class Decisions {
   void apply(const Terminate&);
 
   void name_parts();
+  void treat_unranked();
   void look_for_siblings();
   void drain_ripe_sets();
   void put_back_requested();
@@ -327,6 +347,11 @@ class Decisions {
 
   Part& part(const PartFacts& facts);
   void place_in_set(Part& part, std::size_t name);
+  void stand_alone(Part& part);
+  void put_back_lone(Part& part);
+  bool is_look_due(Part& part);
+  bool is_last_look(Part& part);
+  bool is_due(std::uint64_t time_ms);
   void forget(const PartId& part);
   void forget_old_sets();
   void note_drift(const SetName& name, Set& set);
@@ -363,6 +388,7 @@ class Decisions {
   std::map<std::string, Pattern> patterns_;
   std::map<std::string, Rank> ranks_;  ///< by presence
   std::set<std::string> marked_;
+  std::set<std::string> unranked_;  ///< families
   std::vector<Decision> out_;
   std::uint64_t last_drain_ = 0;
   std::uint64_t last_order_ = 0;

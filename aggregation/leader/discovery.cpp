@@ -2,62 +2,21 @@
 #include "aggregation/leader/discovery.hpp"
 
 #include <algorithm>
+#include <string_view>
 
-#include "aggregation/commit/commit_options.hpp"
+#include "aggregation/leader/part_facts.hpp"
 #include "restart/base/log.hpp"
-#include "restart/masked_name.hpp"
 
 namespace mcr::aggregation {
 
 using restart::LaunchDirectory;
-
-PartFacts facts_of(const restart::Journal& journal) {
-  const restart::PartBegin& begin = journal.begin;
-  const restart::Settings settings = settings_of(begin);
-
-  PartFacts facts;
-  facts.part = begin.part;
-  facts.launch = begin.launch;
-  facts.sequence = begin.sequence;
-  facts.rank = begin.rank;
-  facts.rank_count = begin.rank_count;
-  facts.local_rank_count = begin.local_rank_count;
-  facts.path = begin.path;
-  facts.presence = begin.presence;
-  facts.begin_ns = begin.begin_ns;
-  facts.set_wait_ms = settings.milliseconds("set_wait");
-  facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
-  facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
-  for (const std::string& name : begin.masked_names) {
-    facts.names.push_back({name, restart::pattern_of(name)});
-  }
-  if (facts.names.empty()) facts.names.push_back({begin.path, restart::pattern_of(begin.path)});
-  const std::string& likeliest = facts.names.front().masked_name;
-  const bool has_rank = likeliest.find("{rank") != std::string::npos;
-  const bool has_part = likeliest.find("{part}") != std::string::npos;
-  facts.writers = has_rank || has_part ? begin.rank_count : 1;
-  const auto files = settings.text("files");
-  // A file with a life of its own, of a program of one process. gc=on removes each alone, a native
-  // file that it replaces is seen to alone.
-  const bool is_alone = begin.rank_count == 1 && begin.rank == 0 && facts.names.size() == 1 &&
-                        likeliest == begin.path && facts.keep == 0 && !settings.flag("gc") &&
-                        begin.replaced != restart::Replaced::native_file;
-  if (is_alone) {
-    const auto name =
-        restart::bundle_name(likeliest, settings.text("container_dir"), begin.launch, begin.part);
-    facts.block = begin.part.block();
-    facts.family = name.directory + "\n" + name.prefix.substr(0, name.prefix.size() - 18) + "\n" +
-                   begin.settings;
-  }
-  facts.may_be_lone = has_rank && begin.rank_count > 1 && (files.empty() || files == "auto");
-  return facts;
-}
 
 Result<std::vector<Event>> Discovery::scan() {
   std::vector<Event> events;
   // Processes first: a part of a process that was alive then is not taken for a dead writer's.
   MCR_TRY(scan_processes(events));
   MCR_TRY(scan_parts(events));
+  report_unranked(events);
   report_strangers(events);
   return events;
 }
@@ -179,8 +138,9 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
   PartFacts facts = facts_of(*journal);
   facts.is_amendment = !directory_.is_of(facts.launch);
   const bool stays_native = journal->publish && journal->publish->native;
-  if (facts.is_amendment || stays_native) facts.family.clear();
-  parts_[id] = {place, facts.presence, facts.rank};
+  if (facts.is_amendment || stays_native) facts.bundle_family.clear();
+  const bool is_guess = facts.may_be_lone && !facts.is_amendment;
+  parts_[id] = {place, facts.presence, facts.rank, is_guess ? facts.family : std::string()};
   if (place == Place::open) {
     events.emplace_back(PartBegun{std::move(facts)});
     return;
@@ -188,6 +148,17 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
   const restart::PartPublish publish = journal->publish.value_or(restart::PartPublish{});
   events.emplace_back(PartPublished{std::move(facts), publish.publish_ns, publish.durable,
                                     publish.native.has_value(), publish.size});
+}
+
+/// Families of parts here that a rank has marked (vol/connector/unranked_family).
+void Discovery::report_unranked(std::vector<Event>& events) {
+  std::set<std::string_view> asked;
+  for (const auto& [id, part] : parts_) {
+    if (part.family.empty() || unranked_.contains(part.family)) continue;
+    if (!asked.insert(part.family).second || !directory_.is_marked_native(part.family)) continue;
+    unranked_.insert(part.family);
+    events.emplace_back(FamilyUnranked{part.family});
+  }
 }
 
 /// Parts whose writer has no file below ranks/ any more: it is gone.

@@ -17,9 +17,6 @@
 
 namespace mcr::aggregation {
 
-/// What the decisions need of a journal; its settings are read, the bad ones among them ignored.
-PartFacts facts_of(const restart::Journal& journal);
-
 class Discovery {
  public:
   /// `stubs`, `requests` and `clock`, where given, get all parts that are reported.
@@ -41,6 +38,7 @@ class Discovery {
     Place place = Place::open;
     std::string presence;
     std::uint32_t rank = 0;
+    std::string family;  ///< empty: what other files of it are says nothing about this one
   };
   struct Process {
     bool alive = true;
@@ -51,6 +49,7 @@ class Discovery {
   Result<void> scan_parts(std::vector<Event>& events);
   void report(const PartId& id, Place place, std::vector<Event>& events);
   void report_strangers(std::vector<Event>& events);
+  void report_unranked(std::vector<Event>& events);
   [[nodiscard]] bool nobody_lives() const;
   void remember(const restart::PartBegin& begin);
   void forget_elsewhere(const PartId& part);
@@ -61,7 +60,8 @@ class Discovery {
   LaunchClock* clock_;
   std::map<PartId, Known> parts_;
   std::map<std::string, Process> processes_;
-  std::set<PartId> unreadable_;  ///< said once
+  std::set<PartId> unreadable_;     ///< said once
+  std::set<std::string> unranked_;  ///< families, told
 };
 
 }  // namespace mcr::aggregation

@@ -50,6 +50,8 @@ constexpr std::uint64_t cheap_collection_ns = 1'000'000;
 constexpr std::uint64_t pause_per_collection = 20;
 constexpr std::uint64_t notice_ms = 200;
 constexpr int niceness_behind_others = 10;
+/// Native files whose writers are remembered.
+constexpr std::size_t most_natives = 4096;
 /// How often other nodes' ranks are asked what they want, while there is anything to want.
 constexpr std::uint64_t request_ms = 250;
 /// Ranks that read touch what they share each second; those of a busy machine come one after
@@ -118,7 +120,8 @@ class Leader {
       const auto journal = directory_.journal(State::published, look.part);
       // What cannot be read is not put back.
       if (!journal) return {SiblingsLookedUp{look.part, 0}};
-      return {SiblingsLookedUp{look.part, find_siblings(journal->begin, stubs_)}};
+      const Siblings found = find_siblings(journal->begin, stubs_, natives_);
+      return {SiblingsLookedUp{look.part, found.name, found.is_certain}};
     });
   }
 
@@ -146,10 +149,15 @@ class Leader {
     quick_.submit(
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
+          const auto journal = directory_.journal(State::published, order.part);
           const auto done = put_back(directory_, order.part, {}, &stubs_);
           if (!done)
             restart::log_warning("a part cannot be put at its path: " + done.error().message);
           const bool is_done = done && *done;
+          if (is_done && journal) {
+            if (natives_.size() >= most_natives) natives_.clear();
+            natives_[journal->begin.path] = journal->begin.rank;
+          }
           if (is_done) summary_.put_back(1);
           if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
           return {PutBackDone{order.part, is_done}};
@@ -388,6 +396,7 @@ class Leader {
   Answers answers_;
   SetPlaces places_;       ///< of the drain's thread
   KnownContainers known_;  ///< of the drain's thread
+  NativeWriters natives_;  ///< of the quick thread
   /// Of the drain's thread: by directory and shape the set that was committed last (gc=on).
   std::map<std::pair<std::string, std::string>, CommittedSet> to_collect_;
   std::map<std::string, std::uint64_t>

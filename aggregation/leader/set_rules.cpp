@@ -19,7 +19,14 @@ Decisions::Part& Decisions::part(const PartFacts& facts) {
   Part& part = found->second;
   if (!is_new) return part;
   part.facts = facts;
-  if (part.facts.names.size() == 1) place_in_set(part, 0);
+  for (const CandidateName& name : facts.names)
+    patterns_[name.pattern].possible_writers.insert(facts.rank);
+  if (facts.is_unranked && !facts.is_amendment) unranked_.insert(facts.family);
+  if (!facts.lone_name.empty() && !facts.is_amendment && unranked_.contains(facts.family)) {
+    stand_alone(part);
+  } else if (part.facts.names.size() == 1) {
+    place_in_set(part, 0);
+  }
   return part;
 }
 
@@ -32,13 +39,13 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   part.in_set = &set;
   if (is_new) {
     set.order = ++last_order_;
-    set.pattern = facts.names[name].pattern;
+    set.pattern = part.is_alone ? facts.family : facts.names[name].pattern;
     set.first_begin_ns = facts.begin_ns;
     set.first_beginner = facts.rank;
     forget_old_sets();
   }
   set.rank_count = std::max(set.rank_count, facts.rank_count);
-  set.writers = std::max(set.writers, facts.writers);
+  set.writers = std::max(set.writers, part.is_alone ? 1 : facts.writers);
   set.local_rank_count = std::max(set.local_rank_count, facts.local_rank_count);
   set.set_wait_ms = facts.set_wait_ms;
   set.group_size = facts.group_size;
@@ -76,9 +83,38 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   }
 }
 
+/// The part's file is a set of its own: a file of one rank, or one whose numbers are not ranks. What
+/// its former set counts of the rank stays: should others write that set after all, nobody may take
+/// this rank to have passed or failed.
+void Decisions::stand_alone(Part& part) {
+  part.is_alone = true;
+  part.set = SetName{part.facts.launch, part.facts.lone_name, part.facts.sequence};
+  place_in_set(part, 0);
+}
+
+/// Files whose numbers are not ranks make no set of one part a rank, whatever single ones look like:
+/// all of the family are treated alike.
+void Decisions::treat_unranked() {
+  for (auto& [id, part] : parts_) {
+    const PartFacts& facts = part.facts;
+    if (part.state != State::published || part.must_drain || part.is_alone) continue;
+    if (!facts.may_be_lone || facts.is_amendment || !unranked_.contains(facts.family)) continue;
+    if (part.set && sets_.at(*part.set).committed) continue;  // some of it is in storage as a set
+    if (!facts.lone_name.empty()) {
+      stand_alone(part);
+    } else if (!terminating_) {
+      mark_native(
+          facts.family,
+          "not every rank has a file of its own number; files=…{part}… captures such files");
+      if (!part.set) place_in_set(part, 0);
+      put_back(part, PutBackReason::lone);
+    }
+  }
+}
+
 /// A rank that began its next writing before all had finished this one: their counts prove nothing.
 void Decisions::note_drift(const SetName& name, Set& set) {
-  if (set.drifted) return;
+  if (set.drifted || set.writers <= 1) return;
   const auto next = sets_.find(SetName{name.launch, name.masked_name, name.sequence + 1});
   if (next == sets_.end() || set.last_publish_ns == 0) return;
   if (next->second.first_beginner == set.last_publisher) return;
@@ -129,7 +165,7 @@ void Decisions::name_parts() {
 
 /// No other rank is known to have written a file of this name or shape.
 bool Decisions::may_be_lone(const Part& part) const {
-  if (!part.facts.may_be_lone || part.has_company || terminating_) return false;
+  if (!part.facts.may_be_lone || part.has_company || part.is_alone || terminating_) return false;
   if (!part.set) return true;
   const Set& set = sets_.at(*part.set);
   if (patterns_.at(set.pattern).proven) return false;
@@ -139,19 +175,44 @@ bool Decisions::may_be_lone(const Part& part) const {
   return true;
 }
 
+/// Also asked for a part of which only the name is not clear, under every rule of files=: no part
+/// stays without a set.
 void Decisions::look_for_siblings() {
   for (auto& [id, part] : parts_) {
-    if (part.state != State::published || part.lookup_sent || !may_be_lone(part)) continue;
-    const std::uint64_t due =
-        part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms);
-    // Also when all known ranks have ended: others, here or elsewhere, may be about to begin.
-    if (now_ms_ >= due) {
-      part.lookup_sent = true;
-      out_.emplace_back(LookForSiblings{id});
-    } else {
-      wake_at(due);
-    }
+    if (part.state != State::published || part.lookup_sent) continue;
+    if (part.set && !may_be_lone(part)) continue;
+    if (!is_look_due(part)) continue;
+    part.lookup_sent = true;
+    ++part.looks;
+    part.looked_ms = now_ms_;
+    out_.emplace_back(LookForSiblings{id});
   }
+}
+
+bool Decisions::is_look_due(Part& part) {
+  part.is_last_look = part.set && is_last_look(part);
+  if (part.is_last_look) return true;
+  if (part.looks > 0)
+    return is_due(part.looked_ms + (patience_.lone_ms << std::min(part.looks - 1, 4U)));
+  // Also when all known ranks have ended: others, here or elsewhere, may be about to begin.
+  return is_due(part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms));
+}
+
+/// What is not there now does not come any more, or is not waited for.
+bool Decisions::is_last_look(Part& part) {
+  const Set& set = sets_.at(*part.set);
+  if (!is_ripe(set, {&part})) return false;
+  if (part.durable || part.requested) return true;
+  const bool all_are_here = set.local_rank_count >= set.rank_count;
+  if (all_are_here && !anybody_may_write()) return true;
+  if (!is_due(part.published_ms + patience_.lone_ms)) return false;
+  return all_are_here || !anybody_may_write() || is_due(part.published_ms + set.set_wait_ms);
+}
+
+bool Decisions::is_due(std::uint64_t time_ms) {
+  if (now_ms_ >= time_ms) return true;
+  wake_at(time_ms);
+  return false;
 }
 
 /// Sets whose kept parts are gone may be forgotten: they are the oldest.

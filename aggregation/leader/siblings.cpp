@@ -12,6 +12,7 @@
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
 #include "restart/masked_name.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
 
@@ -19,17 +20,27 @@ namespace {
 /// Steps to other ranks: neighbours, then those that are likely to be on other nodes.
 constexpr std::uint32_t steps[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, 256};
 
-/// A lone file never comes into a container: where the launch has one under that name, the leader
-/// that wrote it knew of others. It is dead now, or another node's.
-bool has_containers(const restart::PartBegin& begin, const std::string& masked_name) {
+/// The launch has containers under that name: of this very sequence, or of any.
+bool has_containers(const restart::PartBegin& begin, const std::string& masked_name,
+                    bool of_its_set) {
   const auto where = restart::container_name(masked_name, settings_of(begin).text("container_dir"),
-                                             begin.launch, 0);
+                                             begin.launch, begin.sequence);
   const auto names = restart::list_directory(AT_FDCWD, where.directory);
   if (!names) return false;
-  constexpr std::size_t sequence_bytes = 2;  // "0."
-  const std::string prefix = where.prefix.substr(0, where.prefix.size() - sequence_bytes);
+  const std::size_t sequence_bytes = std::to_string(begin.sequence).size() + 1;  // with its dot
+  const std::string prefix =
+      of_its_set ? where.prefix : where.prefix.substr(0, where.prefix.size() - sequence_bytes);
   return std::any_of(names->begin(), names->end(),
                      [&](const std::string& name) { return name.starts_with(prefix); });
+}
+
+std::optional<std::size_t> name_with_containers(const restart::PartBegin& begin, bool of_its_set) {
+  for (std::size_t i = 0; i < begin.masked_names.size(); ++i) {
+    // The container of a single file is no company for its next writing.
+    if (!of_its_set && restart::is_of_one_file(begin.masked_names[i])) continue;
+    if (has_containers(begin, begin.masked_names[i], of_its_set)) return i;
+  }
+  return std::nullopt;
 }
 
 /// The ranks whose files are looked for.
@@ -43,38 +54,87 @@ std::set<std::uint32_t> neighbours(const restart::PartBegin& begin) {
   return others;
 }
 
-std::optional<std::size_t> find_beside(const restart::PartBegin& begin, const std::string& path,
-                                       const std::vector<std::string>& masked_names) {
-  for (std::size_t i = 0; i < masked_names.size(); ++i) {
-    for (const std::uint32_t other : neighbours(begin)) {
-      for (const std::string& sibling :
-           restart::sibling_paths(path, masked_names[i], begin.rank, other)) {
-        struct stat status {};
-        const bool exists =
-            restart::system_calls().fstatat(AT_FDCWD, sibling.c_str(), &status, 0) == 0;
-        if (exists && S_ISREG(status.st_mode)) return i;
-      }
+enum class AtSibling : std::uint8_t { nothing, old_file, native_file, stub_of_its_rank };
+
+class Look {
+ public:
+  Look(const restart::PartBegin& begin, const NativeWriters& natives)
+      : begin_(begin), natives_(natives) {}
+
+  /// Native files prove that ranks have files of their own only where the last rank has one, too:
+  /// where fewer files than ranks are written, their numbers are the low ones.
+  [[nodiscard]] Siblings beside(const std::string& path,
+                                const std::vector<std::string>& masked_names) const {
+    Siblings possible;
+    const std::uint32_t last = begin_.rank_count - 1;
+    for (std::size_t i = 0; i < masked_names.size(); ++i) {
+      AtSibling best = AtSibling::nothing;
+      for (const std::uint32_t other : neighbours(begin_))
+        best = std::max(best, look_for(path, masked_names[i], other));
+      if (best == AtSibling::stub_of_its_rank) return {i, true};
+      if (best == AtSibling::nothing) continue;
+      const bool has_last =
+          begin_.rank == last || look_for(path, masked_names[i], last) >= AtSibling::native_file;
+      if (best == AtSibling::native_file && has_last) return {i, true};
+      if (!possible.name) possible = {i, false};
     }
+    return possible;
   }
-  return std::nullopt;
-}
+
+ private:
+  [[nodiscard]] AtSibling look_for(const std::string& path, const std::string& masked_name,
+                                   std::uint32_t other) const {
+    AtSibling best = AtSibling::nothing;
+    for (const std::string& sibling : restart::sibling_paths(path, masked_name, begin_.rank, other))
+      best = std::max(best, look_at(sibling, other));
+    return best;
+  }
+
+  /// A file of another rank than the one whose number the path bears is not a sibling: the number is
+  /// something else.
+  [[nodiscard]] AtSibling look_at(const std::string& path, std::uint32_t rank) const {
+    struct stat status {};
+    if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0 ||
+        !S_ISREG(status.st_mode))
+      return AtSibling::nothing;
+    const auto file = restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+    if (file && restart::is_stub_file(*file)) {
+      if (const auto stub = restart::read_stub_file(*file))
+        return stub->rank == rank ? AtSibling::stub_of_its_rank : AtSibling::nothing;
+    }
+    if (const auto writer = natives_.find(path); writer != natives_.end() && writer->second != rank)
+      return AtSibling::nothing;
+    // The storage's clock may be another one than ours.
+    constexpr std::uint64_t clock_slack_s = 60;
+    const auto modified_s = static_cast<std::uint64_t>(status.st_mtim.tv_sec);
+    const bool is_old = modified_s + clock_slack_s < begin_.begin_ns / 1'000'000'000;
+    return is_old ? AtSibling::old_file : AtSibling::native_file;
+  }
+
+  const restart::PartBegin& begin_;
+  const NativeWriters& natives_;
+};
 }  // namespace
 
-std::optional<std::size_t> find_siblings(const restart::PartBegin& begin,
-                                         const StubHandles& stubs) {
-  if (begin.rank_count < 2) return std::nullopt;
-  if (const auto found = find_beside(begin, begin.path, begin.masked_names)) return found;
+Siblings find_siblings(const restart::PartBegin& begin, const StubHandles& stubs,
+                       const NativeWriters& natives) {
+  if (begin.rank_count < 2) return {};
+  if (const auto own = name_with_containers(begin, true)) return {own, true};
+  const Look look(begin, natives);
+  const Siblings beside = look.beside(begin.path, begin.masked_names);
+  if (beside.is_certain) return beside;
   // A program that renames its files when they are done leaves none under the others' names.
   const StubHandles::Found now = stubs.find(begin.part);
   if (now.fate == StubHandles::Fate::present && now.path != begin.path) {
     const auto names = restart::masked_names(now.path, begin.rank, begin.rank_count);
-    if (const auto found = find_beside(begin, now.path, names))
-      return *found < begin.masked_names.size() ? *found : 0;
+    const Siblings moved = look.beside(now.path, names);
+    if (moved.name)
+      return {*moved.name < begin.masked_names.size() ? *moved.name : 0, moved.is_certain};
   }
-  for (std::size_t i = 0; i < begin.masked_names.size(); ++i) {
-    if (has_containers(begin, begin.masked_names[i])) return i;
-  }
-  return std::nullopt;
+  // A lone file never comes into a container: where the launch has one under that name, the leader
+  // that wrote it knew of others. It is dead now, or another node's.
+  if (const auto known = name_with_containers(begin, false)) return {known, true};
+  return beside;
 }
 
 }  // namespace mcr::aggregation

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr latest DIR: the newest set of which every rank is accounted for.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
+#include "restart/base/counted.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -23,9 +25,25 @@ nlohmann::json to_json(const StoredSet& set) {
           {"rank_count", set.rank_count},
           {"parts", set.parts.size()},
           {"state", wholeness_name(set.wholeness)},
+          {"one_file", set.is_of_one_file},
           {"created_ns", set.created_ns},
           {"containers", set.containers},
           {"files", files}};
+}
+
+std::string nothing_found(const std::string& directory, const std::vector<StoredSet>& sets) {
+  const bool are_files =
+      !sets.empty() &&
+      std::all_of(sets.begin(), sets.end(), [](const auto& set) { return set.is_of_one_file; });
+  if (!are_files) {
+    return directory +
+           " holds no set of which every rank is accounted for (`mcr latest --all` shows "
+           "what there is)";
+  }
+  return directory + " holds no set of one file a rank: each of its " +
+         restart::counted(sets.size(), "container set") +
+         " is of one file, whose name bears no rank. `mcr unpack " + directory +
+         " -d DIR` writes the newest of every file, `mcr latest --all` shows them";
 }
 
 }  // namespace
@@ -39,7 +57,9 @@ RunCommand declare_latest(CLI::App& app) {
   app.add_flag("--all", *all, "every set, oldest first, with its state");
   app.footer(
       "Prints the beginning of the paths of the set's containers, as `mcr unpack` and `mcr ls` "
-      "take it.\n"
+      "take it. A set of one file, which several ranks of a job did not have one each of, is none "
+      "of\n"
+      "these: --all calls it `file`.\n"
       "Exit codes: 0 found, 1 there is no whole set; 2 and 3 as everywhere.");
   return [directory, all, quick](const CommonOptions& common) {
     const auto found = sets_in(*directory, "latest");
@@ -54,18 +74,14 @@ RunCommand declare_latest(CLI::App& app) {
       nlohmann::json list = nlohmann::json::array();
       for (const StoredSet& set : sets) {
         list.push_back(to_json(set));
-        if (!common.json)
-          print_line(stdout, "%-10s %s", wholeness_name(set.wholeness), set.prefix.c_str());
+        if (!common.json) print_line(stdout, "%-10s %s", state_name(set), set.prefix.c_str());
       }
       if (common.json) print_json(list);
       return exit_code::success;
     }
     const StoredSet* const newest = *quick ? newest_whole(sets) : newest_sound(sets, "latest");
     if (newest == nullptr) {
-      return print_error(
-          common, "latest",
-          Error{Cause::system, *directory + " holds no set of which every rank is accounted for "
-                                            "(`mcr latest --all` shows what there is)"});
+      return print_error(common, "latest", Error{Cause::system, nothing_found(*directory, sets)});
     }
     if (common.json) {
       print_json(to_json(*newest));

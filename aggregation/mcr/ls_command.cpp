@@ -15,6 +15,7 @@
 #include "codecs/solid/solid_frame.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/container_reader.hpp"
+#include "restart/masked_name.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -139,19 +140,50 @@ std::string ranks_text(const std::vector<restart::PartRecord>& parts) {
   return text.empty() ? "none" : text;
 }
 
+std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
+  std::string text;
+  for (const std::uint32_t rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + text;
+}
+
+/// What a container without parts says: who wrote nothing, or failed to.
+void print_note(const Listed& listed) {
+  const restart::SetIdentity& set = listed.set;
+  std::string said;
+  const auto add = [&](const std::string& text) { said += (said.empty() ? "" : "; ") + text; };
+  if (!set.passed_ranks.empty()) add(ranks_text(set.passed_ranks) + " wrote nothing");
+  if (!set.failed_ranks.empty()) add(ranks_text(set.failed_ranks) + " ended without a file of it");
+  if (set.drifted) add("ranks began the next writing before all had finished this one");
+  print_line(stdout, "%s", listed.name.c_str());
+  print_line(stdout, "  a note about %s, launch %s, sequence %llu: %s", set.masked_name.c_str(),
+             set.launch.c_str(), static_cast<unsigned long long>(set.sequence),
+             said.empty() ? "nothing is known of other ranks" : said.c_str());
+}
+
+bool is_of_one_file(const Listed& listed) {
+  return listed.set.rank_count > 1 && listed.parts.size() == 1 &&
+         restart::is_of_one_file(listed.set.masked_name);
+}
+
+std::string who_wrote(const Listed& listed) {
+  const restart::SetIdentity& set = listed.set;
+  const std::string count = std::to_string(set.rank_count);
+  if (is_of_one_file(listed))
+    return "one file, of rank " + ranks_text(listed.parts) + " of " + count;
+  return "ranks " + ranks_text(listed.parts) + " of " + count +
+         (set.passed_ranks.empty() ? "" : " (others passed)");
+}
+
 void print_listed(const Listed& listed, bool verbose) {
   const restart::SetIdentity& set = listed.set;
+  if (listed.parts.empty() && set.natives.empty()) return print_note(listed);
   const auto data = static_cast<std::uint64_t>(
       std::count_if(listed.variables.begin(), listed.variables.end(),
                     [](const ListedVariable& variable) { return variable.is_data; }));
   const bool is_bundle = !set.bundled.empty();
-  const std::string which = is_bundle
-                                ? "a bundle of " + restart::counted(set.bundled.size(), "set")
-                                : "sequence " + std::to_string(set.sequence);
-  const std::string ranks =
-      is_bundle ? "rank 0 of 1 of each"
-                : "ranks " + ranks_text(listed.parts) + " of " + std::to_string(set.rank_count) +
-                      (set.passed_ranks.empty() ? "" : " (others passed)");
+  const std::string which = is_bundle ? "a bundle of " + restart::counted(set.bundled.size(), "set")
+                                      : "sequence " + std::to_string(set.sequence);
+  const std::string ranks = is_bundle ? "rank 0 of 1 of each" : who_wrote(listed);
   print_line(stdout, "%s", listed.name.c_str());
   print_line(stdout, "  %s, launch %s, %s", set.masked_name.c_str(), set.launch.c_str(),
              which.c_str());
@@ -198,6 +230,9 @@ nlohmann::json to_json(const Listed& listed) {
           {"sequence", listed.set.sequence},
           {"rank_count", listed.set.rank_count},
           {"passed_ranks", listed.set.passed_ranks},
+          {"failed_ranks", listed.set.failed_ranks},
+          {"note", listed.parts.empty() && listed.set.natives.empty()},
+          {"one_file", is_of_one_file(listed)},
           {"scheme", listed.set.scheme},
           {"profile", listed.set.profile},
           {"writer", listed.set.writer},

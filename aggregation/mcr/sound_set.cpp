@@ -44,6 +44,11 @@ const char* wholeness_name(Wholeness wholeness) {
   return "unknown";
 }
 
+const char* state_name(const StoredSet& set) {
+  const bool is_file = set.is_of_one_file && set.wholeness == Wholeness::whole;
+  return is_file ? "file" : wholeness_name(set.wholeness);
+}
+
 Result<SetsIn> sets_in(const std::string& argument, const char* command) {
   std::vector<std::string> containers;
   std::string named;  // of a bundle's sets
@@ -68,7 +73,7 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
 
 const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* command) {
   for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
-    if (set->wholeness != Wholeness::whole) continue;
+    if (set->wholeness != Wholeness::whole || set->is_of_one_file) continue;
     const std::string damage = damage_of(*set);
     if (damage.empty()) return &*set;
     print_line(stderr, "mcr %s: %s is damaged and left out: %s", command, set->prefix.c_str(),

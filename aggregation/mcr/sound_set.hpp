@@ -24,5 +24,7 @@ const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* co
 
 /// "whole", "incomplete", "unknown".
 const char* wholeness_name(Wholeness wholeness);
+/// The same for people, and "file" of a set of one file.
+const char* state_name(const StoredSet& set);
 
 }  // namespace mcr::aggregation

@@ -22,6 +22,7 @@
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/masked_name.hpp"
 #include "restart/native_members.hpp"
 #include "restart/unpack.hpp"
 
@@ -55,21 +56,30 @@ bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
          std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
 }
 
+/// A set of one file is that file's newest writing or an older one; no other rank's file belongs to it.
+bool is_of_one_file(const restart::ContainerReader& container) {
+  const restart::SetIdentity& set = container.set();
+  return set.rank_count > 1 && set.launch != packed_launch &&
+         restart::is_of_one_file(set.masked_name);
+}
+
 /// Sets whose files have the same names would replace one another in the order of their containers'
 /// names: files of several sets, or of an older one, that look like one. Nothing is written then.
 Result<void> check_names(const Containers& containers, const UnpackCommand& command) {
   struct First {
     std::string container;
     SetKey set;
+    bool is_alone;  ///< a set of one file
   };
   std::map<std::string, First> first;
   const auto add = [&](const restart::ContainerReader& container, std::size_t part,
                        const std::string& path, std::uint32_t rank) -> Result<void> {
     if (!is_wanted(command, rank)) return {};
     const std::string below = restart::path_below(path, rank);
-    const First here{container.name(), key_of(container, part)};
+    const First here{container.name(), key_of(container, part), is_of_one_file(container)};
     const auto [there, is_first] = first.try_emplace(below, here);
     if (is_first || there->second.set == here.set) return {};
+    if (there->second.is_alone && here.is_alone) return {};
     return Error{Cause::usage, "a file " + below + " is in two sets, that of " +
                                    there->second.container + " and that of " + container.name() +
                                    ": unpack one set at a time (`mcr latest` names the newest)"};
@@ -93,20 +103,23 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
 Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   using Path = std::pair<SetKey, std::string>;
   struct Newest {
-    std::uint64_t created_ns;
+    std::pair<std::uint64_t, std::uint64_t> order;
     restart::PartId part;
   };
   std::map<Path, Newest> newest;
   std::set<restart::PartId> replaced;
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
+    // Of a set of one file each writing replaces the one before.
+    const bool is_alone = is_of_one_file(*container.reader);
+    const restart::SetIdentity& set = container.reader->set();
     for (std::size_t i = 0; i < records.size(); ++i) {
       const restart::PartEntry& entry = records[i].entry;
-      const Newest here{container.reader->set().created_ns, entry.part};
-      const auto [there, is_first] =
-          newest.try_emplace(Path{key_of(*container.reader, i), entry.path}, here);
+      const Newest here{{is_alone ? set.order() : 0, set.created_ns}, entry.part};
+      const SetKey key = is_alone ? SetKey{} : key_of(*container.reader, i);
+      const auto [there, is_first] = newest.try_emplace(Path{key, entry.path}, here);
       if (is_first || there->second.part == here.part) continue;
-      const bool is_newer = here.created_ns >= there->second.created_ns;
+      const bool is_newer = here.order >= there->second.order;
       replaced.insert(is_newer ? there->second.part : here.part);
       if (is_newer) there->second = here;
     }
@@ -196,6 +209,16 @@ Result<Container> open_wanted(const NamedContainer& named) {
   return container;
 }
 
+std::string nothing_unpacked(const Containers& containers) {
+  const bool is_note = containers.size() == 1 && containers.front().reader->set().natives.empty() &&
+                       containers.front().reader->parts().has_value() &&
+                       (*containers.front().reader->parts())->empty();
+  if (!is_note) return "no part of these ranks";
+  const std::string& name = containers.front().reader->name();
+  return name + " is a note about its set and holds no parts: name the set, " +
+         name.substr(0, name.rfind(".r") + 1);
+}
+
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   lift_limits();
   if (command.directory.empty())
@@ -241,7 +264,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
     all.files.insert(all.files.end(), report.files.begin(), report.files.end());
   }
   MCR_TRY(copy_natives(containers, command, all));
-  if (all.files.empty()) return Error{Cause::usage, "no part of these ranks"};
+  if (all.files.empty()) return Error{Cause::usage, nothing_unpacked(containers)};
   return all;
 }
 

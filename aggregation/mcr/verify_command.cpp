@@ -75,7 +75,9 @@ void print_verified(const Verified& verified) {
   for (const std::string& damage : report.damage) print_line(stdout, "%s", damage.c_str());
   std::string ranks;
   for (const std::uint32_t rank : report.damaged_ranks) ranks += " " + std::to_string(rank);
-  if (report.damage.empty()) {
+  if (report.damage.empty() && report.parts == 0) {
+    print_line(stdout, "%s: sound: a note about its set, without parts", verified.name.c_str());
+  } else if (report.damage.empty()) {
     print_line(stdout, "%s: sound: %s, %s, %s", verified.name.c_str(),
                restart::counted(report.parts, "part").c_str(),
                restart::counted(report.frames, "frame").c_str(),
@@ -90,6 +92,7 @@ void print_verified(const Verified& verified) {
 struct VerifiedSet {
   std::string prefix;
   std::string state;
+  bool is_of_one_file = false;
   std::vector<std::string> damage;
 };
 struct VerifiedDirectory {
@@ -153,8 +156,8 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
     const bool is_damaged =
         set.is_unreadable || std::any_of(set.containers.begin(), set.containers.end(),
                                          [&](const auto& path) { return damaged.contains(path); });
-    found.sets.push_back(
-        {set.prefix, is_damaged ? "damaged" : wholeness_name(set.wholeness), set.damaged});
+    found.sets.push_back({set.prefix, is_damaged ? "damaged" : wholeness_name(set.wholeness),
+                          set.is_of_one_file, set.damaged});
     for (std::string& differs : differing_access(set)) found.access.push_back(std::move(differs));
     for (const std::string& lost : set.lost_natives)
       found.damage.push_back(lost + ": a native file of " + set.prefix +
@@ -198,8 +201,13 @@ RunCommand declare_verify(CLI::App& app) {
     const VerifiedDirectory directory = verify_sets(*all, command->arguments);
     nlohmann::json sets = nlohmann::json::array();
     for (const VerifiedSet& set : directory.sets) {
-      if (!common.json) print_line(stdout, "%-10s %s*", set.state.c_str(), set.prefix.c_str());
-      sets.push_back({{"set", set.prefix}, {"state", set.state}, {"damage", set.damage}});
+      const bool is_file = set.is_of_one_file && set.state == "whole";
+      if (!common.json)
+        print_line(stdout, "%-10s %s*", is_file ? "file" : set.state.c_str(), set.prefix.c_str());
+      sets.push_back({{"set", set.prefix},
+                      {"state", set.state},
+                      {"one_file", set.is_of_one_file},
+                      {"damage", set.damage}});
     }
     for (const std::string& what : directory.damage) {
       if (!common.json) print_line(stdout, "%s", what.c_str());

@@ -51,7 +51,12 @@ struct PartFacts {
   std::uint32_t writers =
       1;  ///< ranks that may write one set of this name; 1 where no rank is in it
   bool may_be_lone =
-      false;  ///< captured by files=auto, so that one rank's own file may be among them
+      false;  ///< its digits were taken for the rank by guess, so it may be one rank's own file
+  /// The name of a set of this file alone, for a file that `files=` captures whoever writes it.
+  /// Empty: a file without company becomes a native one.
+  std::string lone_name;
+  std::string family;        ///< the path with all its numbers masked
+  bool is_unranked = false;  ///< captured, and no number of its path is the rank
   std::string path;
   std::vector<CandidateName> names;  ///< at least one; most likely first
   std::string presence;              ///< of the process that writes it
@@ -61,9 +66,9 @@ struct PartFacts {
   std::uint32_t keep = 0;        ///< newest sets that stay in the stage
   /// Amends a part of another launch's set: this launch's ranks say nothing about who wrote that.
   bool is_amendment = false;
-  /// Sets of one rank whose parts have the same family and block may go into one container; empty: a
-  /// container of its own.
-  std::string family;
+  /// Sets of one rank whose parts have the same bundle family and block may go into one container;
+  /// empty: a container of its own.
+  std::string bundle_family;
   std::string block;
 };
 

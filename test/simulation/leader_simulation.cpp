@@ -5,11 +5,13 @@
 //
 //   leader_simulation [--seeds N] [--first SEED] [--verbose]
 //
-// What the world may do: ranks join late, write several files a step (per-rank names, an
-// overwritten ring, ambiguous names, a file of one rank alone), flush, withdraw, drift apart, end,
-// die at any moment; storage refuses for a while or for good, put-backs fail, parts vanish, the
-// leader dies and another adopts, or is told to terminate. Every run prints nothing but its result;
-// a failure prints the seed that replays it.
+// What the world may do: ranks join late, write several files a step, flush, withdraw, drift apart,
+// end, die at any moment; storage refuses for a while or for good, put-backs fail, parts vanish, the
+// leader dies and another adopts, or is told to terminate. The files are named as real programs name
+// them (one a rank, an overwritten ring, names that hold the rank's number twice by accident, fewer
+// files than ranks, a file of one rank beside those of all), and captured under every kind of rule
+// that files= knows, by the plugin's own rule. Every run prints nothing but its result; a failure
+// prints the seed that replays it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +24,9 @@
 #include <vector>
 
 #include "aggregation/leader/decisions.hpp"
+#include "aggregation/leader/part_facts.hpp"
+#include "restart/masked_name.hpp"
+#include "vol/connector/capture_rule.hpp"
 
 namespace {
 
@@ -42,6 +47,13 @@ struct WorldRank {
   bool ended = false;
   bool alive = true;
   std::uint32_t step = 0;
+  std::set<std::string> unranked;  ///< families that this rank knows to be
+};
+
+/// What lies at a path.
+struct WorldFile {
+  std::uint32_t rank = 0;  ///< that wrote it
+  bool is_stub = false;
 };
 
 /// An action of the leader that is under way.
@@ -58,14 +70,16 @@ class Simulation {
     group_size_ = chance(0.3) ? pick(1, 4) : 0;
     keep_ = chance(0.3) ? pick(1, 3) : 0;
     steps_ = pick(1, 6);
-    naming_ = pick(0, 3);
+    naming_ = pick(0, naming_kinds - 1);
+    files_ = rule(pick(0, 5));
+    is_patient_ = chance(0.5);
     storage_fails_until_ = chance(0.2) ? (chance(0.3) ? forever : pick(0, 40'000)) : 0;
     put_back_works_ = chance(0.8) ? 0.95 : 0.1;
     lone_writer_ = chance(0.3);
     lazy_ = chance(0.3);
     has_requests_ = chance(0.3);
     for (std::uint32_t r = 0; r < rank_count_; ++r) {
-      ranks_.push_back({"p" + std::to_string(r), r, false, false, true, 0});
+      ranks_.push_back({"p" + std::to_string(r), r, false, false, true, 0, {}});
     }
   }
 
@@ -94,6 +108,7 @@ class Simulation {
         }
         now_ = std::max(now_, next);
       }
+      check_end_is_prompt();
       idle = parts_.size() == before ? idle + 1 : 0;
       if (idle > 200'000) fail("no end is in sight");
     }
@@ -103,6 +118,8 @@ class Simulation {
 
  private:
   static constexpr std::uint64_t forever = ~std::uint64_t{0};
+  /// A look, a put-back that is refused and a drain take three seconds each, at most.
+  static constexpr std::uint64_t most_end_ms = 60'000;
 
   // --- the world's own moves --------------------------------------------------------------------
 
@@ -120,7 +137,7 @@ class Simulation {
     if (!rank.alive) return;
     if (rank.ended) {
       // exit=wait: lives until its parts are committed, or its bound ends.
-      if (chance(0.05) || !has_published(rank.presence)) leave(rank);
+      if ((!is_patient_ && chance(0.05)) || !has_published(rank.presence)) leave(rank);
       return;
     }
     if (chance(lazy_ ? 0.9 : 0.3)) return;
@@ -148,66 +165,115 @@ class Simulation {
       tell(RankEnded{rank.presence});
       return;
     }
-    begin(rank, names_of(rank));
-    if (rank.rank == 0 && lone_writer_) begin(rank, {"/d/log_{rank}.h5"}, rank.step);
+    for (const std::string& path : paths_of(rank)) create(rank, path);
     ++rank.step;
   }
 
-  std::vector<std::string> names_of(const WorldRank& rank) const {
-    const std::string n = std::to_string(rank.step);
+  // --- names and rules --------------------------------------------------------------------------
+
+  static constexpr std::uint32_t naming_kinds = 8;
+
+  static std::string digits(std::uint32_t value, int width) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%0*u", width, value);
+    return text;
+  }
+
+  /// The files that a rank makes in a step.
+  std::vector<std::string> paths_of(const WorldRank& rank) const {
+    const std::uint32_t n = rank.step;
+    const std::uint32_t r = rank.rank;
+    const std::string step = std::to_string(n);
+    const std::string own = std::to_string(r);
+    const std::string dump = "/d/DD" + digits(n, 4) + "/DD" + digits(n, 4);
+    std::vector<std::string> paths;
     switch (naming_) {
       case 0:
-        return {"/d/dump_" + n + ".{rank}.h5"};
+        paths = {"/d/dump_" + step + "." + own + ".h5"};
+        break;
       case 1:
-        return {"/d/ring" + std::to_string(rank.step % 2) + ".{rank}.h5"};
-      case 2:  // ambiguous where rank and step are equal
-        if (rank.rank == rank.step) return {"/d/" + n + ".{rank}.h5", "/d/{rank}." + n + ".h5"};
-        return {"/d/" + n + ".{rank}.h5"};
-      default:
-        return {"/d/same.{rank}.h5"};
+        paths = {"/d/ring" + std::to_string(n % 2) + "." + own + ".h5"};
+        break;
+      case 2:
+        paths = {"/d/same." + own + ".h5"};
+        break;
+      case 3:  // fits twice where rank and step are equal
+        paths = {"/d/ck_" + digits(n, 5) + "_" + digits(r, 3) + ".h5"};
+        break;
+      case 4:  // the same, and rank 0 alone has another file in each step (Enzo)
+        paths = {dump + ".cpu" + digits(r, 4) + ".h5"};
+        if (r == 0) paths.push_back(dump + ".boundary.h5");
+        break;
+      case 5:  // every second rank writes a file, which bears another number (GADGET)
+        if (r % 2 == 0)
+          paths = {"/d/snapdir_" + digits(n, 3) + "/snapshot_" + digits(n, 3) + "." +
+                   std::to_string(r / 2) + ".h5"};
+        break;
+      case 6:  // the same with the step at the end (MACSio)
+        if (r % 2 == 0) paths = {"/d/f_" + digits(r / 2, 3) + "_" + digits(n, 3) + ".h5"};
+        break;
+      default:  // the first ranks write files of their own number, the others none
+        if (r < (rank_count_ + 1) / 2) paths = {"/d/io_" + digits(r, 2) + "." + step + ".h5"};
+        break;
     }
+    if (r == 0 && lone_writer_) {
+      paths.emplace_back("/d/log_0.h5");
+      paths.push_back("/d/plt_" + digits(n, 5) + ".h5");
+    }
+    return paths;
   }
 
-  static std::string pattern(const std::string& name) {
-    std::string out;
-    for (const char c : name) {
-      if (c >= '0' && c <= '9') {
-        if (out.empty() || out.back() != '#') out += '#';
-      } else {
-        out += c;
-      }
-    }
-    return out;
+  static std::string rule(std::uint32_t kind) {
+    static const char* const rules[] = {
+        "auto", "*", "*.h5", "*{rank}*.h5", "*{part}.h5;*{part}*.h5", "plt_*.h5;auto"};
+    return rules[kind];
   }
 
-  void begin(const WorldRank& rank, const std::vector<std::string>& names, std::uint64_t step = 0) {
-    PartFacts facts;
-    for (auto& byte : facts.part.bytes) byte = static_cast<std::uint8_t>(random_());
-    facts.launch = "L";
-    facts.rank = rank.rank;
-    facts.rank_count = rank_count_;
-    facts.local_rank_count = knows_local_count_ ? rank_count_ : 0;
-    facts.writers = rank_count_;
-    facts.may_be_lone = rank_count_ > 1;
-    facts.path = names.front() + " of " + std::to_string(rank.rank);
-    facts.sequence = naming_ == 1 ? rank.step / 2 : naming_ == 3 ? rank.step : 0;
-    if (names.front().find("log_") != std::string::npos) facts.sequence = step;
-    for (const auto& name : names) facts.names.push_back({name, pattern(name)});
-    facts.presence = rank.presence;
-    facts.begin_ns = now_ * 1'000'000;
+  void create(WorldRank& rank, const std::string& path) {
+    const auto names =
+        mcr::vol::captured_names({files_, path, path, rank.rank, rank_count_}).masked_names;
+    const std::string family = mcr::restart::pattern_of(path);
+    const bool is_native = marks_.contains(family) || rank.unranked.contains(family) ||
+                           (!names.empty() && marks_.contains(mcr::restart::pattern_of(names[0])));
+    if (names.empty() || is_native) {
+      world_files_[path] = {rank.rank, false};
+      if (!names.empty() || rank_count_ == 1 || files_.find("auto") == std::string::npos) return;
+      rank.unranked.insert(family);
+      // The stage may not be there yet.
+      if (chance(0.8) && marks_.insert(family).second) tell(FamilyUnranked{family});
+      return;
+    }
+    mcr::restart::Journal journal;
+    mcr::restart::PartBegin& begin = journal.begin;
+    for (auto& byte : begin.part.bytes) byte = static_cast<std::uint8_t>(random_());
+    begin.launch = "L";
+    begin.path = path;
+    begin.rank = rank.rank;
+    begin.rank_count = rank_count_;
+    begin.local_rank_count = knows_local_count_ ? rank_count_ : 0;
+    begin.masked_names = names;
+    const auto [sequence, is_first] = sequences_.try_emplace({rank.rank, path}, 0);
+    begin.sequence = is_first ? 0 : ++sequence->second;
+    begin.presence = rank.presence;
+    begin.begin_ns = now_ * 1'000'000;
+    begin.settings = "files=" + files_;
+    PartFacts facts = facts_of(journal);
     facts.group_size = group_size_;
     facts.keep = keep_;
+    facts.bundle_family.clear();
     if (rank_count_ == 1 && names.size() == 1 && keep_ == 0) {
-      facts.family = pattern(names.front());
-      facts.block = std::to_string(step / 20);
+      facts.bundle_family = mcr::restart::pattern_of(names.front());
+      facts.block = std::to_string(rank.step / 20);
     }
     parts_[facts.part] = {facts, Fate::open, 0};
+    world_files_.try_emplace(path, WorldFile{rank.rank, false});
     tell(PartBegun{facts});
   }
 
   void publish(WorldPart& part) {
     part.fate = Fate::published;
     part.published_at = now_;
+    world_files_[part.facts.path] = {part.facts.rank, true};
     tell(published_event(part));
   }
 
@@ -242,11 +308,33 @@ class Simulation {
     new_leader();
   }
 
+  /// As aggregation/leader/siblings does it.
+  SiblingsLookedUp look_up(const PartFacts& facts) {
+    SiblingsLookedUp found{facts.part, {}, false};
+    for (std::size_t i = 0; i < facts.names.size() && !found.is_certain; ++i) {
+      for (std::uint32_t other = 0; other < rank_count_; ++other) {
+        if (other == facts.rank) continue;
+        for (const std::string& path : mcr::restart::sibling_paths(
+                 facts.path, facts.names[i].masked_name, facts.rank, other)) {
+          const auto file = world_files_.find(path);
+          if (file == world_files_.end()) continue;
+          if (file->second.is_stub && file->second.rank != other) continue;
+          const bool is_certain = file->second.is_stub || chance(0.2);
+          if (found.name && !is_certain) continue;
+          found.name = i;
+          found.is_certain |= is_certain;
+        }
+      }
+    }
+    return found;
+  }
+
   /// Another leader finds what lies in the stage.
   void new_leader() {
     actions_.clear();
     decisions_ = Decisions();
     decisions_.succeed();
+    ended_since_ = 0;
     exited_ = false;
     terminated_ = false;
     first_join_ = 0;
@@ -261,6 +349,7 @@ class Simulation {
       if (part.fate == Fate::open) found.emplace_back(PartBegun{part.facts});
       if (part.fate == Fate::published) found.emplace_back(published_event(part));
     }
+    for (const std::string& family : marks_) found.emplace_back(FamilyUnranked{family});
     found.emplace_back(FramesShared{shares_frames_});
     tell(found);
   }
@@ -284,6 +373,8 @@ class Simulation {
     for (Decision& decision : decided) {
       check(decision);
       if (verbose_) say(decision);
+      if (const auto* mark = std::get_if<MarkNative>(&decision); mark && chance(0.9))
+        marks_.insert(mark->shape);
       if (std::holds_alternative<Exit>(decision)) {
         exited_ = true;
         complete_exit_ = std::get<Exit>(decision).complete;
@@ -315,17 +406,7 @@ class Simulation {
     Event ignored = Tick{};
     Event& out = answer ? *answer : ignored;
     if (const auto* look = std::get_if<LookForSiblings>(&decision)) {
-      SiblingsLookedUp found{look->part, {}};
-      const WorldPart& part = parts_.at(look->part);
-      for (std::size_t i = 0; i < part.facts.names.size() && !found.name; ++i) {
-        for (const auto& [id, other] : parts_) {
-          if (other.facts.rank == part.facts.rank) continue;
-          for (const auto& name : other.facts.names) {
-            if (name.masked_name == part.facts.names[i].masked_name) found.name = i;
-          }
-        }
-      }
-      out = found;
+      out = look_up(parts_.at(look->part).facts);
     } else if (const auto* group = std::get_if<DrainGroup>(&decision)) {
       DrainDone done{group->drain, {}, {}, false};
       std::vector<Event> lost;
@@ -358,6 +439,7 @@ class Simulation {
       WorldPart& part = parts_.at(back->part);
       const bool done = part.fate == Fate::published && chance(put_back_works_);
       if (done) part.fate = Fate::native;
+      if (done) world_files_[part.facts.path] = {part.facts.rank, false};
       out = PutBackDone{back->part, done};
     } else if (const auto* settle = std::get_if<Settle>(&decision)) {
       // Not done: a living process has taken the dead one's part for writing.
@@ -405,10 +487,16 @@ class Simulation {
         bool named = false;
         for (const auto& name : part.facts.names)
           named |= name.masked_name == group->set.masked_name;
+        named |= part.facts.lone_name == group->set.masked_name;
         if (!named) fail("a part in a set of another name");
       }
       if (runs.size() != 1) fail("a group over two runs of ranks");
-      if (awaits_ranks() && storage_fails_until_ == 0)
+      const bool is_of_one_file = mcr::restart::is_of_one_file(group->set.masked_name);
+      if (is_of_one_file && rank_count_ > 1 && group->parts.size() != 1)
+        fail("several files in the set of one file");
+      if (is_of_one_file && rank_count_ > 1 && !group->passed_ranks.empty())
+        fail("ranks passed a set of one file");
+      if (!is_of_one_file && awaits_ranks() && storage_fails_until_ == 0)
         fail("drained while ranks of the node have not begun");
       for (const std::uint32_t passed : group->passed_ranks) {
         if (ranks.contains(passed)) fail("a rank wrote and passed");
@@ -463,7 +551,8 @@ class Simulation {
       const PartFacts& facts = part.facts;
       if (part.fate != Fate::published) fail("drains a part that is not published");
       if (in_action(group.parts[i])) fail("a part in two actions");
-      if (facts.family.empty() || facts.family != first.family || facts.block != first.block)
+      if (facts.bundle_family.empty() || facts.bundle_family != first.bundle_family ||
+          facts.block != first.block)
         fail("a part in another family's bundle");
       if (group.bundle[i].set !=
           SetName{facts.launch, facts.names.front().masked_name, facts.sequence})
@@ -478,7 +567,8 @@ class Simulation {
       for (const auto& [id, part] : parts_) {
         if (part.facts.rank != passed || part.fate == Fate::dropped) continue;
         for (const auto& name : part.facts.names) {
-          if (name.pattern == pattern(account.set.masked_name)) fail("a rank passed that writes");
+          if (name.pattern == mcr::restart::pattern_of(account.set.masked_name))
+            fail("a rank passed that writes");
         }
       }
     }
@@ -486,6 +576,22 @@ class Simulation {
       for (const WorldRank& rank : ranks_) {
         if (rank.rank == failed && rank.alive && !rank.ended) fail("a rank failed that may write");
       }
+    }
+  }
+
+  /// Invariant 5, and its like while processes wait for their last parts.
+  void check_end_is_prompt() {
+    const bool works = storage_fails_until_ == 0 && put_back_works_ > 0.5 && !terminated_;
+    bool all_ended = works && !exited_;
+    for (const WorldRank& rank : ranks_) all_ended &= !rank.alive || rank.ended;
+    if (!all_ended) {
+      ended_since_ = 0;
+      return;
+    }
+    if (ended_since_ == 0) ended_since_ = now_;
+    if (now_ < ended_since_ + most_end_ms) return;
+    for (const auto& [id, part] : parts_) {
+      if (part.fate == Fate::published) return fail("a part stays in the stage at the job's end");
     }
   }
 
@@ -580,6 +686,12 @@ class Simulation {
   std::uint64_t first_join_ = 0;  ///< that the present leader has seen; 0: none
   bool shares_frames_ = false;    ///< ranks that read, whether they have joined or not
   bool knows_local_count_ = true, lone_writer_ = false, lazy_ = false, has_requests_ = false;
+  bool is_patient_ = false;        ///< ranks wait at their end until all is committed
+  std::uint64_t ended_since_ = 0;  ///< 0: somebody may write
+  std::string files_;              ///< the rule files=
+  std::set<std::string> marks_;    ///< shapes that go native
+  std::map<std::string, WorldFile> world_files_;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> sequences_;
   std::vector<WorldRank> ranks_;
   std::map<PartId, WorldPart> parts_;
   std::vector<Action> actions_;

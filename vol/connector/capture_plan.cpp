@@ -16,6 +16,7 @@
 #include "restart/stub_file.hpp"
 #include "restart/stub_links.hpp"
 #include "vol/connector/capture_rule.hpp"
+#include "vol/connector/unranked_family.hpp"
 #include "vol/leader_start.hpp"
 #include "vol/stage_room.hpp"
 
@@ -111,12 +112,18 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   if (has_mask_word(plan.place.path)) return native("its path has {rank} or {part} in it");
 
   const restart::Launcher launcher = process.launcher(settings);
-  plan.masked_names = captured_names(
+  CapturedNames captured = captured_names(
       {settings.text("files"), name, plan.place.path, launcher.rank, launcher.rank_count});
+  plan.masked_names = std::move(captured.masked_names);
+  const std::string family = restart::pattern_of(plan.place.path);
+  const bool is_guess = captured.by_auto && launcher.rank_count > 1;
   if (plan.masked_names.empty()) {
+    if (is_guess) note_unranked(family, settings, launcher);
     return native("files=" + std::string(settings.text("files")) + " does not match it for rank " +
                   std::to_string(launcher.rank) + " of " + std::to_string(launcher.rank_count));
   }
+  if (is_guess && is_unranked(family))
+    return native("the numbers in the names of such files are not those of their ranks");
   const std::string stage_path(settings.text("stage"));
   if (is_below(plan.place.path, stage_path)) return native("it lies on the stage");
   if (!launcher.launch) {
@@ -148,7 +155,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
     job.marked_native.clear();
   }
   if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
-      is_marked_native(job, std::string(restart::every_shape))) {
+      is_marked_native(job, family) || is_marked_native(job, std::string(restart::every_shape))) {
     return native("files of this shape became native earlier in this launch");
   }
   plan.room = job.room;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "restart/format/journal.hpp"
 #include "restart/masked_name.hpp"
 
 namespace mcr::vol {
@@ -114,33 +115,41 @@ std::optional<std::string> match_glob(std::string_view glob, std::string_view pa
   return masked;
 }
 
-std::vector<std::string> captured_names(const NameQuestion& question) {
+CapturedNames captured_names(const NameQuestion& question) {
   const auto automatic = [&] {
     return restart::masked_full_names(question.path_as_passed, question.path, question.rank,
                                       question.rank_count);
   };
+  CapturedNames captured;
   std::string_view files = question.files;
   while (!files.empty()) {
     const std::string_view item = files.substr(0, files.find(';'));
     files.remove_prefix(std::min(files.size(), item.size() + 1));
     if (item.empty()) continue;
     if (item == "auto") {
-      auto names = automatic();
-      if (!names.empty()) return names;
+      captured.by_auto = true;
+      captured.masked_names = automatic();
+      if (!captured.masked_names.empty()) return captured;
       continue;
     }
     const auto masked = item == "*" ? std::optional<std::string>(question.path)
                                     : match_glob(item, question.path, question.rank);
     if (!masked) continue;
+    captured.by_auto = false;
     if (item.find(rank_word) != std::string_view::npos ||
         item.find(part_word) != std::string_view::npos) {
-      return {*masked};
+      captured.masked_names = {*masked};
+      return captured;
     }
-    auto names = automatic();
-    if (names.empty()) names.emplace_back(question.path);
-    return names;
+    captured.masked_names = automatic();
+    if (question.rank_count > 1 || captured.masked_names.empty()) {
+      if (captured.masked_names.size() == restart::max_masked_names)
+        captured.masked_names.pop_back();
+      captured.masked_names.emplace_back(question.path);
+    }
+    return captured;
   }
-  return {};
+  return captured;
 }
 
 }  // namespace mcr::vol

@@ -18,8 +18,13 @@ struct NameQuestion {
   std::uint32_t rank_count = 1;
 };
 
-/// The masked names under which the file is captured, most likely first; empty: it is not.
-std::vector<std::string> captured_names(const NameQuestion& question);
+struct CapturedNames {
+  /// The masked names under which the file is captured, most likely first; empty: it is not. Last,
+  /// where the file is captured whichever rank writes it, its path: a set of this file alone.
+  std::vector<std::string> masked_names;
+  bool by_auto = false;  ///< `auto` decided so: by the numbers in the path
+};
+CapturedNames captured_names(const NameQuestion& question);
 
 /// `path` with what {rank} and {part} of the glob stand for masked; nothing where the glob does not
 /// match. A glob without '/' is compared with the file name, one that begins with '/' with the

@@ -56,6 +56,8 @@ bool goes_on_natively(const restart::Stub& stub, const std::string& path) {
   for (const std::string& name : stub.masked_names) {
     (void)there.mark_native(restart::pattern_of(name)).has_value();
   }
+  // The files of one step are treated alike, also where the number of one is no rank's.
+  (void)there.mark_native(restart::pattern_of(stub.path)).has_value();
   return true;
 }
 

@@ -268,6 +268,21 @@ TEST_CASE("a lone part that cannot be put back is drained like any other") {
   CHECK(only<DrainGroup>(node.wait(10'000)).size() == 1);
 }
 
+TEST_CASE(
+    "a part that fails is tried again soon, also where the rest of its set was committed since") {
+  Node node(2);
+  node.group_size = 1;
+  const auto first = node.facts(0, {"/d/a.{rank}.h5"});
+  node.publish(first);
+  node.write(1, "/d/a.{rank}.h5");
+  const auto groups = node.of<DrainGroup>();
+  REQUIRE(groups.size() == 2);
+  node.tell(DrainDone{groups[0].drain, {}, {first.part}, false});
+  node.commit(groups[1]);
+  node.tell(PutBackDone{first.part, false});
+  CHECK(only<DrainGroup>(node.wait(2000)).size() == 1);
+}
+
 TEST_CASE("an ambiguous name follows the other ranks' names") {
   Node node(4);
   for (const std::uint32_t r : {0U, 1U, 2U}) node.write(r, "/DD0003.cpu{rank}");
@@ -295,6 +310,117 @@ TEST_CASE("an ambiguous name without company is decided by the siblings on disk"
   const auto drained = only<DrainGroup>(node.tell(SiblingsLookedUp{part.part, 1}));
   REQUIRE(drained.size() == 1);
   CHECK(drained[0].set.masked_name == "/a0.b{rank}");
+}
+
+TEST_CASE("a name that is not clear is looked up under every rule of files=") {
+  Node node(4);
+  PartFacts both = node.facts(0, {"/ck_00000_{rank}.h5", "/ck_{rank}_000.h5"});
+  both.may_be_lone = false;
+  node.publish(both);
+  for (std::uint32_t r = 0; r < 4; ++r) node.tell(RankEnded{"p" + std::to_string(r)});
+  node.wait(1000);
+  REQUIRE(node.of<LookForSiblings>().size() == 1);
+  const auto drained = only<DrainGroup>(node.tell(SiblingsLookedUp{both.part, {}}));
+  REQUIRE(drained.size() == 1);
+  CHECK(drained[0].set.masked_name == "/ck_00000_{rank}.h5");
+}
+
+TEST_CASE(
+    "a file that is captured whoever writes it is a set of its own where nobody else has one") {
+  Node node(4);
+  PartFacts facts = node.facts(0, {"/d/log_{rank}.h5"});
+  facts.lone_name = "/d/log_0.h5";
+  facts.family = "/d/log_#.h5";
+  node.publish(facts);
+  SECTION("at once when all ranks of the launch are at their end") {
+    for (std::uint32_t r = 0; r < 4; ++r) node.tell(RankEnded{"p" + std::to_string(r), true});
+    REQUIRE(node.of<LookForSiblings>().size() == 1);
+    const auto drained = only<DrainGroup>(node.tell(SiblingsLookedUp{facts.part, {}}));
+    REQUIRE(drained.size() == 1);
+    CHECK(drained[0].set.masked_name == "/d/log_0.h5");
+    CHECK(drained[0].passed_ranks.empty());
+    CHECK(node.of<PutBack>().empty());
+  }
+  SECTION("while they live: when the set has had its time") {
+    node.wait(1000);
+    node.tell(SiblingsLookedUp{facts.part, {}});
+    CHECK(node.of<DrainGroup>().empty());
+    for (int i = 0; i < 20 && node.of<DrainGroup>().empty(); ++i) {
+      if (!only<LookForSiblings>(node.wait(1000)).empty())
+        node.tell(SiblingsLookedUp{facts.part, {}});
+    }
+    REQUIRE(node.of<DrainGroup>().size() == 1);
+    CHECK(node.of<DrainGroup>()[0].set.masked_name == "/d/log_0.h5");
+  }
+  SECTION("company makes it one of a set") {
+    for (std::uint32_t r = 1; r < 4; ++r) {
+      PartFacts other = node.facts(r, {"/d/log_{rank}.h5"});
+      other.lone_name = "/d/log_" + std::to_string(r) + ".h5";
+      node.publish(other);
+    }
+    REQUIRE(node.of<DrainGroup>().size() == 1);
+    CHECK(node.of<DrainGroup>()[0].parts.size() == 4);
+  }
+}
+
+TEST_CASE("files of which one bears a number that is no rank are all treated alike") {
+  Node node(4);
+  PartFacts fits = node.facts(0, {"/f_{rank}_1.h5"});
+  fits.family = "/f_#_#.h5";
+  SECTION("files=auto: native, also those that several ranks seem to have") {
+    node.publish(fits);
+    PartFacts also = node.facts(1, {"/f_{rank}_1.h5"});
+    also.family = fits.family;
+    node.publish(also);
+    const auto decided = node.tell(FamilyUnranked{fits.family});
+    CHECK(only<PutBack>(decided).size() == 2);
+    REQUIRE(only<MarkNative>(decided).size() == 1);
+    CHECK(only<MarkNative>(decided)[0].shape == fits.family);
+    SECTION("one that cannot be put back is drained") {
+      node.tell(PutBackDone{fits.part, false});
+      node.tell(PutBackDone{also.part, true});
+      node.wait(20'000);
+      CHECK(node.of<DrainGroup>().size() == 1);
+    }
+  }
+  SECTION("files=*: each a set of its own, before and after") {
+    fits.lone_name = "/f_0_1.h5";
+    node.publish(fits);
+    PartFacts other = node.facts(2, {"/f_1_1.h5"});
+    other.family = fits.family;
+    other.is_unranked = true;
+    other.writers = 1;
+    other.may_be_lone = false;
+    node.publish(other);
+    PartFacts later = node.facts(2, {"/f_1_{rank}.h5"});
+    later.lone_name = "/f_1_2.h5";
+    later.family = fits.family;
+    node.publish(later);
+    const auto drained = node.of<DrainGroup>();
+    REQUIRE(drained.size() == 3);
+    for (const DrainGroup& group : drained)
+      CHECK(group.set.masked_name.find('{') == std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "native files that any rank may have written are looked at again, and then decide nothing") {
+  Node node(4);
+  PartFacts facts = node.facts(0, {"/s_7.{rank}.h5"});
+  node.publish(facts);
+  node.wait(1000);
+  CHECK(node.tell(SiblingsLookedUp{facts.part, 0, false}).empty());
+  SECTION("a stub comes") {
+    CHECK(only<LookForSiblings>(node.wait(1000)).size() == 1);
+    node.tell(SiblingsLookedUp{facts.part, 0, true});
+    CHECK(node.of<PutBack>().empty());
+  }
+  SECTION("nothing comes") {
+    for (std::uint32_t r = 0; r < 4; ++r) node.tell(RankEnded{"p" + std::to_string(r)});
+    CHECK(node.of<LookForSiblings>().size() == 2);
+    CHECK(only<PutBack>(node.tell(SiblingsLookedUp{facts.part, 0, false})).size() == 1);
+    CHECK(node.of<DrainGroup>().empty());
+  }
 }
 
 TEST_CASE("a dead writer's open part is settled; a living one's is left alone") {
@@ -720,7 +846,7 @@ struct Writer : Node {
   Writer() : Node(1) {}
   PartFacts file(int number, const std::string& block) {
     PartFacts it = facts(0, {"out/f" + std::to_string(number) + ".h5"});
-    it.family = "out/f{n}.h5";
+    it.bundle_family = "out/f{n}.h5";
     it.block = block;
     return it;
   }

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "aggregation/leader/part_facts.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;
@@ -115,6 +116,42 @@ TEST_CASE("the settings of a part's journal decide how its set is treated") {
   CHECK(seen[0].facts.set_wait_ms == 3000);
   CHECK(seen[0].facts.group_size == 2);
   CHECK_FALSE(seen[0].facts.may_be_lone);
+}
+
+TEST_CASE(
+    "a name that files=* gives beside that of the rank is the one for a set of the file alone") {
+  StagedJob job(4);
+  job.settings = "files=*";
+  job.join(1);
+  auto begun = job.begin(1, "a.1.h5", "bytes");
+  restart::Journal journal;
+  journal.begin = begun.begin;
+  journal.begin.masked_names = {job.out("a.{rank}.h5"), job.out("a.1.h5")};
+  const PartFacts both = facts_of(journal);
+  CHECK(both.names.size() == 1);
+  CHECK(both.lone_name == job.out("a.1.h5"));
+  CHECK(both.may_be_lone);
+  CHECK_FALSE(both.is_unranked);
+  CHECK(both.family == restart::pattern_of(job.out("a.1.h5")));
+  journal.begin.masked_names = {job.out("a.7.h5")};
+  const PartFacts alone = facts_of(journal);
+  CHECK(alone.is_unranked);
+  CHECK(alone.writers == 1);
+  CHECK_FALSE(alone.may_be_lone);
+}
+
+TEST_CASE("a family that a rank has marked is told once a part of it is here") {
+  StagedJob job(4);
+  job.join(0);
+  Discovery discovery(job.directory());
+  job.write(0, "f_0_1.h5", "bytes");
+  CHECK(only<FamilyUnranked>(discovery.scan()).empty());
+  const std::string family = restart::pattern_of(job.out("f_0_1.h5"));
+  REQUIRE(job.directory().mark_native(family));
+  const auto told = only<FamilyUnranked>(discovery.scan());
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].family == family);
+  CHECK(only<FamilyUnranked>(discovery.scan()).empty());
 }
 
 TEST_CASE("a part whose writer has no presence left belongs to a dead process") {

@@ -126,12 +126,55 @@ TEST_CASE("a file is not alone whose launch has a container under its name, whoe
   StagedJob job(4);
   job.join(0);
   const auto begun = job.begin(0, "tmp.0.h5", sample(0));
-  CHECK_FALSE(find_siblings(begun.begin, {}));
+  CHECK_FALSE(find_siblings(begun.begin, {}).name);
   std::filesystem::create_directory(job.out("mcr"));
   std::ofstream(job.out("mcr/set-tmp.{rank}.h5.other-3.r1-1.h5")) << "another launch's";
-  CHECK_FALSE(find_siblings(begun.begin, {}));
+  CHECK_FALSE(find_siblings(begun.begin, {}).name);
   std::ofstream(job.out("mcr/set-tmp.{rank}.h5.launch-3.r0-0.h5")) << "ours";
-  CHECK(find_siblings(begun.begin, {}) == 0);
+  CHECK(find_siblings(begun.begin, {}).name == 0);
+  CHECK(find_siblings(begun.begin, {}).is_certain);
+}
+
+TEST_CASE("another rank's stub at a path that bears a third rank's number is no company") {
+  StagedJob job(4);
+  job.join(0);
+  job.join(2);
+  const auto begun = job.begin(0, "f_0_1.h5", sample(0));
+  job.write(2, "f_1_1.h5", sample(2));
+  CHECK_FALSE(find_siblings(begun.begin, {}).name);
+  job.join(3);
+  job.write(3, "f_3_1.h5", sample(3));
+  CHECK(find_siblings(begun.begin, {}).name == 0);
+}
+
+TEST_CASE("native files are certain company only where the last rank has one") {
+  StagedJob job(4);
+  job.join(0);
+  auto begun = job.begin(0, "a.0.h5", sample(0));
+  std::ofstream(job.out("a.1.h5")) << "whose?";
+  CHECK(find_siblings(begun.begin, {}).name == 0);
+  CHECK_FALSE(find_siblings(begun.begin, {}).is_certain);
+  std::ofstream(job.out("a.3.h5")) << "rank 3's, most likely";
+  CHECK(find_siblings(begun.begin, {}).is_certain);
+  CHECK_FALSE(
+      find_siblings(begun.begin, {}, {{job.out("a.1.h5"), 0}, {job.out("a.3.h5"), 0}}).name);
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  begun.begin.begin_ns = 1'000'000'000ULL * static_cast<std::uint64_t>(::time(nullptr));
+  std::filesystem::last_write_time(job.out("a.3.h5"), long_ago);
+  CHECK_FALSE(find_siblings(begun.begin, {}).is_certain);
+}
+
+TEST_CASE("a file that has a container of its own gets no other name") {
+  StagedJob job(4);
+  job.join(0);
+  auto begun = job.begin(0, "a.0.h5", sample(0));
+  begun.begin.masked_names.push_back(begun.begin.path);
+  std::ofstream(job.out("a.3.h5")) << "rank 3's, most likely";
+  std::filesystem::create_directory(job.out("mcr"));
+  std::ofstream(job.out("mcr/set-a.0.h5.launch-1.r0-0.h5")) << "of another writing";
+  CHECK(find_siblings(begun.begin, {}).name == 0);
+  std::ofstream(job.out("mcr/set-a.0.h5.launch-0.r0-0.h5")) << "of this one";
+  CHECK(find_siblings(begun.begin, {}).name == 1);
 }
 
 TEST_CASE("a file is not alone beside whose new name another rank's lies") {
@@ -143,10 +186,10 @@ TEST_CASE("a file is not alone beside whose new name another rank's lies") {
   StubHandles stubs;
   stubs.remember(begin);
   std::filesystem::rename(job.out("tmp.1.h5"), job.out("ckpt.1.h5"));
-  CHECK_FALSE(find_siblings(begin, stubs));
+  CHECK_FALSE(find_siblings(begin, stubs).name);
   std::ofstream(job.out("ckpt.0.h5")) << "rank 0's";
-  CHECK(find_siblings(begin, stubs) == 0);
-  CHECK_FALSE(find_siblings(begin, {}));
+  CHECK(find_siblings(begin, stubs).name == 0);
+  CHECK_FALSE(find_siblings(begin, {}).name);
 }
 
 TEST_CASE("a list of cores") {

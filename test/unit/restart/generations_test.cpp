@@ -65,6 +65,11 @@ TEST_CASE("a rank that failed makes the set incomplete, unless its part came lat
   CHECK(wholeness({2, {0, 1}, {}, {1}, false}) == Wholeness::whole);
 }
 
+TEST_CASE("a set of one file is whole with it, whatever other ranks did") {
+  CHECK(wholeness({4, {2}, {}, {0}, true, true}) == Wholeness::whole);
+  CHECK(wholeness({4, {}, {}, {0}, false, true}) == Wholeness::unknown);
+}
+
 TEST_CASE("counts of ranks that drifted apart prove nothing") {
   CHECK(wholeness({2, {0, 1}, {}, {}, true}) == Wholeness::unknown);
   CHECK(wholeness({2, {0}, {}, {1}, true}) == Wholeness::unknown);

@@ -218,6 +218,13 @@ TEST_CASE("a pattern masks all other numbers but not those of extensions") {
   CHECK(pattern_of("123456789012345678901234567890.h5") == "{n}.h5");
 }
 
+TEST_CASE("a masked name without a word of the rank is of one file") {
+  CHECK(is_of_one_file("/a/f_001_002.h5"));
+  CHECK_FALSE(is_of_one_file("/a/f_{rank}_002.h5"));
+  CHECK_FALSE(is_of_one_file("/a/{ranks}/f.h5"));
+  CHECK_FALSE(is_of_one_file("/a/f_{part}.h5"));
+}
+
 TEST_CASE("candidates stay within what a stub can carry") {
   std::string path;
   for (int i = 0; i < 1000; ++i) path += "/d3";

@@ -12,6 +12,7 @@
 
 #include "restart/base/lock.hpp"
 #include "restart/base/system.hpp"
+#include "restart/shape_marks.hpp"
 #include "test/unit/restart/staged_parts.hpp"
 
 using namespace mcr;
@@ -142,6 +143,19 @@ TEST_CASE("shapes are marked native for the whole launch") {
   CHECK_FALSE(stage.directory.is_marked_native("*"));
   CHECK(stage.directory.mark_native("*"));
   CHECK(stage.directory.is_marked_native("*"));
+}
+
+TEST_CASE("a process that has not entered a launch marks a shape only where the launch has begun") {
+  const TestStage stage;
+  const std::string path = stage.directory.path();
+  const std::string home = path.substr(0, path.rfind('/'));
+  CHECK_FALSE(mark_native_where_begun(home, "node", "other", "f_{n}.h5"));
+  CHECK_FALSE(mark_native_where_begun(home + "/none", "node", "launch", "f_{n}.h5"));
+  const auto begun = LaunchDirectory::create(home, "node", "begun");
+  REQUIRE(begun);
+  CHECK(mark_native_where_begun(home, "node", "begun", "f_{n}.h5"));
+  CHECK(begun->is_marked_native("f_{n}.h5"));
+  CHECK_FALSE(stage.directory.is_marked_native("f_{n}.h5"));
 }
 
 TEST_CASE("a notice of the leader is read by the ranks") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vol/connector/capture_rule.hpp"
 
+#include "restart/format/journal.hpp"
 #include "test/support/catch.hpp"
 
 namespace mcr::vol {
@@ -8,7 +9,7 @@ namespace mcr::vol {
 namespace {
 std::vector<std::string> names(std::string_view files, const std::string& path,
                                std::uint32_t rank = 3, std::uint32_t rank_count = 8) {
-  return captured_names({files, path, path, rank, rank_count});
+  return captured_names({files, path, path, rank, rank_count}).masked_names;
 }
 }  // namespace
 
@@ -60,7 +61,27 @@ TEST_CASE("files=auto captures what bears the rank") {
 
 TEST_CASE("files=* captures everything, under its path where no rank is in it") {
   CHECK(names("*", "/x/log.h5") == std::vector<std::string>{"/x/log.h5"});
-  CHECK(names("*", "/x/ckpt_3.h5") == std::vector<std::string>{"/x/ckpt_{rank}.h5"});
+}
+
+TEST_CASE("what files= captures whichever rank writes it can also be a set of its own") {
+  using Names = std::vector<std::string>;
+  CHECK(names("*", "/x/ckpt_3.h5") == Names{"/x/ckpt_{rank}.h5", "/x/ckpt_3.h5"});
+  CHECK(names("ckpt*", "/x/ckpt_3.h5") == Names{"/x/ckpt_{rank}.h5", "/x/ckpt_3.h5"});
+  CHECK(names("*", "/x/state.h5", 0, 1) == Names{"/x/state.h5"});
+  const std::string many = "/3/3/3_3_3_3.h5";
+  CHECK(names("*", many).size() <= restart::max_masked_names);
+  CHECK(names("*", many).back() == many);
+}
+
+TEST_CASE("it is told whether auto decided") {
+  const auto by_auto = [](std::string_view files, const std::string& path) {
+    return captured_names({files, path, path, 3, 8}).by_auto;
+  };
+  CHECK(by_auto("auto", "/x/ckpt_3.h5"));
+  CHECK(by_auto("auto", "/x/ckpt_4.h5"));
+  CHECK(by_auto("*.nc;auto", "/x/ckpt_3.h5"));
+  CHECK_FALSE(by_auto("auto;*.h5", "/x/ckpt_4.h5"));
+  CHECK_FALSE(by_auto("*", "/x/ckpt_3.h5"));
 }
 
 TEST_CASE("the first item that matches decides") {

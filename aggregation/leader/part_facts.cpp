@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/part_facts.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "restart/base/settings.hpp"
+#include "restart/container_name.hpp"
+#include "restart/masked_name.hpp"
+
+namespace mcr::aggregation {
+
+namespace {
+
+/// `auto` gave the file its name, as far as the setting alone shows it.
+bool is_guessed_by(std::string_view files) {
+  if (files.empty()) return true;
+  if (files.find("{rank") != std::string_view::npos) return false;
+  while (!files.empty()) {
+    const std::string_view item = files.substr(0, files.find(';'));
+    if (item == "auto") return true;
+    files.remove_prefix(std::min(files.size(), item.size() + 1));
+  }
+  return false;
+}
+
+}  // namespace
+
+PartFacts facts_of(const restart::Journal& journal) {
+  const restart::PartBegin& begin = journal.begin;
+  restart::Settings settings;
+  (void)settings.set_all(begin.settings, "journal").has_value();
+
+  PartFacts facts;
+  facts.part = begin.part;
+  facts.launch = begin.launch;
+  facts.sequence = begin.sequence;
+  facts.rank = begin.rank;
+  facts.rank_count = begin.rank_count;
+  facts.local_rank_count = begin.local_rank_count;
+  facts.path = begin.path;
+  facts.presence = begin.presence;
+  facts.begin_ns = begin.begin_ns;
+  facts.set_wait_ms = settings.milliseconds("set_wait");
+  facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
+  facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
+  facts.family = restart::pattern_of(begin.path);
+  // A name without a word comes last, and beside others only where files= captures the file
+  // whoever writes it.
+  for (const std::string& name : begin.masked_names) {
+    const bool is_lone = begin.rank_count > 1 && restart::is_of_one_file(name);
+    if (is_lone && !facts.names.empty()) {
+      facts.lone_name = name;
+    } else {
+      facts.names.push_back({name, restart::pattern_of(name)});
+    }
+  }
+  if (facts.names.empty()) facts.names.push_back({begin.path, facts.family});
+  const std::string& likeliest = facts.names.front().masked_name;
+  const bool has_rank = likeliest.find("{rank") != std::string::npos;
+  facts.writers = restart::is_of_one_file(likeliest) ? 1 : begin.rank_count;
+  facts.is_unranked = begin.rank_count > 1 && restart::is_of_one_file(likeliest);
+  const bool is_guess = !facts.lone_name.empty() || is_guessed_by(settings.text("files"));
+  facts.may_be_lone = has_rank && begin.rank_count > 1 && is_guess;
+  // A file with a life of its own, of a program of one process. gc=on removes each alone, a native
+  // file that it replaces is seen to alone.
+  const bool is_alone = begin.rank_count == 1 && begin.rank == 0 && facts.names.size() == 1 &&
+                        likeliest == begin.path && facts.keep == 0 && !settings.flag("gc") &&
+                        begin.replaced != restart::Replaced::native_file;
+  if (is_alone) {
+    const auto name =
+        restart::bundle_name(likeliest, settings.text("container_dir"), begin.launch, begin.part);
+    facts.block = begin.part.block();
+    facts.bundle_family = name.directory + "\n" + name.prefix.substr(0, name.prefix.size() - 18) +
+                          "\n" + begin.settings;
+  }
+  return facts;
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The mark "files of this shape go native for the launch" (LaunchDirectory::mark_native), by a process
+// that has captured nothing itself. That of a path's pattern (masked_name.hpp: its family) says that
+// the numbers of the family are not ranks.
+#pragma once
+
+#include <string>
+
+namespace mcr::restart {
+
+/// False: no process of the launch has entered the stage, or its last leader is just removing the
+/// launch's directory.
+bool mark_native_where_begun(const std::string& stage, const std::string& node,
+                             const std::string& launch, const std::string& shape);
+
+}  // namespace mcr::restart

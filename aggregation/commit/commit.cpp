@@ -39,6 +39,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
@@ -347,6 +348,27 @@ std::string describe(const DrainGroup& group) {
          std::to_string(group.set.sequence) + ", " + std::to_string(group.parts.size()) + " parts)";
 }
 
+/// A container is for those who may read each of its files. Those of a bundle have nothing to do with
+/// one another, so that none may close another one to its readers: what others may read than most of
+/// them stays in the stage, and gets a container of its own later.
+void keep_equally_open(std::vector<LockedPart>& locked, const StubHandles* stubs) {
+  std::vector<std::pair<restart::Access, std::size_t>> kinds;
+  std::vector<std::size_t> kind_of;
+  for (const LockedPart& part : locked) {
+    const restart::Access access = access_of_part(part, stubs);
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const auto& kind) { return kind.first == access; });
+    kind_of.push_back(static_cast<std::size_t>(known - kinds.begin()));
+    if (known == kinds.end()) kinds.emplace_back(access, 0);
+    ++kinds[kind_of.back()].second;
+  }
+  const auto most = std::max_element(
+      kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto chosen = static_cast<std::size_t>(most - kinds.begin());
+  std::size_t number = 0;
+  std::erase_if(locked, [&](const LockedPart&) { return kind_of[number++] != chosen; });
+}
+
 /// For `mcr trace`: no drain fails for it, and nobody misses it.
 void leave_trace(const LaunchDirectory& directory, const restart::Settings& settings,
                  const ContainerName& where, const CommitReport& report, std::uint64_t number) {
@@ -374,6 +396,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (locked.empty()) return done;
   // Whoever gave its lock back has sent its stub's descriptor before.
   if (stubs != nullptr) stubs->receive();
+  if (!group.bundle.empty()) keep_equally_open(locked, stubs);
 
   const restart::Settings settings = settings_of(locked.front().journal.begin);
   Followed followed;

@@ -72,7 +72,7 @@ PartFacts facts_of(const restart::Journal& journal) {
         restart::bundle_name(likeliest, settings.text("container_dir"), begin.launch, begin.part);
     facts.block = begin.part.block();
     facts.bundle_family = name.directory + "\n" + name.prefix.substr(0, name.prefix.size() - 18) +
-                          "\n" + begin.settings;
+                          "\n" + begin.settings + "\n" + std::to_string(begin.mode);
   }
   return facts;
 }

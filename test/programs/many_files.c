@@ -4,11 +4,14 @@
 //
 //   many_files write DIR COUNT BYTES [SEED]   writes DIR/f000000.h5 … with a dataset of BYTES bytes each
 //   many_files read DIR COUNT BYTES [SEED]    opens each and compares its dataset
+//   many_files private DIR …            write, and each third file is closed to all but its owner at once
+//   many_files move DIR …               write, and each file is moved into a directory of its own at once
 //   many_files turns DIR COUNT BYTES [SEED]   writes, opens and compares one after another
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void expect(int holds, const char *what, const char *path)
 {
@@ -50,11 +53,11 @@ static void read_file(const char *path, const int *values, int *found, hsize_t c
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "many_files write|read|turns DIR COUNT BYTES [SEED]\n");
+        fprintf(stderr, "many_files write|read|turns|private|move DIR COUNT BYTES [SEED]\n");
         return 2;
     }
     const int writes = strcmp(argv[1], "read") != 0;
-    const int reads = strcmp(argv[1], "write") != 0;
+    const int reads = strcmp(argv[1], "read") == 0 || strcmp(argv[1], "turns") == 0;
     const int files = atoi(argv[3]);
     const hsize_t count = (hsize_t)atoi(argv[4]) / sizeof(int);
     const int seed = argc > 5 ? atoi(argv[5]) : 1;
@@ -67,6 +70,15 @@ int main(int argc, char **argv)
         fill(values, count, i, seed);
         if (writes)
             write_file(path, values, count);
+        if (strcmp(argv[1], "private") == 0 && i % 3 == 0)
+            expect(chmod(path, 0600) == 0, "cannot change the mode of", path);
+        if (strcmp(argv[1], "move") == 0) {
+            char place[4096];
+            snprintf(place, sizeof place, "%s/d%06d", argv[2], i);
+            expect(mkdir(place, 0777) == 0, "cannot make", place);
+            snprintf(place, sizeof place, "%s/d%06d/f.h5", argv[2], i);
+            expect(rename(path, place) == 0, "cannot rename", path);
+        }
         if (reads)
             read_file(path, values, found, count);
     }

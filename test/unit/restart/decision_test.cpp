@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/format/decision.hpp"
 
+#include <sys/stat.h>
+
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 

@@ -126,10 +126,11 @@ struct Remaking {
   bool has_damage = false;            ///< nor does a container that cannot be read
 };
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
-  MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
   auto sets = sets_in(directory, "recover");
+  if (!sets && sets.error().system_error != ENOENT) return sets.error();
+  MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
   // Containers further below are asked for moved stubs alone.
-  if (!sets && sets.error().system_error == ENOENT && moved.containers > 0) sets = SetsIn{};
+  if (!sets && moved.containers > 0) sets = SetsIn{};
   const SetsIn found = MCR_TRY(std::move(sets));
   std::map<std::string, std::pair<const StoredSet*, const StoredPart*>>
       newest;  // sets are oldest first

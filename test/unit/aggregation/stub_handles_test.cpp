@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "aggregation/commit/stub_places.hpp"
 #include "restart/base/system.hpp"
@@ -35,6 +37,10 @@ class Checkpoint {
     stub.masked_names = {directory() / "rank{rank}.h5"};
     stub.container_directory = "mcr";
     const Bytes bytes = restart::write_stub(stub);
+    std::ofstream(begin_.path, std::ios::binary).flush();
+    // A read and a write within one tick of the file system's clock cannot be told apart, and then the
+    // part stays wanted.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::ofstream(begin_.path, std::ios::binary)
         .write(as_text(bytes).data(), static_cast<std::streamsize>(bytes.size()));
   }

@@ -210,7 +210,10 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     if (base.empty()) base = of_this;
   }
   const bool is_where_there = !is_gone(where.base);
-  if (!base.empty() && is_one) {
+  // Where the files were moved further down, the names' own place serves them wherever they go next.
+  if (is_where_there && shared.starts_with(where.base + "/")) {
+    go_below(where.base);
+  } else if (!base.empty() && is_one) {
     go_below(base);
   } else if (!base.empty() && is_usable(shared)) {
     go_far(shared);

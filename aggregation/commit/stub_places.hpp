@@ -49,7 +49,8 @@ struct Placement {
 };
 
 /// The container goes
-///  1. below the directory that it belongs into from all stubs that were found; else
+///  1. below the directory that it belongs into from all stubs that were found, or below the
+///     directory of the names if all of them lie in or below that; else
 ///  2. below the deepest directory that these stubs share, under its far name, because readers look
 ///     there as well; else
 ///  3. below the directory of the names, while that is there: readers know it by its path; else

@@ -100,6 +100,8 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
       return {Kind::missing, is_gone(parent_of(last)) ? std::string() : parent_of(last)};
     }
     case StubHandles::Fate::elsewhere:
+      // Of a replaced stub our own link is left (gc=on).
+      if (!is_gone(begin.path)) return {Kind::superseded, parent_of(begin.path)};
       return {Kind::missing, {}};
     case StubHandles::Fate::unknown:
       break;

@@ -41,10 +41,13 @@ struct Remade {
   std::string set;
 };
 
-/// A stub for the newest part of each path, where nothing, an empty file or a damaged stub lies.
-bool needs_stub(const StoredPart& part) {
+/// A stub for the newest part of each path, where nothing, an empty file or a damaged stub lies. A file of
+/// another user than the set's is nobody's to replace.
+bool needs_stub(const StoredSet& set, const StoredPart& part) {
   const auto file = part.open();
   if (!file) return file.error().system_error == ENOENT || part.below.empty();
+  const auto status = file->status();
+  if (!status || !S_ISREG(status->st_mode) || status->st_uid != set.owner) return false;
   const auto size = file->size();
   if (size && *size == 0) return true;  // its writer died before it could fill in the stub
   if (!restart::is_stub_file(*file)) return false;
@@ -54,8 +57,10 @@ bool needs_stub(const StoredPart& part) {
 
 /// Whether the set's owner could have made a file there himself.
 bool may_make_files(const struct stat& directory, const StoredSet& set) {
+  if (directory.st_uid == set.owner) return true;
+  if ((directory.st_mode & S_ISVTX) != 0) return false;  // names there are their owners' alone
   const bool by_group = directory.st_gid == set.group && (directory.st_mode & S_IWGRP) != 0;
-  return directory.st_uid == set.owner || by_group || (directory.st_mode & S_IWOTH) != 0;
+  return by_group || (directory.st_mode & S_IWOTH) != 0;
 }
 
 /// For root: what he makes for the set's owner becomes that one's, where that one could have made it.
@@ -110,11 +115,20 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
   stub.container_directory = set.container_dir;
   stub.path = part.path;
   const File home = MCR_TRY(open_home(set, part));
+  const std::string name = restart::name_of(part.below);
+  // Only what this very directory has there now, and only the set owner's, is replaced.
+  struct stat there {};
+  const bool is_there = restart::system_calls().fstatat(home.descriptor(), name.c_str(), &there,
+                                                        AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there && (!S_ISREG(there.st_mode) || there.st_uid != set.owner ||
+                   there.st_size > static_cast<off_t>(restart::Stub::max_bytes)))
+    return Error{Cause::system, "somebody else's file lies there", EEXIST};
   restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
-      home.descriptor(), restart::name_of(part.below), (part.mode == 0 ? 0644 : part.mode) & 0777));
+      home.descriptor(), name, (part.mode == 0 ? 0644 : part.mode) & 0777));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(stub)));
   MCR_TRY(give_to_owner(pending.file(), set));
-  MCR_TRY(pending.finish(restart::Durability::durable));
+  MCR_TRY(pending.finish(restart::Durability::durable,
+                         is_there ? restart::Existing::replaced : restart::Existing::kept));
   link_again(restart::parent_of(set.prefix), part.part, pending.file(), part.path);
   return {};
 }
@@ -143,7 +157,8 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   remaking.failures = std::move(moved.failures);
   for (const auto& [path, part] : newest) {
     // A file that was renamed is not missing.
-    if (moved.present.contains(part.second->part) || !needs_stub(*part.second)) continue;
+    if (moved.present.contains(part.second->part) || !needs_stub(*part.first, *part.second))
+      continue;
     const auto made = dry_run ? Result<void>() : make_stub(*part.first, *part.second);
     if (made) {
       remaking.stubs.push_back({path, part.first->prefix});

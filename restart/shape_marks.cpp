@@ -16,7 +16,9 @@ bool mark_native_where_begun(const std::string& stage, const std::string& node,
   if (!parent || !try_lock(*parent, LockKind::shared).value_or(false)) return false;
   const auto directory =
       LaunchDirectory::open(stage + "/" + stage_files::launch_directory_name(node, launch));
-  return directory && directory->mark_native(shape);
+  // Without a leader nobody would ever remove the directory: a rank that enters it, finds its shape
+  // marked and writes natively starts none.
+  return directory && directory->has_leader() && directory->mark_native(shape);
 }
 
 }  // namespace mcr::restart

@@ -8,8 +8,7 @@
 
 namespace mcr::restart {
 
-/// False: no process of the launch has entered the stage, or its last leader is just removing the
-/// launch's directory.
+/// False: the launch has no leader here, or its last one is just removing the launch's directory.
 bool mark_native_where_begun(const std::string& stage, const std::string& node,
                              const std::string& launch, const std::string& shape);
 

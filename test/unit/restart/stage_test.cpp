@@ -146,7 +146,7 @@ TEST_CASE("shapes are marked native for the whole launch") {
   CHECK(stage.directory.is_marked_native("*"));
 }
 
-TEST_CASE("a process that has not entered a launch marks a shape only where the launch has begun") {
+TEST_CASE("a process that has not entered a launch marks a shape only where a leader leads it") {
   const TestStage stage;
   const std::string path = stage.directory.path();
   const std::string home = path.substr(0, path.rfind('/'));
@@ -154,6 +154,11 @@ TEST_CASE("a process that has not entered a launch marks a shape only where the 
   CHECK_FALSE(mark_native_where_begun(home + "/none", "node", "launch", "f_{n}.h5"));
   const auto begun = LaunchDirectory::create(home, "node", "begun");
   REQUIRE(begun);
+  CHECK_FALSE(mark_native_where_begun(home, "node", "begun", "f_{n}.h5"));
+  CHECK_FALSE(begun->is_marked_native("f_{n}.h5"));
+  const auto lead = begun->try_lead();
+  REQUIRE(lead);
+  REQUIRE(lead->has_value());
   CHECK(mark_native_where_begun(home, "node", "begun", "f_{n}.h5"));
   CHECK(begun->is_marked_native("f_{n}.h5"));
   CHECK_FALSE(stage.directory.is_marked_native("f_{n}.h5"));
@@ -237,12 +242,14 @@ TEST_CASE("one of those who ask is to start a leader") {
   CHECK_FALSE(stage.directory.claim_start());
   SECTION("another when the first could not start it") {
     stage.directory.end_start();
+    CHECK(stage.directory.claim_start());
   }
   SECTION("another when nobody has led for half a second, or the clock was set back") {
     for (const int seconds : {-1, 3600}) {
       const timespec when{std::time(nullptr) + seconds, 0};
       const std::array<timespec, 2> times{when, when};
       REQUIRE(::utimensat(AT_FDCWD, claim.c_str(), times.data(), 0) == 0);
+      CHECK(stage.directory.claim_start());
       CHECK_FALSE(stage.directory.claim_start());
     }
   }
@@ -253,6 +260,7 @@ TEST_CASE("one of those who ask is to start a leader") {
     CHECK_FALSE(stage.directory.claim_start());
     CHECK_FALSE(fs::exists(claim));
     *lead = std::nullopt;
+    CHECK(stage.directory.claim_start());
   }
 }
 

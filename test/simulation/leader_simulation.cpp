@@ -71,7 +71,7 @@ class Simulation {
     keep_ = chance(0.3) ? pick(1, 3) : 0;
     steps_ = pick(1, 6);
     naming_ = pick(0, naming_kinds - 1);
-    files_ = rule(pick(0, 5));
+    files_ = rule(pick(0, rule_kinds - 1));
     is_patient_ = chance(0.5);
     storage_fails_until_ = chance(0.2) ? (chance(0.3) ? forever : pick(0, 40'000)) : 0;
     put_back_works_ = chance(0.8) ? 0.95 : 0.1;
@@ -223,9 +223,16 @@ class Simulation {
     return paths;
   }
 
+  static constexpr std::uint32_t rule_kinds = 7;
+
   static std::string rule(std::uint32_t kind) {
-    static const char* const rules[] = {
-        "auto", "*", "*.h5", "*{rank}*.h5", "*{part}.h5;*{part}*.h5", "plt_*.h5;auto"};
+    static const char* const rules[] = {"auto",
+                                        "*",
+                                        "*.h5",
+                                        "*{rank}*.h5",
+                                        "*{part}.h5;*{part}*.h5",
+                                        "plt_*.h5;auto",
+                                        "other{rank}.h5;auto"};
     return rules[kind];
   }
 

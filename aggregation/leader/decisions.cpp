@@ -25,9 +25,9 @@ std::vector<Decision> Decisions::on(const std::vector<Event>& events, std::uint6
   name_parts();
   treat_unranked();
   put_back_requested();
+  settle_dead_writers();
   look_for_siblings();
   drain_ripe_sets();
-  settle_dead_writers();
   note_accounts();
   consider_exit();
   return std::move(out_);

@@ -154,10 +154,7 @@ class Leader {
           if (!done)
             restart::log_warning("a part cannot be put at its path: " + done.error().message);
           const bool is_done = done && *done;
-          if (is_done && journal) {
-            if (natives_.size() >= most_natives) natives_.clear();
-            natives_[journal->begin.path] = journal->begin.rank;
-          }
+          if (is_done && journal) remember_native(journal->begin);
           if (is_done) summary_.put_back(1);
           if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
           return {PutBackDone{order.part, is_done}};
@@ -181,7 +178,9 @@ class Leader {
     quick_.submit(
         "seeing to a file that a dead rank left open", [this, order]() -> std::vector<Event> {
           stubs_.receive();
+          const auto journal = directory_.journal(State::open, order.part);
           const auto said = settle(directory_, order.part, &stubs_);
+          if (journal) remember_native(journal->begin);
           if (said) {
             restart::log_summary(*said);
           } else if (said.error().system_error !=
@@ -204,6 +203,12 @@ class Leader {
     exit_ = true;
     if (!exit.complete)
       restart::log_warning("parts remain in " + directory_.path() + ": `mcr recover`");
+  }
+
+  /// In the quick thread: a file at this path is this rank's, and no sibling of another's.
+  void remember_native(const restart::PartBegin& begin) {
+    if (natives_.size() >= most_natives) natives_.clear();
+    natives_[begin.path] = begin.rank;
   }
 
   /// In the drain's thread: what the set makes superfluous, if it is whole by now.

@@ -13,7 +13,7 @@
 
 namespace mcr::aggregation {
 
-/// By path, the ranks of native files whose parts this leader has put back.
+/// By path, the ranks of native files whose parts this leader has put back, or whose writers died.
 using NativeWriters = std::map<std::string, std::uint32_t>;
 
 struct Siblings {

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <vector>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
@@ -39,18 +41,28 @@ struct FoundStub {
   Stub stub;
   struct stat status {};
 };
-using Holders = std::map<PartId, Holder>;
+/// Several containers may list a part: copies of one, and what a neighbour makes.
+using Holders = std::map<PartId, std::vector<Holder>>;
 
 /// A container that cannot be read has no parts here; other commands say what is wrong with it.
 void add_parts(const std::string& container, Holders& holders) {
   const auto reader = restart::ContainerReader::open(AT_FDCWD, container);
   if (!reader) return;
   const auto parts = (*reader)->parts();
-  if (!parts) return;
+  const auto status = (*reader)->status();
+  if (!parts || !status) return;
   for (std::size_t i = 0; i < (*parts)->size(); ++i) {
-    holders[(**parts)[i].entry.part] = {container,
-                                        restart::set_of_part((*reader)->set(), i).masked_name};
+    holders[(**parts)[i].entry.part].push_back(
+        {container, restart::set_of_part((*reader)->set(), i).masked_name, status->st_uid});
   }
+}
+
+/// The first whose word the stub's owner takes; else the first, which the error names.
+const Holder& holder_for(const std::vector<Holder>& holders, uid_t owner) {
+  const auto believed = std::find_if(holders.begin(), holders.end(), [&](const Holder& holder) {
+    return restart::is_believed(holder.owner, owner);
+  });
+  return believed == holders.end() ? holders.front() : *believed;
 }
 
 /// The stub with names that lead to that container, wherever the stub lies.
@@ -67,8 +79,8 @@ Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   return stub;
 }
 
-/// In the directory below `top` in which the stub was found, whoever has put a link there meanwhile, and
-/// for the stub's owner.
+/// Writes the stub anew where it was found, below the directory `top` that is held open: a link that
+/// somebody has put on the way meanwhile is not followed. The file belongs to the stub's owner.
 Result<void> rewrite(const File& top, const std::string& root, const Holder& holder,
                      const FoundStub& found, const std::string& path) {
   const uid_t owner = found.status.st_uid;
@@ -144,9 +156,10 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   }
   for (const auto& [path, found] : stubs) {
     moved.present.insert(found.stub.part);
-    const auto holder = holders.find(found.stub.part);
-    if (holder == holders.end() || restart::open_part(found.stub, path, "none", nullptr)) continue;
-    const auto done = dry_run ? Result<void>() : rewrite(top, root, holder->second, found, path);
+    const auto known = holders.find(found.stub.part);
+    if (known == holders.end() || restart::open_part(found.stub, path, "none", nullptr)) continue;
+    const Holder& holder = holder_for(known->second, found.status.st_uid);
+    const auto done = dry_run ? Result<void>() : rewrite(top, root, holder, found, path);
     if (done) {
       moved.mended.push_back(path);
     } else {

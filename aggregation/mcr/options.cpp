@@ -38,6 +38,12 @@ bool leads_nowhere_else(const std::string& path) {
          (S_ISLNK(status.st_mode) && restart::is_own_link(status));
 }
 
+/// What has a container's name may be something else.
+bool is_file(const std::string& path) {
+  struct stat status {};
+  return leads_nowhere_else(path) && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /// The bundle has a set whose containers' names would begin with `prefix`.
 bool has_set(const std::string& bundle, const std::string& prefix) {
   const auto reader = restart::ContainerReader::open(AT_FDCWD, bundle);
@@ -57,8 +63,8 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
   if (!names) return found;
   for (const std::string& name : *names) {
     const std::string path = join(directory, name);
-    if (!leads_nowhere_else(path)) continue;
-    if (name.starts_with(prefix) && restart::is_container_name(name)) {
+    if (!restart::is_container_name(name) || !is_file(path)) continue;
+    if (name.starts_with(prefix)) {
       found.push_back({path, {}});
     } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
       found.push_back({path, prefix});

@@ -7,12 +7,6 @@
 
 namespace mcr::aggregation {
 
-restart::Settings settings_of(const restart::PartBegin& begin) {
-  restart::Settings settings;
-  (void)settings.set_all(begin.settings, "journal").has_value();
-  return settings;
-}
-
 restart::ContainerName container_name_of(const restart::PartBegin& begin,
                                          const std::string& masked_name) {
   return restart::container_name(masked_name, settings_of(begin).text("container_dir"),

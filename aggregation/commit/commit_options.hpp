@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings that ride in a part's journal, and from settings to the options of a merge: the same
-// for the leader and for `mcr pack`.
+// From settings to the options of a merge: the same for the leader and for `mcr pack`.
 #pragma once
 
 #include "aggregation/commit/write_container.hpp"
+#include "aggregation/merge/part_settings.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/container_name.hpp"
 #include "restart/format/journal.hpp"
 
 namespace mcr::aggregation {
-
-/// Written by a plugin of this user, perhaps a newer one: what is not understood keeps its default.
-restart::Settings settings_of(const restart::PartBegin& begin);
 
 /// Where the containers lie of the set that the part belongs to under one of its masked names.
 restart::ContainerName container_name_of(const restart::PartBegin& begin,

@@ -159,12 +159,9 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     MCR_TRY(write_part_table(index));
     MCR_TRY(write_root_attributes(index.set));
     const restart::IndexBytes bytes = restart::write_index(index);
-    restart::UserBlock block;
+    restart::UserBlock block =
+        restart::user_block_of(bytes, MCR_TRY(write_index_dataset(bytes.bytes)));
     block.version = version_of(index.set);
-    block.index_offset = MCR_TRY(write_index_dataset(bytes.bytes));
-    block.index_bytes = bytes.bytes.size();
-    block.directory_bytes = bytes.directory_bytes;
-    block.directory_checksum = bytes.directory_checksum;
     block.uuid = uuid_;
     errno = 0;
     const bool variables_closed = variables_.close();

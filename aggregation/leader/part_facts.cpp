@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "restart/base/settings.hpp"
+#include "aggregation/merge/part_settings.hpp"
 #include "restart/container_name.hpp"
 #include "restart/masked_name.hpp"
 
@@ -28,8 +28,7 @@ bool is_guessed_by(std::string_view files) {
 
 PartFacts facts_of(const restart::Journal& journal) {
   const restart::PartBegin& begin = journal.begin;
-  restart::Settings settings;
-  (void)settings.set_all(begin.settings, "journal").has_value();
+  const restart::Settings settings = settings_of(begin);
 
   PartFacts facts;
   facts.part = begin.part;
@@ -68,11 +67,12 @@ PartFacts facts_of(const restart::Journal& journal) {
                         likeliest == begin.path && facts.keep == 0 && !settings.flag("gc") &&
                         begin.replaced != restart::Replaced::native_file;
   if (is_alone) {
-    const auto name =
-        restart::bundle_name(likeliest, settings.text("container_dir"), begin.launch, begin.part);
+    const std::string directory =
+        restart::container_name(likeliest, settings.text("container_dir"), begin.launch, 0)
+            .directory;
     facts.block = begin.part.block();
-    facts.bundle_family = name.directory + "\n" + name.prefix.substr(0, name.prefix.size() - 18) +
-                          "\n" + begin.settings + "\n" + std::to_string(begin.mode);
+    facts.bundle_family =
+        directory + "\n" + facts.family + "\n" + begin.settings + "\n" + std::to_string(begin.mode);
   }
   return facts;
 }

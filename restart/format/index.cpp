@@ -226,6 +226,15 @@ IndexBytes write_index(const Index& index) {
   return result;
 }
 
+UserBlock user_block_of(const IndexBytes& index, std::uint64_t offset) {
+  UserBlock block;
+  block.index_offset = offset;
+  block.index_bytes = index.bytes.size();
+  block.directory_bytes = index.directory_bytes;
+  block.directory_checksum = index.directory_checksum;
+  return block;
+}
+
 SetIdentity set_of_part(const SetIdentity& set, std::size_t part) {
   if (part >= set.bundled.size()) return set;
   const BundledSet& bundled = set.bundled[part];

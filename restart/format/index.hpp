@@ -146,6 +146,10 @@ struct IndexBytes {
 /// invariant).
 IndexBytes write_index(const Index& index);
 
+/// The user block of a container whose index lies at `offset` of its file; version and uuid are the
+/// writer's.
+UserBlock user_block_of(const IndexBytes& index, std::uint64_t offset);
+
 /// Reading goes piece by piece (restart/container_reader): the directory first, then pages of
 /// dataset records and frame records, part table and map pages as they are asked for, each with a
 /// checksum.

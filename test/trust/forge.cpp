@@ -167,13 +167,8 @@ Bytes container_bytes(const Words& words) {
   }
   index.datasets.push_back(entry);
   const IndexBytes written = write_index(index);
-  UserBlock block;
-  block.index_offset = bytes.size();
-  block.index_bytes = written.bytes.size();
-  block.directory_bytes = written.directory_bytes;
-  block.directory_checksum = written.directory_checksum;
+  const Bytes head = write_user_block(user_block_of(written, bytes.size()));
   Writer(bytes).bytes(written.bytes);
-  const Bytes head = write_user_block(block);
   std::copy(head.begin(), head.end(), bytes.begin());
   return bytes;
 }

@@ -92,13 +92,8 @@ MadeContainer::MadeContainer(std::string file, unsigned scale) : path(std::move(
     index.parts.push_back(part);
   }
   const IndexBytes written = write_index(index);
-  UserBlock block;
-  block.index_offset = bytes.size();
-  block.index_bytes = written.bytes.size();
-  block.directory_bytes = written.directory_bytes;
-  block.directory_checksum = written.directory_checksum;
+  const Bytes head = write_user_block(user_block_of(written, bytes.size()));
   Writer(bytes).bytes(written.bytes);
-  const Bytes head = write_user_block(block);
   std::copy(head.begin(), head.end(), bytes.begin());
   const auto out = File::open(AT_FDCWD, path, O_RDWR | O_CREAT | O_TRUNC);
   REQUIRE(out);

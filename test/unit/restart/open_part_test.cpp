@@ -60,13 +60,8 @@ Bytes container_of(const PartId& part, std::uint32_t rank, const std::string& co
   entry.map.push_back(map);
   index.parts.push_back(entry);
   const IndexBytes written = write_index(index);
-  UserBlock block;
-  block.index_offset = file.size();
-  block.index_bytes = written.bytes.size();
-  block.directory_bytes = written.directory_bytes;
-  block.directory_checksum = written.directory_checksum;
+  const Bytes head = write_user_block(user_block_of(written, file.size()));
   file.insert(file.end(), written.bytes.begin(), written.bytes.end());
-  const Bytes head = write_user_block(block);
   std::copy(head.begin(), head.end(), file.begin());
   return file;
 }

@@ -20,7 +20,7 @@ namespace mcr::restart {
 /// A directory of containers that is open.
 class OpenContainers {
  public:
-  /// Those that count are `owner`'s and root's; with `beside` also those of whoever it says.
+  /// Containers of `owner` and of root count; with `beside` also those of the users it allows.
   OpenContainers(File directory, uid_t owner, std::optional<Beside> beside)
       : directory_(std::move(directory)), owner_(owner), beside_(beside) {}
   /// All of them count: the user's own setting says so (allow=).

@@ -36,8 +36,8 @@ void add_above(std::string directory, const std::string& container_dir, uid_t ow
   }
 }
 
-/// What is left of the setting container_dir where it begins with steps upwards; "" where that is no
-/// name of a directory below.
+/// The setting container_dir without its leading steps upwards; "" where what is left could still lead
+/// out of a directory.
 std::string without_steps_up(std::string_view container_dir) {
   while (container_dir.starts_with("../")) container_dir.remove_prefix(3);
   const bool is_modest = !container_dir.empty() && !container_dir.starts_with('/') &&

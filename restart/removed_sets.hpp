@@ -11,8 +11,8 @@
 
 namespace mcr::restart {
 
-/// `prefix`: what the names of the set's containers have in common. Old lines go when the file has
-/// grown.
+/// Adds a line about a set that was removed. `prefix`: what the names of its containers have in common.
+/// When the file has grown, its oldest lines are removed.
 void note_removed_set(const std::string& containers, const std::string& prefix,
                       const std::string& why);
 

@@ -38,7 +38,7 @@ struct JobStage {
   restart::LaunchDirectory directory;
   restart::LaunchDirectory::Presence presence;
   using Inode = std::pair<dev_t, ino_t>;
-  Inode opened_directory, opened_presence;  ///< whose descriptors these were when they were opened
+  Inode opened_directory, opened_presence;  ///< behind their descriptors when they were opened
   restart::Launcher launcher;
   std::string stage;
   std::string settings;  ///< for the leader that we may have to start
@@ -58,7 +58,8 @@ struct JobStage {
   struct WaitingStub {
     restart::PartId part;
     restart::File stub;
-    Inode identity;  ///< whose descriptor this was when it was opened
+    Inode
+        identity;  ///< of the stub: the program may have closed the descriptor and used its number
   };
   std::deque<WaitingStub> waiting_stubs;
   std::map<std::uint64_t, bool> keeps_names;  ///< by device: NFS

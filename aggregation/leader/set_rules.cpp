@@ -175,8 +175,8 @@ bool Decisions::may_be_lone(const Part& part) const {
   return true;
 }
 
-/// Also asked for a part of which only the name is not clear, under every rule of files=: no part
-/// stays without a set.
+/// Siblings are looked for where a part may be lone, and under every rule of files= where its name is
+/// not clear: no part stays without a set.
 void Decisions::look_for_siblings() {
   for (auto& [id, part] : parts_) {
     if (part.state != State::published || part.lookup_sent) continue;

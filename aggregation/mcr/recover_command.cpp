@@ -41,8 +41,8 @@ struct Remade {
   std::string set;
 };
 
-/// A stub for the newest part of each path, where nothing, an empty file or a damaged stub lies. A file of
-/// another user than the set's is nobody's to replace.
+/// Whether the part's path has lost its stub: nothing, an empty file or a damaged stub lies there. A file
+/// of another user than the set's owner is never replaced.
 bool needs_stub(const StoredSet& set, const StoredPart& part) {
   const auto file = part.open();
   if (!file) return file.error().system_error == ENOENT || part.below.empty();
@@ -63,7 +63,7 @@ bool may_make_files(const struct stat& directory, const StoredSet& set) {
   return by_group || (directory.st_mode & S_IWOTH) != 0;
 }
 
-/// For root: what he makes for the set's owner becomes that one's, where that one could have made it.
+/// Root makes files for the set's owner, who gets them.
 Result<void> give_to_owner(const File& made, const StoredSet& set) {
   if (::geteuid() == set.owner) return {};
   if (restart::system_calls().fchown(made.descriptor(), set.owner, set.group) != 0)

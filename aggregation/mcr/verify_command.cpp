@@ -101,7 +101,7 @@ struct VerifiedDirectory {
   std::vector<std::string> access;  ///< no damage: who may read is another matter
 };
 
-/// Why the stub that is open does not lead to its data; nothing where it does, or where it is none.
+/// Why the stub does not lead to its data; nothing where it does, or where the file is no stub.
 std::optional<std::string> damage_of_stub(const Result<restart::File>& file,
                                           const std::string& path) {
   if (!file || !restart::is_stub_file(*file)) return std::nullopt;  // the program's own affair

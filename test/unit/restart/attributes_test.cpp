@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may use a file that holds the data of several, or that takes another one's place.
+// Mode, group and access list of a container that holds several files, and of a file that replaces
+// another.
 #include "restart/base/attributes.hpp"
 
 #include <fcntl.h>

@@ -225,6 +225,7 @@ Result<std::shared_ptr<ContainerReader>> ContainerReader::open(int directory,
 }
 
 Result<std::shared_ptr<ContainerReader>> ContainerReader::read(File file, const std::string& name) {
+  file.leave_access_time();
   const struct stat status = MCR_TRY(file.status());
   if (!S_ISREG(status.st_mode))
     return Error{Cause::usage, name + " is no regular file, and so no container"};

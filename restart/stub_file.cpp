@@ -7,12 +7,14 @@
 namespace mcr::restart {
 
 bool is_stub_file(const File& file) {
+  file.leave_access_time();
   std::array<std::byte, Stub::head_bytes> head;
   const auto got = file.read_some_at(0, head);
   return got && looks_like_stub(ByteSpan(head).first(*got));
 }
 
 Result<Stub> read_stub_file(const File& file) {
+  file.leave_access_time();
   return read_stub(MCR_TRY(file.read_all(Stub::max_bytes)));
 }
 

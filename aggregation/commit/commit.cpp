@@ -15,7 +15,8 @@
 //  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
 //       crash before the rename: a file `.mcr-….tmp` that the next attempt replaces
 //       crash after it: parts in stage and container; the next leader finds them in 2
-//     Where files were renamed meanwhile, the container is renamed to where they are.
+//     Where files were renamed meanwhile, the container is renamed to where they are; where they may
+//     be being copied, it is watched (container_watch.hpp).
 //       crash before that: the parts are in the stage, and the next leader writes a second container
 //  5. Put stubs in place that dead writers left out.
 //       crash: the next leader repeats it
@@ -389,7 +390,8 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
-                       StubHandles* stubs, SetPlaces* places, KnownContainers* known) {
+                       StubHandles* stubs, SetPlaces* places, KnownContainers* known,
+                       ContainerWatch* watch) {
   DrainDone done;
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
@@ -428,6 +430,8 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
             ? summary.committed(group.set, parts, report->raw_bytes, report->container_bytes)
             : summary.committed_bundle(parts, report->raw_bytes, report->container_bytes);
     report_astray(locked, followed, report->path, summary);
+    if (watch != nullptr && stubs != nullptr)
+      watch->add(report->path, names_of(group, settings), followed, locked, *stubs);
     summary.write();
     leave_trace(directory, settings, where, *report, number);
     restart::log_summary("committed " + report->path + ": " + std::to_string(report->raw_bytes) +

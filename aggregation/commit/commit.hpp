@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "aggregation/commit/container_watch.hpp"
 #include "aggregation/commit/known_containers.hpp"
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/commit/summary.hpp"
@@ -29,9 +30,10 @@ using SetPlaces = std::map<SetName, SetPlace>;
 /// always from the same thread. Steps and what a crash after each leaves: commit.cpp.
 /// `stubs` may be null: files that were renamed are then searched (stub_search).
 /// `known` may be null: the container directory is then listed.
+/// `watch` may be null: then the container is not watched.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
                        Summary& summary, StubHandles* stubs = nullptr, SetPlaces* places = nullptr,
-                       KnownContainers* known = nullptr);
+                       KnownContainers* known = nullptr, ContainerWatch* watch = nullptr);
 
 /// Writes what is known of a set by now into a supplement without parts, beside its containers;
 /// nothing where these are gone.

@@ -2,10 +2,8 @@
 #include "aggregation/commit/stub_handles.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +11,7 @@
 #include <string_view>
 
 #include "aggregation/commit/put_back.hpp"
+#include "aggregation/commit/read_marks.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
@@ -33,20 +32,6 @@ bool is_in_first_quarter(const File& file) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / 4;
-}
-
-/// There a file that is removed while it is open keeps a name (.nfs…), and its directory cannot be
-/// removed.
-bool keeps_names_of_open_files(const File& file) {
-  struct statfs status {};
-  return ::fstatfs(file.descriptor(), &status) == 0 && status.f_type == NFS_SUPER_MAGIC;
-}
-
-/// Where no other node reads, and where no copy is made without a read (reflinks of XFS and Btrfs).
-bool shows_every_copy(const File& file) {
-  struct statfs status {};
-  return ::fstatfs(file.descriptor(), &status) == 0 &&
-         (status.f_type == EXT4_SUPER_MAGIC || status.f_type == TMPFS_MAGIC);
 }
 
 std::string link_of(const File& file) {
@@ -73,22 +58,6 @@ bool leads_to(int directory, const std::string& name, std::uint64_t device, std:
   struct stat status {};
   return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
          status.st_dev == device && status.st_ino == inode;
-}
-
-/// A read by us must not look like one of the program's.
-Result<File> open_unnoticed(const std::string& path) {
-  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
-  auto file = File::open(AT_FDCWD, path, flags | O_NOATIME);
-  if (file || file.error().system_error != EPERM) return file;
-  return File::open(AT_FDCWD, path, flags);
-}
-
-using TimeParts = std::pair<time_t, long>;
-TimeParts read_time(const struct stat& status) {
-  return {status.st_atim.tv_sec, status.st_atim.tv_nsec};
-}
-TimeParts written_time(const struct stat& status) {
-  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 }  // namespace
@@ -156,8 +125,9 @@ void StubHandles::hold(const PartId& part, File stub) {
 void StubHandles::remember(const PartBegin& begin) {
   const std::lock_guard lock(mutex_);
   if (stubs_.contains(begin.part)) return;
-  auto file = open_unnoticed(begin.path);
+  auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return;
+  file->leave_access_time();
   const auto status = file->status();
   if (status && is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
     hold(begin.part, *std::move(file));
@@ -167,6 +137,22 @@ void StubHandles::remember(const PartBegin& begin) {
   if (!bytes) return;
   const auto stub = restart::read_stub(*bytes);
   if (stub && stub->part == begin.part) hold(begin.part, *std::move(file));
+}
+
+File StubHandles::take(const PartId& part) {
+  const std::lock_guard lock(mutex_);
+  const auto known = stubs_.find(part);
+  if (known == stubs_.end()) return {};
+  File stub = std::move(known->second.stub);
+  stubs_.erase(known);
+  return stub;
+}
+
+bool StubHandles::was_read(const PartId& part) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = stubs_.find(part);
+  return known != stubs_.end() && known->second.stub.is_open() &&
+         aggregation::was_read(known->second.stub);
 }
 
 void StubHandles::forget(const PartId& part) {
@@ -230,16 +216,7 @@ bool StubHandles::may_have_been_copied(const PartId& part) {
   const auto known = stubs_.find(part);
   if (known == stubs_.end() || !known->second.stub.is_open()) return true;
   if (known->second.was_never_read) return false;
-  const File& stub = known->second.stub;
-  if (!shows_every_copy(stub)) return true;
-  const auto before = stub.status();
-  if (!before || read_time(*before) >= written_time(*before)) return true;
-  // Nobody has read it, if reads are noted here: so we read it, and look whether that is noted.
-  const auto readable = File::open(AT_FDCWD, link_of(stub), O_RDONLY | O_NONBLOCK);
-  std::array<std::byte, 1> byte{};
-  if (!readable || !readable->read_at(0, byte)) return true;
-  const auto after = stub.status();
-  known->second.was_never_read = after && read_time(*after) > read_time(*before);
+  known->second.was_never_read = !may_have_been_read(known->second.stub);
   return !known->second.was_never_read;
 }
 

@@ -36,6 +36,8 @@ class StubHandles {
   /// no rank has sent a descriptor.
   void remember(const restart::PartBegin& begin);
   void forget(const restart::PartId& part);
+  /// The stub itself, and forgets it; a file that is not open where there is no descriptor of it.
+  restart::File take(const restart::PartId& part);
 
   enum class Fate {
     unknown,    ///< no descriptor
@@ -52,10 +54,10 @@ class StubHandles {
   [[nodiscard]] Found find(const restart::PartId& part) const;
 
   /// For a removed stub. False where it is certain that no process has read the stub since its rank
-  /// wrote it, so that nobody has copied it first (`mv` to another file system copies, then removes).
-  /// That is certain on local file systems that note the time of each read, which is tried on the
-  /// stub itself.
+  /// wrote it (read_marks.hpp), so that nobody has copied it first.
   [[nodiscard]] bool may_have_been_copied(const restart::PartId& part);
+  /// It is certain that some process has read the stub since its rank wrote it.
+  [[nodiscard]] bool was_read(const restart::PartId& part) const;
 
  private:
   /// The stub itself, or, where descriptors are few or the file system keeps a removed file's name

@@ -239,4 +239,13 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   return placement;
 }
 
+ContainerName place_above(const PlaceByNames& names) {
+  ContainerName where = names.where;
+  where.base = nearest_directory(parent_of(where.base));
+  where.directory = (where.base == "/" ? "/" : where.base + "/") + names.container_dir;
+  where.depth = 0;
+  where.prefix = names.far_prefix;
+  return where;
+}
+
 }  // namespace mcr::aggregation

@@ -58,4 +58,7 @@ struct Placement {
 /// `places` has no removed parts and is parallel to the parts.
 Placement choose_place(const PlaceByNames& names, const StubPlaces& places);
 
+/// Where a container goes whose stubs, and the directory of their names, have gone: as in 4.
+restart::ContainerName place_above(const PlaceByNames& names);
+
 }  // namespace mcr::aggregation

@@ -312,7 +312,7 @@ void Decisions::consider_exit() {
   });
   if (in_action || !noting_.empty()) return;
   if (!terminating_) {
-    if (anybody_lives() || shares_frames_) return;
+    if (anybody_lives() || shares_frames_ || watches_) return;
     if (ranks_.empty() && parts_.empty() && !has_shared_frames_) {
       // Nobody has joined yet: the process that started us is about to.
       const std::uint64_t due = *start_ms_ + patience_.first_rank_ms;

@@ -115,15 +115,19 @@ struct Tick {};
 struct FramesShared {
   bool is_left = false;  ///< of it
 };
+/// Containers that may lose their names are watched (commit/container_watch).
+struct ContainersWatched {
+  bool is_any = false;
+};
 /// The stage is nearly full: kept sets give way.
 struct StageShort {};
 /// SIGTERM: drain what is published, as fast as possible, and end.
 struct Terminate {};
 
-using Event =
-    std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
-                 PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked, DrainDone,
-                 PutBackDone, SettleDone, AccountNoted, FramesShared, Tick, StageShort, Terminate>;
+using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
+                           PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked, DrainDone,
+                           PutBackDone, SettleDone, AccountNoted, FramesShared, ContainersWatched,
+                           Tick, StageShort, Terminate>;
 
 // --- decisions ----------------------------------------------------------------------------------
 
@@ -221,6 +225,7 @@ class Decisions {
 
   /// Somebody stands still until parts are committed: the launch's processes at their end, who
   /// closed durably, another node's opener, or whoever sent SIGTERM.
+  [[nodiscard]] bool anybody_lives() const;  ///< of the launch's processes
   [[nodiscard]] bool somebody_waits() const;
 
   /// Parts that are published (drained, put back or waiting right now included).
@@ -331,6 +336,7 @@ class Decisions {
     shares_frames_ = event.is_left;
     has_shared_frames_ |= event.is_left;
   }
+  void apply(const ContainersWatched& event) { watches_ = event.is_any; }
   void apply(const Tick&) {}
   void apply(const StageShort&) { release_kept(); }
   void apply(const Terminate&);
@@ -372,7 +378,6 @@ class Decisions {
   std::vector<std::uint32_t> failed_ranks(const Set& set) const;
   Told known_of(const Set& set) const;
   DrainGroup account_of(const SetName& name, const Set& set) const;
-  [[nodiscard]] bool anybody_lives() const;
   [[nodiscard]] bool anybody_may_write() const;
   void wake_at(std::uint64_t time_ms);
 
@@ -400,6 +405,7 @@ class Decisions {
   bool has_drift_news_ = false;
   bool shares_frames_ = false;
   bool has_shared_frames_ = false;
+  bool watches_ = false;
   std::set<SetName> noting_;
 };
 

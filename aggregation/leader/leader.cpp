@@ -54,6 +54,7 @@ constexpr int niceness_behind_others = 10;
 constexpr std::size_t most_natives = 4096;
 /// How often other nodes' ranks are asked what they want, while there is anything to want.
 constexpr std::uint64_t request_ms = 250;
+constexpr std::uint64_t watch_ms = 100;  ///< between looks at containers that may be removed
 /// Ranks that read touch what they share each second; those of a busy machine come one after
 /// another.
 constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
@@ -94,7 +95,9 @@ class Leader {
         was_terminated_ = true;
       }
       if (std::exchange(tells_stage_short_, false)) events.emplace_back(StageShort{});
+      look_at_watch();
       events.emplace_back(FramesShared{shares_frames_});
+      events.emplace_back(ContainersWatched{!container_watch_.is_empty()});
       events.emplace_back(Tick{});
       for (const Decision& decision : decisions_.on(events, restart::monotonic_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
@@ -129,7 +132,8 @@ class Leader {
     drains_[group.drain] = group.parts;
     const std::string what = "writing the container of " + group.set.masked_name;
     drain_.submit(what, [this, group]() -> std::vector<Event> {
-      DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_, &known_);
+      DrainDone done =
+          commit_group(directory_, group, summary_, &stubs_, &places_, &known_, &container_watch_);
       if (!done.committed.empty()) collect(group);
       return {std::move(done)};
     });
@@ -149,6 +153,9 @@ class Leader {
     quick_.submit(
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
+          // Who has read the stub may have copied it: its data must lie in a container.
+          if (order.reason == PutBackReason::lone && stubs_.was_read(order.part))
+            return {PutBackDone{order.part, false}};
           const auto journal = directory_.journal(State::published, order.part);
           const auto done = put_back(directory_, order.part, {}, &stubs_);
           if (!done)
@@ -273,6 +280,21 @@ class Leader {
     });
   }
 
+  /// In the drain's thread. Once the job is over nothing but the watch may keep us: the memory of
+  /// drained files goes back.
+  void look_at_watch() {
+    const std::uint64_t now = restart::monotonic_ms();
+    if (container_watch_.is_empty() || is_watching_ || now < watched_ms_ + watch_ms) return;
+    is_watching_ = true;
+    watched_ms_ = now;
+    if (!decisions_.anybody_lives()) (void)directory_.shrink_pool(UINT64_MAX).has_value();
+    drain_.submit("looking whether containers were removed", [this]() -> std::vector<Event> {
+      container_watch_.look();
+      is_watching_ = false;
+      return {};
+    });
+  }
+
   /// What a drain left in the stage, taken back by its writer or new again, is reported anew.
   std::vector<Event> take_answers() {
     std::vector<Event> events = answers_.take();
@@ -294,6 +316,7 @@ class Leader {
   void wait() {
     std::uint64_t pause = watch_.is_complete() ? safety_poll_ms : poll_ms;
     if (shares_frames_) pause = std::min(pause, notice_ms);
+    if (!container_watch_.is_empty()) pause = std::min(pause, watch_ms);
     if (requests_.may_come()) pause = std::min(pause, request_ms);
     if (const auto tick = decisions_.next_tick_ms()) {
       const std::uint64_t now = restart::monotonic_ms();
@@ -401,6 +424,7 @@ class Leader {
   Answers answers_;
   SetPlaces places_;       ///< of the drain's thread
   KnownContainers known_;  ///< of the drain's thread
+  ContainerWatch container_watch_;
   NativeWriters natives_;  ///< of the quick thread
   /// Of the drain's thread: by directory and shape the set that was committed last (gc=on).
   std::map<std::pair<std::string, std::string>, CommittedSet> to_collect_;
@@ -410,6 +434,8 @@ class Leader {
   std::uint64_t turn_begin_ns_ = 0;                      ///< of this thread's processor time
   std::uint64_t noticed_ms_ = 0;
   std::atomic<bool> looking_ = false;
+  std::atomic<bool> is_watching_ = false;  ///< a look at the watched containers is on its way
+  std::uint64_t watched_ms_ = 0;
   std::uint64_t looked_ms_ = 0;
   bool commit_failed_ = false;
   bool tells_stage_short_ = false;

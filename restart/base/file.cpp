@@ -81,6 +81,11 @@ Result<File> File::without_name(const std::string& name) {
   return File(spared_number(descriptor), name);
 }
 
+void File::leave_access_time() const {
+  const int flags = ::fcntl(descriptor_, F_GETFL);
+  if (flags >= 0) (void)::fcntl(descriptor_, F_SETFL, flags | O_NOATIME);
+}
+
 Result<std::size_t> File::read_some_at(std::uint64_t offset, MutableByteSpan out) const {
   std::size_t done = 0;
   while (done < out.size()) {
@@ -208,6 +213,7 @@ Result<Bytes> read_file(int directory, const std::string& name, std::size_t limi
 
 Result<std::vector<std::string>> list_directory(int directory, const std::string& name) {
   File opened = MCR_TRY(File::open(directory, name, O_RDONLY | O_DIRECTORY));
+  opened.leave_access_time();
   DIR* stream = system_calls().fdopendir(opened.descriptor());
   if (stream == nullptr) return system_error("cannot list", name);
   (void)opened.release();  // the stream owns it now

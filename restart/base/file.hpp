@@ -44,6 +44,9 @@ class File {
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::string& name() const { return name_; }  ///< for messages
+  /// From now on reads leave the access time alone, where the file is this user's: that time says
+  /// whether a program has read, and perhaps copied, what we wrote (aggregation/commit/read_marks).
+  void leave_access_time() const;
   /// Another file whose lock is to be held for as long as this one is open.
   void hold(File guard) { guard_ = std::make_unique<File>(std::move(guard)); }
   [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }

@@ -96,6 +96,13 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
 
 Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request);
 
+// The leader that wrote the container is still there. Where somebody removed the container, it may be
+// bringing it back just now (aggregation/commit/container_watch).
+bool has_leader(const restart::Stub& stub) {
+  const auto directory = restart::LaunchDirectory::open(stub.launch_directory);
+  return directory && directory->has_leader();
+}
+
 Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::File file,
                                            FileIdentity identity) {
   const auto stub = MCR_TRY(restart::read_stub_file(file));
@@ -113,6 +120,14 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
       return opened.has_value();
     }));
     if (arrival == Arrival::replaced) return open_native(request);
+  }
+  constexpr int looks = 25;
+  constexpr timespec pause{0, 20'000'000};
+  for (int i = 0;
+       !opened && i < looks && !is_elsewhere(awaited) && !is_replaced(awaited) && has_leader(stub);
+       ++i) {
+    nanosleep(&pause, nullptr);
+    opened = open_as_seen(there, place.path, settings, launcher, false);
   }
   // A leader that put the file back, or another stub in place, took the part away between our looks.
   if (!opened && is_replaced(awaited)) return open_native(request);

@@ -536,6 +536,20 @@ TEST_CASE("a leader whose ranks only share what they read ends when nothing of i
   CHECK(only<Exit>(decisions.on({FramesShared{false}}, 3'600'100)).size() == 1);
 }
 
+TEST_CASE(
+    "a leader stays while containers are watched that may lose their names, but not after "
+    "SIGTERM") {
+  Node node(1);
+  node.write(0, "a.{rank}");
+  node.commit(node.of<DrainGroup>().at(0));
+  CHECK(only<Exit>(node.tell(ContainersWatched{true})).empty());
+  CHECK(only<Exit>(node.tell(RankGone{"p0"})).empty());
+  SECTION("until none is left") {
+    CHECK(only<Exit>(node.tell(ContainersWatched{false})).size() == 1);
+  }
+  SECTION("until SIGTERM") { CHECK(only<Exit>(node.tell(Terminate{})).size() == 1); }
+}
+
 TEST_CASE("SIGTERM drains what is published, fast, and leaves living ranks behind") {
   Node node(3);
   node.write(0, "/d/a.{rank}.h5");

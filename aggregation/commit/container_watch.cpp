@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/container_watch.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "aggregation/commit/read_marks.hpp"
+#include "restart/base/attributes.hpp"
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/container_places.hpp"
+#include "restart/removed_sets.hpp"
+
+namespace mcr::aggregation {
+
+namespace fs = std::filesystem;
+using restart::File;
+
+namespace {
+
+constexpr std::size_t most_watched = 256;
+constexpr std::size_t most_stubs = 64;  ///< of one container
+/// A copy of large files, as slow as it may be.
+constexpr std::uint64_t copied_bytes_per_ms = 20'000;
+constexpr std::uint64_t least_watch_ms = 2'000;
+constexpr std::uint64_t longest_watch_ms = 600'000;
+constexpr std::size_t most_names = 2000;
+/// A collection writes down what it removes soon after.
+constexpr std::uint64_t settle_ms = 1'000;
+constexpr int most_returns = 3;
+constexpr std::size_t copy_bytes = 1U << 20;
+
+/// How long somebody who began to copy the directory just now may be busy with it.
+std::uint64_t copy_time_ms(const std::string& directory) {
+  std::uint64_t bytes = 0;
+  std::size_t names = 0;
+  std::error_code problem;
+  fs::recursive_directory_iterator entry(directory, problem);
+  for (; !problem && entry != fs::recursive_directory_iterator() && ++names < most_names;
+       entry.increment(problem)) {
+    struct stat status {};
+    if (::lstat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
+      bytes += static_cast<std::uint64_t>(status.st_size);
+  }
+  if (names == most_names) return longest_watch_ms;
+  return std::min(least_watch_ms + bytes / copied_bytes_per_ms, longest_watch_ms);
+}
+
+bool may_be_copied_now(const Followed& followed, const std::vector<LockedPart>& parts) {
+  std::set<std::string> asked;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string& directory = followed.places[i].directory;
+    if (parts[i].is_native || directory.empty() || !asked.insert(directory).second) continue;
+    if (may_have_been_listed(directory, parts[i].journal.begin.begin_ns)) return true;
+  }
+  return false;
+}
+
+bool has_name(const File& file) {
+  const auto status = file.status();
+  return !status || status->st_nlink > 0;
+}
+
+bool is_there(const std::string& path) {
+  struct stat status {};
+  return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
+}
+
+bool was_removed_by_a_collection(const std::string& path, const std::string& prefix) {
+  auto directory = File::open(AT_FDCWD, restart::parent_of(path), O_RDONLY | O_DIRECTORY);
+  if (!directory) return false;
+  const restart::OpenContainers containers(*std::move(directory), ::geteuid(), {});
+  return restart::removed_set(containers, prefix).has_value();
+}
+
+Result<void> copy_bytes_of(const File& from, const File& to) {
+  const std::uint64_t size = MCR_TRY(from.size());
+  Bytes buffer(std::min<std::uint64_t>(size, copy_bytes));
+  for (std::uint64_t begin = 0; begin < size; begin += buffer.size()) {
+    const auto piece =
+        MutableByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), size - begin));
+    MCR_TRY(from.read_at(begin, piece));
+    MCR_TRY(to.write_at(begin, piece));
+  }
+  return {};
+}
+
+}  // namespace
+
+void ContainerWatch::add(const std::string& container, const PlaceByNames& names,
+                         const Followed& followed, const std::vector<LockedPart>& parts,
+                         StubHandles& stubs) {
+  if (!may_be_copied_now(followed, parts)) return;
+  auto file = File::open(AT_FDCWD, container, O_RDONLY | O_NOFOLLOW);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  if (!status || keeps_names_of_open_files(*file)) return;
+  file->leave_access_time();
+  Watched watched;
+  watched.container = *std::move(file);
+  watched.path = container;
+  watched.suffix = restart::name_of(container).substr(followed.placement.where.prefix.size());
+  watched.names = names;
+  watched.read_time = status->st_atim;
+  watched.until_ms = restart::monotonic_ms() + copy_time_ms(followed.placement.where.base);
+  for (const LockedPart& part : parts) {
+    if (watched.stubs.size() == most_stubs) break;
+    File stub = stubs.take(part.id);
+    if (stub.is_open()) watched.stubs.push_back(std::move(stub));
+  }
+  if (watched_.size() == most_watched) watched_.erase(watched_.begin());
+  watched_.push_back(std::move(watched));
+  count_ = watched_.size();
+}
+
+void ContainerWatch::look() {
+  const std::uint64_t now_ms = restart::monotonic_ms();
+  std::erase_if(watched_, [&](Watched& watched) { return is_done(watched, now_ms); });
+  count_ = watched_.size();
+}
+
+bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
+  const bool is_over = now_ms >= watched.until_ms;
+  if (has_name(watched.container)) return is_over;
+  if (watched.lost_ms == 0) watched.lost_ms = now_ms;
+  // A collection says what it did; a directory that has gone was removed as a whole.
+  const bool may_be_ours = is_there(restart::parent_of(watched.path));
+  if (may_be_ours && now_ms < watched.lost_ms + settle_ms) return false;
+  if (!is_missed(watched)) return true;
+  // While stubs have their names the removal goes on, or they stay, and want their container there.
+  if (has_stubs(watched) && !is_over) return false;
+  const auto brought = bring_back(watched);
+  if (!brought)
+    restart::log_warning("cannot bring back " + watched.path + ": " + brought.error().message);
+  return !brought || ++watched.returns == most_returns;
+}
+
+bool ContainerWatch::has_stubs(const Watched& watched) {
+  return std::any_of(watched.stubs.begin(), watched.stubs.end(), has_name);
+}
+
+/// Who has copied its stubs has not copied the container.
+bool ContainerWatch::is_missed(const Watched& watched) {
+  const auto status = watched.container.status();
+  const bool was_read_too = status && (status->st_atim.tv_sec != watched.read_time.tv_sec ||
+                                       status->st_atim.tv_nsec != watched.read_time.tv_nsec);
+  if (was_read_too) return false;
+  const bool is_unread =
+      !watched.stubs.empty() &&
+      std::none_of(watched.stubs.begin(), watched.stubs.end(), may_have_been_read);
+  if (is_unread) return false;
+  const std::string name = restart::name_of(watched.path);
+  return !was_removed_by_a_collection(watched.path,
+                                      name.substr(0, name.size() - watched.suffix.size()));
+}
+
+Result<void> ContainerWatch::bring_back(Watched& watched) {
+  const restart::ContainerName to = has_stubs(watched)
+                                        ? choose_place(watched.names, StubPlaces(1)).where
+                                        : place_above(watched.names);
+  MCR_TRY(make_directory(to));
+  const File home = MCR_TRY(File::open(AT_FDCWD, to.directory, O_RDONLY | O_DIRECTORY));
+  const std::string name = to.prefix + watched.suffix;
+  restart::PendingFile pending =
+      MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
+  MCR_TRY(copy_bytes_of(watched.container, pending.file()));
+  MCR_TRY(restart::copy_attributes(watched.container, pending.file()));
+  MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));
+  const std::string path = to.directory + "/" + name;
+  restart::log_summary("brought back " + watched.path + " as " + path +
+                       ": its directory was removed by somebody who may have copied the files "
+                       "before the container was there");
+  watched.container = MCR_TRY(File::open(home.descriptor(), name, O_RDONLY | O_NOFOLLOW));
+  watched.container.leave_access_time();
+  watched.read_time = MCR_TRY(watched.container.status()).st_atim;
+  watched.path = path;
+  watched.lost_ms = 0;
+  watched.until_ms = restart::monotonic_ms() + least_watch_ms;
+  return {};
+}
+
+}  // namespace mcr::aggregation

@@ -54,6 +54,11 @@ std::string without_mark(std::string path) {
   return path;
 }
 
+bool has_name(const File& file) {
+  const auto status = file.status();
+  return !status || status->st_nlink > 0;
+}
+
 bool leads_to(int directory, const std::string& name, std::uint64_t device, std::uint64_t inode) {
   struct stat status {};
   return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -173,11 +178,6 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
     const auto status = handle.stub.status();
     if (!status) return {};
     found.path = present_path(handle.stub);
-    if (status->st_nlink == 0) {
-      found.fate = Fate::removed;
-      found.path = without_mark(found.path);
-      return found;
-    }
     if (!found.path.empty() && leads_to(AT_FDCWD, found.path, handle.device, handle.inode)) {
       found.fate = Fate::present;
       return found;
@@ -192,7 +192,13 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
       return found;
     }
   }
-  // It was linked and lost its first name, or was renamed within its directory.
+  // It was removed just now, it was linked and lost its first name, or it was renamed within its
+  // directory.
+  if (handle.stub.is_open() && !has_name(handle.stub)) {
+    found.fate = Fate::removed;
+    found.path = without_mark(found.path);
+    return found;
+  }
   found.path.clear();
   const auto names = directory.empty() ? Result<std::vector<std::string>>(Error{})
                                        : restart::list_directory(AT_FDCWD, directory);

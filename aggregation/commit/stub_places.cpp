@@ -231,7 +231,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     const StubPlace& place = places[i];
     const bool is_shared = placement.where.base == shared;
     placement.is_reached[i] =
-        place.kind == Kind::superseded ||
+        place.kind == Kind::superseded || place.kind == Kind::removed ||
         (place.kind == Kind::here &&
          (is_shared || is_by_path || up(place.directory, where.depth) == placement.where.base)) ||
         (place.kind == Kind::missing && is_by_path && !place.directory.empty());

@@ -55,7 +55,7 @@ struct Placement {
 ///     there as well; else
 ///  3. below the directory of the names, while that is there: readers know it by its path; else
 ///  4. below the nearest directory above that one, as in 2.
-/// `places` has no removed parts and is parallel to the parts.
+/// `places` is parallel to the parts; a stub that was removed since misses nothing.
 Placement choose_place(const PlaceByNames& names, const StubPlaces& places);
 
 /// Where a container goes whose stubs, and the directory of their names, have gone: as in 4.

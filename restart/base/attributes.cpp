@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/base/attributes.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -65,11 +69,45 @@ constexpr mode_t with(mode_t mode, mode_t group, mode_t other) {
   return (mode & ~mode_t{077}) | (group << 3) | other;
 }
 
+/// What this process takes from a new file; everything but the owner's bits where the kernel does not
+/// say. To ask umask() is to change it, for a moment, for the program's other threads too.
+mode_t present_umask() {
+  constexpr mode_t closed = 077;
+  constexpr std::string_view word = "\nUmask:";
+  const auto status = File::open(AT_FDCWD, "/proc/self/status", O_RDONLY);
+  if (!status) return closed;
+  std::string text(4096, '\0');
+  const auto got = status->read_some_at(0, std::as_writable_bytes(std::span(text)));
+  const std::size_t place = got ? text.find(word) : std::string::npos;
+  if (place == std::string::npos) return closed;
+  return static_cast<mode_t>(std::strtoul(text.c_str() + place + word.size(), nullptr, 8)) & 0777;
+}
+
+Result<void> set_mode(const File& file, mode_t mode) {
+  if (system_calls().fchmod(file.descriptor(), mode) == 0) return {};
+  return system_error("cannot set the mode of", file.name());
+}
+
+/// Opens `file` as any new file of this user's is there, but not to those whom `old`, another user's,
+/// is closed to: he would otherwise say who may use a file that is not his.
+Result<void> open_as_new(const File& file, const Access& old) {
+  const struct stat now = MCR_TRY(file.status());
+  const mode_t mode = old.mode & 0666;
+  // The directory's own list rules instead of the umask; its mask is in the group's bits.
+  if (!MCR_TRY(attribute(file, list_name)).empty())
+    return set_mode(file, with(0600, group_bits(mode), 0));
+  mode_t group = group_bits(mode);
+  mode_t other = other_bits(mode);
+  if (!old.list.empty()) group = other = 0;
+  if (now.st_gid != old.group) group = other = group & other;
+  return set_mode(file, with(0600, group, other) & ~(present_umask() & 077));
+}
+
 }  // namespace
 
 Result<Access> access_of(const File& file) {
   const struct stat status = MCR_TRY(file.status());
-  return Access{status.st_gid, status.st_mode & 07777, MCR_TRY(attribute(file, list_name))};
+  return Access{status.st_gid, status.st_mode & 0777, MCR_TRY(attribute(file, list_name))};
 }
 
 Access common_access(const std::vector<Access>& all) {
@@ -97,7 +135,7 @@ Access common_access(const std::vector<Access>& all) {
 
 Result<void> give_access(const File& file, const Access& access) {
   const struct stat now = MCR_TRY(file.status());
-  mode_t mode = access.mode & 07777;
+  mode_t mode = access.mode & 0777;
   Bytes list = access.list;
   const bool has_group =
       now.st_gid == access.group ||
@@ -116,12 +154,12 @@ Result<void> give_access(const File& file, const Access& access) {
       system_calls().fremovexattr(file.descriptor(), list_name) != 0) {
     return system_error("cannot remove the inherited access list of", file.name());
   }
-  if (system_calls().fchmod(file.descriptor(), mode) != 0)
-    return system_error("cannot set the mode of", file.name());
-  return {};
+  return set_mode(file, mode);
 }
 
 Result<void> copy_attributes(const File& from, const File& to) {
+  if (MCR_TRY(from.status()).st_uid != MCR_TRY(to.status()).st_uid)
+    return open_as_new(to, MCR_TRY(access_of(from)));
   for (const std::string& name : MCR_TRY(attribute_names(from))) {
     const bool is_label = name == label_name;
     if (!is_label && !name.starts_with(program_prefix)) continue;

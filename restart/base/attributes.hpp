@@ -14,8 +14,10 @@ namespace mcr::restart {
 
 struct Access {
   gid_t group = 0;
-  mode_t mode = 0600;  ///< permission bits; with an access list, its mask stands for the group's
-  Bytes list;          ///< the POSIX access list as the kernel gives it; empty: none
+  /// Permission bits, never setuid, setgid or sticky; with an access list, its mask stands for the
+  /// group's.
+  mode_t mode = 0600;
+  Bytes list;  ///< the POSIX access list as the kernel gives it; empty: none
 
   bool operator==(const Access&) const = default;
 };
@@ -30,7 +32,9 @@ Access common_access(const std::vector<Access>& all);
 /// cannot get the group or the list, it stays closed to those whom these are about.
 Result<void> give_access(const File& file, const Access& access);
 
-/// Access, `user.*` attributes and security label of `from`, for a file that takes its place.
+/// Access, `user.*` attributes and security label of `from`, for a file that takes its place. Of another
+/// user's file nothing is taken over: `to` becomes as open as this user's new files are, as far as
+/// `from` was open too.
 Result<void> copy_attributes(const File& from, const File& to);
 
 /// Lets those list and enter `directory` who can list and enter `parent`, in which it lies,

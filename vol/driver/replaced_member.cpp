@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/attributes.hpp"
 #include "restart/base/log.hpp"
@@ -60,6 +61,16 @@ std::optional<Member> member_at(const ResolvedPath& place, std::string_view cont
   return Member{std::move(note->stub), std::move(note->containers), true};
 }
 
+// What was looked at there, and nothing that came to the path since.
+Result<restart::File> open_same(const ResolvedPath& place) {
+  restart::File file =
+      MCR_TRY(restart::File::open(AT_FDCWD, place.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+  const struct stat now = MCR_TRY(file.status());
+  if (now.st_dev == place.status->st_dev && now.st_ino == place.status->st_ino) return file;
+  errno = ESTALE;
+  return restart::system_error("another file is now at", place.path);
+}
+
 }  // namespace
 
 bool note_native(const StagedPart& part, std::uint64_t inode) {
@@ -107,9 +118,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
     const struct stat made = MCR_TRY(file.status());
     MCR_TRY(restart::note_native(member->containers, stub, made.st_ino));
     if (member->is_native) keep_member_aside(place->path, (*settings)->text("container_dir"));
-    MCR_TRY(restart::copy_attributes(
-        MCR_TRY(restart::File::open(AT_FDCWD, place->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)),
-        file));
+    MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
     if (restart::system_calls().renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD,
                                          place->path.c_str()) != 0) {
       return restart::system_error("cannot rename", temporary);

@@ -91,7 +91,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
                    : next;
   });
   begin.presence = plan.stage->presence.name;
-  begin.mode = status.st_mode & 07777;
+  begin.mode = status.st_mode & 0777;
   begin.begin_ns = realtime_ns();
   begin.settings = plan.settings->changed();
   part.durable = plan.settings->text("close") == "durable";

@@ -114,7 +114,7 @@ Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& pl
   begin.presence = part.stage->presence.name;
   begin.replaced = restart::Replaced::stub;
   begin.replaced_part = stub.part;
-  begin.mode = place.status ? place.status->st_mode & 07777 : 0600;
+  begin.mode = place.status ? place.status->st_mode & 0777 : 0600;
   begin.begin_ns = realtime_ns();
   begin.settings = part.settings->changed();
   part.journal = MCR_TRY(directory.begin(begin));

@@ -94,6 +94,40 @@ TEST_CASE("a file in another one's place has its mode and its own attributes, ho
           5);
 }
 
+TEST_CASE("no file gets a setuid or a setgid bit from the one that it replaces") {
+  const ScratchDirectory scratch;
+  const File from = make(scratch, "from", 06755);
+  const File to = make(scratch, "to", 0600);
+  REQUIRE(copy_attributes(from, to));
+  CHECK(mode_of(to) == 0755);
+}
+
+TEST_CASE(
+    "a file in the place of another user's is as open as a new one, and no more than that was") {
+  if (::geteuid() != 0) return;
+  const ScratchDirectory scratch;
+  const mode_t before = ::umask(027);
+  const auto replaced_by = [&](mode_t mode, gid_t group) {
+    const std::string name = std::to_string(mode) + "." + std::to_string(group);
+    const File from = make(scratch, "from" + name, 0600);
+    REQUIRE(::fchown(from.descriptor(), 12345, group) == 0);
+    REQUIRE(::fchmod(from.descriptor(), mode) == 0);
+    const bool has_attributes = ::fsetxattr(from.descriptor(), "user.first", "1", 1, 0) == 0;
+    const File to = make(scratch, "to" + name, 0600);
+    REQUIRE(copy_attributes(from, to));
+    char value[8];
+    CHECK((!has_attributes || ::fgetxattr(to.descriptor(), "user.first", value, sizeof value) < 0));
+    CHECK(to.status()->st_uid == 0);
+    CHECK(to.status()->st_gid == 0);
+    return mode_of(to);
+  };
+  CHECK(replaced_by(06777, 0) == 0640);
+  CHECK(replaced_by(0604, 0) == 0600);
+  CHECK(replaced_by(0666, 12345) == 0640);
+  CHECK(replaced_by(0660, 12345) == 0600);
+  ::umask(before);
+}
+
 TEST_CASE("a directory is opened as far as the one in which it lies") {
   const ScratchDirectory scratch;
   REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);

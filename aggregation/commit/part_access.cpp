@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/part_access.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <optional>
@@ -11,38 +13,67 @@
 namespace mcr::aggregation {
 namespace {
 
-/// A file of another kind at the path is no longer this part's, unless the part is to replace it or
-/// is such a file itself.
-std::optional<restart::Access> access_at(const restart::PartBegin& begin, bool is_native) {
+/// What the program gave the file, at most: a file that only stands for it now opens nothing more.
+restart::Access at_most(restart::Access access, std::uint32_t mode) {
+  access.mode &= mode;
+  return access;
+}
+
+/// The number of a file that is not known by its owner may be another file's by now.
+restart::Access for_certain(const restart::File& file, const restart::Access& access,
+                            const restart::PartBegin& begin) {
+  const auto status = file.status();
+  return status && status->st_uid == ::geteuid() ? access : at_most(access, begin.mode);
+}
+
+/// Of a file at the path only what is this user's counts: the part's stub, or the empty file that
+/// becomes its stub; until then the file that the part replaces; or the native file that it is itself.
+std::optional<restart::Access> access_at(const LockedPart& part) {
+  const restart::PartBegin& begin = part.journal.begin;
   const auto there = look_at(begin);
-  if (!there || !there->access) return std::nullopt;
-  const bool is_other = there->kind == AtPath::Kind::other_file;
-  if (is_other && !is_native && begin.replaced != restart::Replaced::native_file)
-    return std::nullopt;
-  return there->access;
+  if (!there || !there->is_own || !there->access) return std::nullopt;
+  using Kind = AtPath::Kind;
+  if (part.is_native) {
+    const auto& native = *part.journal.publish->native;
+    if (there->inode != native.inode || there->device != native.device) return std::nullopt;
+    return there->access;
+  }
+  if (there->kind == Kind::our_stub || there->kind == Kind::our_empty)
+    return for_certain(there->file, *there->access, begin);
+  const bool is_replaced =
+      (there->kind == Kind::other_stub && begin.replaced_part == there->part) ||
+      (there->kind == Kind::other_file && begin.replaced == restart::Replaced::native_file);
+  if (!is_replaced) return std::nullopt;
+  return at_most(*there->access, begin.mode);
+}
+
+/// Where the stub is known by a descriptor, no name is asked.
+std::optional<restart::Access> access_of_stub(const LockedPart& part, const StubHandles* stubs) {
+  if (stubs == nullptr) return std::nullopt;
+  if (auto access = stubs->access(part.id)) return access;
+  const auto now = stubs->find(part.id);
+  if (now.fate != StubHandles::Fate::present) return std::nullopt;
+  const auto file = restart::File::open(AT_FDCWD, now.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  if (!status || status->st_dev != now.device || status->st_ino != now.inode) return std::nullopt;
+  const auto access = restart::access_of(*file);
+  return access ? std::optional(for_certain(*file, *access, part.journal.begin)) : std::nullopt;
 }
 
 }  // namespace
 
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs) {
-  restart::PartBegin begin = part.journal.begin;
-  if (const auto found = access_at(begin, part.is_native)) return *found;
+  if (const auto access = access_of_stub(part, stubs)) return *access;
+  if (const auto access = access_at(part)) return *access;
+  const restart::PartBegin& begin = part.journal.begin;
   restart::Access access;
   access.group = ::getegid();
-  if (stubs != nullptr) {
-    const auto now = stubs->find(part.id);
-    if (now.fate == StubHandles::Fate::removed) {  // nobody reads it, whoever reads the others
-      access.mode = begin.mode;
-      return access;
-    }
-    if (now.fate == StubHandles::Fate::present) {
-      begin.path = now.path;
-      begin.directory_device = begin.directory_inode = 0;  // it is known by the stub
-      if (const auto found = access_at(begin, part.is_native)) return *found;
-    }
+  if (stubs != nullptr && stubs->find(part.id).fate == StubHandles::Fate::removed) {
+    access.mode = begin.mode;  // nobody reads it, whoever reads the others
+    return access;
   }
   restart::log_warning_once(
-      "access", part.journal.begin.path +
+      "access", begin.path +
                     " was renamed or removed before its commit: its container can be read by its "
                     "owner alone; nothing is lost, and `chmod` of the container opens it");
   access.mode = begin.mode & 0700;

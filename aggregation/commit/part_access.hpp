@@ -10,9 +10,11 @@
 
 namespace mcr::aggregation {
 
-/// By what lies at the part's path, or where `stubs` (may be null) finds its stub: the stub, the file
-/// that the stub will replace, or the part's own native file. If it is found nowhere, nobody but its
-/// owner counts, because the program may have closed it to all others where it is now.
+/// By the stub itself, which `stubs` (may be null) holds open; else by what lies at the part's path, if
+/// it is this user's: the stub, the file that the stub will replace, or the part's own native file.
+/// Whoever else may write there puts what he likes at a name that the program has left. If it is
+/// found nowhere, nobody but its owner counts, because the program may have closed it to all others
+/// where it is now.
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs);
 
 }  // namespace mcr::aggregation

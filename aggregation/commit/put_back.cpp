@@ -58,29 +58,33 @@ Result<std::optional<File>> open_home(const PartBegin& begin) {
 
 Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   AtPath found;
-  auto file =
+  auto opened =
       File::open(home.descriptor(), name_of(begin.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) {
-    if (file.error().system_error == ENOENT) return found;
-    if (file.error().system_error == ELOOP) {
+  if (!opened) {
+    if (opened.error().system_error == ENOENT) return found;
+    if (opened.error().system_error == ELOOP) {
       found.kind = AtPath::Kind::other_file;
       return found;
     }
-    return file.error();
+    return opened.error();
   }
-  const struct stat status = MCR_TRY(file->status());
+  found.file = *std::move(opened);
+  const File& file = found.file;
+  const struct stat status = MCR_TRY(file.status());
   found.links = status.st_nlink;
-  found.mode = status.st_mode & 07777;
   found.modified_ns = modified_ns(status);
-  if (S_ISREG(status.st_mode)) found.access = MCR_TRY(restart::access_of(*file));
+  found.device = status.st_dev;
+  found.inode = status.st_ino;
+  found.is_own = is_own_file(begin, status);
+  if (S_ISREG(status.st_mode)) found.access = MCR_TRY(restart::access_of(file));
   found.kind = AtPath::Kind::other_file;
   if (is_our_empty_file(begin, status)) {
     found.kind = AtPath::Kind::our_empty;
     return found;
   }
   if (!S_ISREG(status.st_mode)) return found;
-  if (!restart::is_stub_file(*file)) return found;
-  const auto stub = restart::read_stub_file(*file);
+  if (!restart::is_stub_file(file)) return found;
+  const auto stub = restart::read_stub_file(file);
   if (!stub) {
     if (stub.error().cause == Cause::damaged) found.kind = AtPath::Kind::damaged_stub;
     return found;
@@ -111,7 +115,7 @@ Result<void> copy(const File& from, const File& to) {
 }
 
 /// The part's `bytes` under `name` in `directory`, for those whom `access` names; what lay there is
-/// replaced, and `old`, if given, is a file whose attributes go on. Durable when it returns:
+/// replaced, and `old`, if given, is this user's file whose attributes go on. Durable when it returns:
 /// late errors of the storage must come while the stage still has the part. A leader that dies over it
 /// leaves a file that the next attempt takes away: of a launch on a node one leads at a time.
 Result<void> place(const File& directory, const std::string& name, const PartBegin& begin,
@@ -121,8 +125,9 @@ Result<void> place(const File& directory, const std::string& name, const PartBeg
       MCR_TRY(restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text()));
   const File& made = pending.file();
   MCR_TRY(copy(bytes, made));
-  MCR_TRY(old == nullptr ? restart::give_access(made, access)
-                         : restart::copy_attributes(*old, made));
+  const bool goes_on =
+      old != nullptr && MCR_TRY(old->status()).st_uid == MCR_TRY(made.status()).st_uid;
+  MCR_TRY(goes_on ? restart::copy_attributes(*old, made) : restart::give_access(made, access));
   if (modified_ns != 0) {
     // Programs that rotate files go by this time; it is the close's, not ours.
     struct timespec times[2]{};
@@ -151,23 +156,28 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   restart::Access access;
   access.group = MCR_TRY(directory.status()).st_gid;
   access.mode = begin.mode & 0700;
-  if (there && there->access) access = *there->access;
+  if (there && there->is_own && there->access) {
+    access = *there->access;
+    access.mode &= begin.mode;
+  }
   MCR_TRY(place(directory, name, begin, bytes, access, nullptr, modified_ns));
   return names.directory + "/" + name;
 }
 
-/// The directory and the name under which the part's own file lies now.
+/// The part's own file, where it lies now: the directory and the path.
 struct OwnFile {
   File home;
   std::string path;
+  File file;
   std::string our_link;
 };
 Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
   auto home = MCR_TRY(open_home(begin));
   if (!home) return std::optional<OwnFile>();
-  const AtPath there = MCR_TRY(look_at(*home, begin));
+  AtPath there = MCR_TRY(look_at(*home, begin));
   if (!there.is_ours_alone()) return std::optional<OwnFile>();
-  return std::optional<OwnFile>(OwnFile{std::move(*home), begin.path, there.our_link});
+  return std::optional<OwnFile>(
+      OwnFile{*std::move(home), begin.path, std::move(there.file), std::move(there.our_link)});
 }
 Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs) {
   auto own = MCR_TRY(own_file_at(begin));
@@ -183,9 +193,8 @@ Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubH
 /// The part's bytes in place of its stub, to which we need no link then.
 Result<void> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
                       std::uint64_t modified_ns) {
-  const File old = MCR_TRY(
-      File::open(own.home.descriptor(), name_of(own.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-  MCR_TRY(place(own.home, name_of(own.path), begin, bytes, {}, &old, modified_ns));
+  const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
+  MCR_TRY(place(own.home, name_of(own.path), begin, bytes, closed, &own.file, modified_ns));
   if (!own.our_link.empty()) (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
   return {};
 }
@@ -204,6 +213,12 @@ Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File
 restart::Stub stub_of(const PartBegin& begin, const std::string& launch_directory) {
   return restart::stub_of(begin, std::string(settings_of(begin).text("container_dir")),
                           launch_directory);
+}
+
+bool is_own_file(const PartBegin& begin, const struct stat& status) {
+  return status.st_uid == ::geteuid() ||
+         (begin.file_inode != 0 && status.st_ino == begin.file_inode &&
+          (begin.directory_device == 0 || status.st_dev == begin.directory_device));
 }
 
 bool is_our_empty_file(const PartBegin& begin, const struct stat& status) {
@@ -288,16 +303,15 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   const bool old_file = there.kind == AtPath::Kind::other_file &&
                         begin.replaced == restart::Replaced::native_file &&
                         there.modified_ns < static_cast<std::int64_t>(begin.begin_ns);
-  if (!predecessor && !old_file && there.kind != AtPath::Kind::our_empty) return false;
+  const bool is_expected = predecessor || old_file || there.kind == AtPath::Kind::our_empty;
+  if (!is_expected || !there.is_own) return false;
   // Its writer may have died before it did this, and the set before needs the file.
   if (old_file)
     MCR_TRY(restart::keep_member_aside(begin.path, settings_of(begin).text("container_dir")));
-  const File old = MCR_TRY(
-      File::open(home->descriptor(), name_of(begin.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home->descriptor(), name_of(begin.path), 0600));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(stub_of(begin, directory.path()))));
-  MCR_TRY(restart::copy_attributes(old, pending.file()));
+  MCR_TRY(restart::copy_attributes(there.file, pending.file()));
   MCR_TRY(pending.finish(restart::Durability::durable));
   return true;
 }

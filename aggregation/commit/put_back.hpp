@@ -10,6 +10,7 @@
 
 #include "aggregation/commit/stub_handles.hpp"
 #include "restart/base/attributes.hpp"
+#include "restart/base/file.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/stage.hpp"
 
@@ -17,6 +18,10 @@ namespace mcr::aggregation {
 
 /// The stub that belongs at the part's path.
 restart::Stub stub_of(const restart::PartBegin& begin, const std::string& launch_directory);
+
+/// Whether it is this user's. Some file systems give every file another owner (NFS to root, for one):
+/// the file that the part's writer made is known by its number.
+bool is_own_file(const restart::PartBegin& begin, const struct stat& status);
 
 /// True for the empty file that H5Fcreate made for the part, and that nobody has written since.
 bool is_our_empty_file(const restart::PartBegin& begin, const struct stat& status);
@@ -36,13 +41,16 @@ struct AtPath {
   std::optional<restart::PartId> part;  ///< of the other stub
   std::uint64_t links = 0;              ///< names that are not ours
   std::string our_link;                 ///< gc=on: our own name for the stub; empty: none
-  std::uint32_t mode = 0;
   std::int64_t modified_ns = 0;
   std::optional<restart::Access> access;  ///< of a regular file
+  restart::File file;                     ///< what was looked at; closed for a link, or for nothing
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool is_own = false;  ///< is_own_file(): anybody may write what a stub says
 
   /// The part's own file, with one name only: what another name shares must not be torn from it.
   [[nodiscard]] bool is_ours_alone() const {
-    return (kind == Kind::our_stub || kind == Kind::our_empty) && links == 1;
+    return is_own && (kind == Kind::our_stub || kind == Kind::our_empty) && links == 1;
   }
 };
 Result<AtPath> look_at(const restart::PartBegin& begin);

@@ -134,7 +134,8 @@ void StubHandles::remember(const PartBegin& begin) {
   if (!file) return;
   file->leave_access_time();
   const auto status = file->status();
-  if (status && is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
+  if (!status || !is_own_file(begin, *status)) return;
+  if (is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
     hold(begin.part, *std::move(file));
     return;
   }
@@ -215,6 +216,17 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   found.fate = handle.stub.is_open() ? Fate::elsewhere : Fate::unknown;
   if (!handle.stub.is_open()) found.device = found.inode = 0;
   return found;
+}
+
+std::optional<restart::Access> StubHandles::access(const PartId& part) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = stubs_.find(part);
+  if (known == stubs_.end() || !known->second.stub.is_open()) return std::nullopt;
+  const File& stub = known->second.stub;
+  const auto status = stub.status();
+  if (!status || status->st_nlink == 0) return std::nullopt;
+  const auto access = restart::access_of(stub);
+  return access ? std::optional(*access) : std::nullopt;
 }
 
 bool StubHandles::may_have_been_copied(const PartId& part) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/container_name.hpp"
 #include "restart/format/journal.hpp"
@@ -52,6 +53,8 @@ class StubHandles {
     std::uint64_t inode = 0;
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
+  /// Who may use the stub now, wherever it is; nothing where it is not open, or has no name any more.
+  [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
 
   /// For a removed stub. False where it is certain that no process has read the stub since its rank
   /// wrote it (read_marks.hpp), so that nobody has copied it first.

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,7 @@
 #include "aggregation/merge/owned_id.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/filter/filter_id.hpp"
-#include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
 #include "restart/format/part_id.hpp"
 
 namespace mcr::aggregation {
@@ -49,11 +50,29 @@ int note_chunk(const hsize_t* offset, unsigned, haddr_t address, hsize_t, void* 
   return H5_ITER_CONT;
 }
 
+/// A name by which HDF5 opens the file that is open here, and no other.
+Result<std::string> name_for_hdf5(const restart::File& file, const restart::File& directory,
+                                  const std::string& path) {
+  std::string link = "/proc/self/fd/" + std::to_string(file.descriptor());
+  const struct stat own = MCR_TRY(file.status());
+  struct stat linked {};
+  if (restart::system_calls().fstatat(AT_FDCWD, link.c_str(), &linked, 0) == 0 &&
+      linked.st_dev == own.st_dev && linked.st_ino == own.st_ino) {
+    return link;
+  }
+  const struct stat home = MCR_TRY(directory.status());
+  constexpr mode_t for_others = S_IWGRP | S_IWOTH;
+  if (home.st_uid == own.st_uid && (home.st_mode & for_others) == 0) return path;
+  return Error{Cause::system, "containers are written to " + directory.name() +
+                                  ", where others may write too, only where /proc is mounted"};
+}
+
 class Hdf5ContainerWriter final : public ContainerWriter {
  public:
-  explicit Hdf5ContainerWriter(std::string path) : path_(std::move(path)) {}
+  Hdf5ContainerWriter(const restart::File& file, std::string path)
+      : output_(file), path_(std::move(path)) {}
 
-  Result<void> open() {
+  Result<void> open(const std::string& name) {
     uuid_ = MCR_TRY(restart::PartId::random()).bytes;
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const OwnedId creation(H5Pcreate(H5P_FILE_CREATE));
@@ -73,7 +92,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
       return hdf5_write_error("properties of the container");
     }
     errno = 0;
-    file_ = OwnedId(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
+    file_ = OwnedId(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
     if (!file_.is_valid()) return hdf5_write_error(path_ + " cannot be made");
     access_ = OwnedId(H5Pcreate(H5P_DATASET_ACCESS));
     H5Pset_chunk_cache(access_.get(), 0, 0, 1.0);  // chunks go past it
@@ -167,9 +186,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     const bool variables_closed = variables_.close();
     if (!variables_closed || !file_.close()) return hdf5_write_error(path_ + " cannot be closed");
 
-    const restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, path_, O_RDWR));
-    MCR_TRY(file.write_at(0, restart::write_user_block(block)));
-    return Totals{MCR_TRY(file.size()), std::move(stored_bytes_)};
+    MCR_TRY(output_.write_at(0, restart::write_user_block(block)));
+    return Totals{MCR_TRY(output_.size()), std::move(stored_bytes_)};
   }
 
  private:
@@ -327,7 +345,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return offset;
   }
 
-  std::string path_;
+  const restart::File& output_;
+  std::string path_;  // for messages
   std::array<std::uint8_t, 16> uuid_{};
   OwnedId make_groups_;
   OwnedId access_;
@@ -343,9 +362,11 @@ class Hdf5ContainerWriter final : public ContainerWriter {
 
 }  // namespace
 
-Result<std::unique_ptr<ContainerWriter>> ContainerWriter::create(const std::string& path) {
-  auto writer = std::make_unique<Hdf5ContainerWriter>(path);
-  MCR_TRY(writer->open());
+Result<std::unique_ptr<ContainerWriter>> ContainerWriter::create(const restart::File& file,
+                                                                 const restart::File& directory,
+                                                                 const std::string& path) {
+  auto writer = std::make_unique<Hdf5ContainerWriter>(file, path);
+  MCR_TRY(writer->open(MCR_TRY(name_for_hdf5(file, directory, path))));
   return std::unique_ptr<ContainerWriter>(std::move(writer));
 }
 

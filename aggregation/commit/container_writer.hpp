@@ -12,14 +12,19 @@
 #include "aggregation/merge/part_inventory.hpp"
 #include "aggregation/merge/plan.hpp"
 #include "aggregation/pipeline/drain_pipeline.hpp"
+#include "restart/base/file.hpp"
 #include "restart/format/index.hpp"
 
 namespace mcr::aggregation {
 
 class ContainerWriter {
  public:
-  /// Fills the file `path`, which is empty. Older HDF5 than 1.10 cannot read it.
-  static Result<std::unique_ptr<ContainerWriter>> create(const std::string& path);
+  /// Fills `file`, which is empty, and outlives the writer. HDF5 opens this very file, whatever lies at
+  /// its name by then: `path` is where it lies in `directory`, and is used where there is no other
+  /// way and nobody else may write there. Older HDF5 than 1.10 cannot read it.
+  static Result<std::unique_ptr<ContainerWriter>> create(const restart::File& file,
+                                                         const restart::File& directory,
+                                                         const std::string& path);
   virtual ~ContainerWriter() = default;
 
   /// Goes on with another dataset; what follows is its frames. `ranks` by part of the plan.

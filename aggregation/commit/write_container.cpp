@@ -80,10 +80,8 @@ class Committer {
         MCR_TRY(restart::File::open(AT_FDCWD, set_.directory, O_RDONLY | O_DIRECTORY));
     restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
         directory.descriptor(), set_.name, set_.look_at_access ? 0600 : 0666, set_.temporary_word));
-    MCR_TRY(write_file(set_.directory + "/" + pending.temporary_name()));
-    if (options_.drain.verify) {
-      MCR_TRY(read_back(directory.descriptor(), pending.temporary_name()));
-    }
+    MCR_TRY(write_file(pending, directory));
+    if (options_.drain.verify) MCR_TRY(read_back(pending));
     if (set_.look_at_access) {
       report_.access = restart::common_access(accesses_);
       MCR_TRY(restart::give_access(pending.file(), report_.access));
@@ -290,8 +288,9 @@ class Committer {
     });
   }
 
-  Result<void> write_file(const std::string& path) {
-    const auto writer = MCR_TRY(ContainerWriter::create(path));
+  Result<void> write_file(const restart::PendingFile& pending, const restart::File& directory) {
+    const auto writer = MCR_TRY(ContainerWriter::create(
+        pending.file(), directory, set_.directory + "/" + pending.temporary_name()));
     std::int64_t present = -1;
     WindowedReads windows(files_, window_bytes());
     SummedReads reads(files_, part_bytes_, windows);
@@ -321,9 +320,13 @@ class Committer {
 
   /// Every frame lies where the index says: HDF5 chose the places, and our reader goes there
   /// without it.
-  Result<void> read_back(int directory, const std::string& name) {
+  Result<void> read_back(const restart::PendingFile& pending) {
     constexpr std::size_t at_once = 4096;
-    const auto container = MCR_TRY(restart::ContainerReader::open(directory, name));
+    const std::string& name = pending.temporary_name();
+    const int second = ::fcntl(pending.file().descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (second < 0) return restart::system_error("cannot read back", name);
+    const auto container =
+        MCR_TRY(restart::ContainerReader::read(restart::File(second, name), name));
     MCR_TRY(container->parts());
     oneapi::tbb::enumerable_thread_specific<Bytes> stored;
     std::vector<restart::FramePlace> places;

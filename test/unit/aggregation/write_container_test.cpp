@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "restart/base/system.hpp"
 #include "restart/container_reader.hpp"
@@ -450,6 +452,37 @@ TEST_CASE("an error names container, variable and rank, and the rest stays reada
   const ScratchDirectory out;
   CHECK_FALSE(restart::unpack(*packed.open(), out.path(), {}));
   CHECK(std::filesystem::is_empty(out.path()));  // no half files
+}
+
+/// What somebody else moves to a container's unfinished name as soon as it is there; "": nothing any
+/// more.
+std::string moved_over;
+
+TEST_CASE("what comes to the name of an unfinished container is neither written to nor truncated") {
+  const ScratchDirectory directory;
+  Packed packed(feature_files(directory, 2, {}));
+  const std::string of_somebody_else = directory / "of-somebody-else";
+  write_whole(of_somebody_else, Bytes(10, std::byte{7}));
+  const ScratchDirectory kept;
+  std::filesystem::create_hard_link(of_somebody_else, kept / "link");
+  moved_over = of_somebody_else;
+  restart::SystemCalls calls = restart::real_system_calls();
+  calls.openat = [](int home, const char* name, int flags, mode_t mode) {
+    const int made = restart::real_system_calls().openat(home, name, flags, mode);
+    if ((flags & O_CREAT) != 0 && std::string_view(name).starts_with(".mcr-") &&
+        !moved_over.empty()) {
+      REQUIRE(::renameat(AT_FDCWD, moved_over.c_str(), home, name) == 0);
+      moved_over.clear();
+    }
+    return made;
+  };
+  {
+    const restart::ReplacedSystemCalls replaced(calls);
+    CHECK_FALSE(write_container(packed.set_, {}));
+  }
+  CHECK(moved_over.empty());
+  CHECK(read_whole(kept / "link") == Bytes(10, std::byte{7}));
+  CHECK(packed.write());
 }
 
 TEST_CASE("paths from a container do not lead out of the directory") {

@@ -233,7 +233,11 @@ Result<restart::File> replace_file(const std::string& path, const std::string& t
       if (auto done = attempt(home->descriptor(), "set-new." + word)) return done;
     }
   }
-  return attempt(AT_FDCWD, restart::parent_of(path) + "/.mcr-" + word);
+  auto done = attempt(AT_FDCWD, restart::parent_of(path) + "/.mcr-" + word);
+  if (done || done.error().system_error != EEXIST) return done;
+  // Whoever has taken the name may leave it there.
+  return attempt(AT_FDCWD,
+                 restart::parent_of(path) + "/.mcr-" + MCR_TRY(restart::PartId::random()).text());
 }
 
 }  // namespace mcr::vol

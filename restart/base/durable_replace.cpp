@@ -32,13 +32,19 @@ Result<PendingFile> PendingFile::create(int directory, const std::string& name, 
   // Beside the final name, which may have a directory in front.
   const std::size_t slash = name.rfind('/');
   const std::string before = slash == std::string::npos ? std::string() : name.substr(0, slash + 1);
-  std::string temporary = before + ".mcr-" +
-                          (word.empty() ? MCR_TRY(PartId::random()).text().substr(0, 16) : word) +
-                          ".tmp";
-  if (!word.empty()) (void)system_calls().unlinkat(directory, temporary.c_str(), 0);
-  File file =
-      MCR_TRY(File::open(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
-  return PendingFile(directory, name, std::move(temporary), std::move(file));
+  const auto open = [&](const std::string& with) -> Result<PendingFile> {
+    std::string temporary = before + ".mcr-" + with + ".tmp";
+    File file =
+        MCR_TRY(File::open(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+    return PendingFile(directory, name, std::move(temporary), std::move(file));
+  };
+  if (!word.empty()) {
+    (void)system_calls().unlinkat(directory, (before + ".mcr-" + word + ".tmp").c_str(), 0);
+    auto made = open(word);
+    if (made || made.error().system_error != EEXIST) return made;
+    // Somebody else's: it stays, and must not keep us from our own.
+  }
+  return open(MCR_TRY(PartId::random()).text().substr(0, 16));
 }
 
 Result<void> PendingFile::finish(Durability durability, Existing existing) {

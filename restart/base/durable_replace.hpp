@@ -27,7 +27,8 @@ class PendingFile {
   /// `directory` must stay open as long as this object. The temporary name is ".mcr-<word>.tmp",
   /// with `mode` less what umask takes; the prefix keeps it out of programs' globs. Without a `word`
   /// a new one is made up. With one, a file of that name is what a dead process left, and goes: no
-  /// two that live may use the same.
+  /// two that live may use the same. Where it cannot be removed, it is another user's, and a new word
+  /// is made up all the same.
   static Result<PendingFile> create(int directory, const std::string& name, mode_t mode,
                                     const std::string& word = {});
 

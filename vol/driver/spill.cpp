@@ -4,9 +4,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/attributes.hpp"
 #include "restart/base/log.hpp"
+#include "restart/format/part_id.hpp"
 
 namespace mcr::vol {
 
@@ -49,10 +51,17 @@ void keep_attributes(const restart::File& old, const restart::File& now) {
 
 Result<std::pair<restart::File, std::string>> temporary_beside(const std::string& path,
                                                                const std::string& word) {
-  std::string name = path.substr(0, path.rfind('/') + 1) + ".mcr-" + word;
-  restart::File file =
-      MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  return std::pair(std::move(file), std::move(name));
+  constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
+  const std::string before = path.substr(0, path.rfind('/') + 1) + ".mcr-";
+  std::string name = before + word;
+  auto file = restart::File::open(AT_FDCWD, name, flags, 0600);
+  if (!file && file.error().system_error == EEXIST) {
+    // Whoever has taken the name may leave it there.
+    name = before + MCR_TRY(restart::PartId::random()).text();
+    file = restart::File::open(AT_FDCWD, name, flags, 0600);
+  }
+  if (!file) return file.error();
+  return std::pair(*std::move(file), std::move(name));
 }
 
 }  // namespace mcr::vol

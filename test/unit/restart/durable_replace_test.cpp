@@ -114,6 +114,17 @@ TEST_CASE("a file that somebody removed and another one made in its place never 
   CHECK_FALSE(File::open(place.descriptor(), "a", O_RDONLY));
 }
 
+TEST_CASE("what cannot be removed at the temporary name keeps no file from being written") {
+  const Place place;
+  REQUIRE(::mkdirat(place.descriptor(), ".mcr-fixed.tmp", 0700) == 0);
+  auto pending = PendingFile::create(place.descriptor(), "a", 0600, "fixed");
+  REQUIRE(pending);
+  CHECK(pending->temporary_name() != ".mcr-fixed.tmp");
+  REQUIRE(pending->file().write_at(0, as_bytes("x")));
+  CHECK(pending->finish(Durability::durable));
+  CHECK(place.text("a") == "x");
+}
+
 TEST_CASE("an unsynced file is never given its name when sync fails") {
   const Place place;
   CHECK(replace_file(place.descriptor(), "a", as_bytes("old"), 0600, Durability::durable));

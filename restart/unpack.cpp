@@ -11,6 +11,7 @@
 #include <set>
 
 #include "codecs/base/checksum.hpp"
+#include "restart/base/directories_below.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
 #include "restart/frame_scatter.hpp"
@@ -55,7 +56,7 @@ class Unpacker {
 
   Result<UnpackReport> run() {
     parts_ = MCR_TRY(container_.parts());
-    directory_ = MCR_TRY(File::open(AT_FDCWD, directory_name_, O_RDONLY | O_DIRECTORY));
+    directories_.emplace(MCR_TRY(DirectoriesBelow::open(directory_name_)));
     std::vector<std::uint32_t> wanted;
     for (std::uint32_t i = 0; i < parts_->size(); ++i) {
       const std::uint32_t rank = (*parts_)[i].entry.rank;
@@ -90,30 +91,21 @@ class Unpacker {
         return Error{Cause::usage, container_.name() + ": two parts are called " + path +
                                        ": choose one of them by --rank"};
       }
+      const std::size_t slash = path.rfind('/');
+      const int home =
+          MCR_TRY(directories_->make(slash == std::string::npos ? "" : path.substr(0, slash)));
+      const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
       struct stat status {};
-      if (!options_.replace && system_calls().fstatat(directory_.descriptor(), path.c_str(),
-                                                      &status, AT_SYMLINK_NOFOLLOW) == 0) {
+      if (!options_.replace &&
+          system_calls().fstatat(home, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
         return Error{Cause::usage,
                      directory_name_ + "/" + path + " is there already (--force replaces it)"};
       }
-      MCR_TRY(make_directories(path));
-      PendingFile file = MCR_TRY(PendingFile::create(directory_.descriptor(), path,
-                                                     (entry.mode == 0 ? 0644 : entry.mode) & 0777));
+      PendingFile file =
+          MCR_TRY(PendingFile::create(home, name, (entry.mode == 0 ? 0644 : entry.mode) & 0777));
       MCR_TRY(file.file().truncate(entry.size));
       target_of_part_[part] = targets_.size();
       targets_.push_back({part, path, std::move(file)});
-    }
-    return {};
-  }
-
-  Result<void> make_directories(const std::string& path) const {
-    for (std::size_t slash = path.find('/'); slash != std::string::npos;
-         slash = path.find('/', slash + 1)) {
-      const std::string above = path.substr(0, slash);
-      if (system_calls().mkdirat(directory_.descriptor(), above.c_str(), 0777) != 0 &&
-          errno != EEXIST) {
-        return system_error("mkdir", directory_name_ + "/" + above);
-      }
     }
     return {};
   }
@@ -216,7 +208,7 @@ class Unpacker {
   ContainerReader& container_;
   std::string directory_name_;
   const UnpackOptions& options_;
-  File directory_;  ///< outlives the targets
+  std::optional<DirectoriesBelow> directories_;  ///< outlives the targets
   const std::vector<PartRecord>* parts_ = nullptr;
   std::vector<Target> targets_;
   std::vector<std::size_t> target_of_part_;

@@ -18,6 +18,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/directories_below.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
@@ -166,8 +167,7 @@ Result<void> copy(const restart::File& from, const restart::File& to, std::uint6
 /// Members of the sets that are no container's: native files, at their paths or kept aside.
 Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
                           restart::UnpackReport& report) {
-  const restart::File home =
-      MCR_TRY(restart::File::open(AT_FDCWD, command.directory, O_RDONLY | O_DIRECTORY));
+  auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
   const auto existing = command.force ? restart::Existing::replaced : restart::Existing::kept;
   for (const Container& named : containers) {
     const auto& container = named.reader;
@@ -177,11 +177,12 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
       const restart::File from = MCR_TRY(open_native(*container, native, own.st_uid));
       const std::string below = restart::path_below(native.path, native.rank);
       const std::string target = command.directory + "/" + below;
-      std::error_code problem;
-      std::filesystem::create_directories(std::filesystem::path(target).parent_path(), problem);
+      const std::size_t slash = below.rfind('/');
+      const int home =
+          MCR_TRY(directories.make(slash == std::string::npos ? "" : below.substr(0, slash)));
       const struct stat status = MCR_TRY(from.status());
-      restart::PendingFile pending =
-          MCR_TRY(restart::PendingFile::create(home.descriptor(), below, status.st_mode & 0777));
+      restart::PendingFile pending = MCR_TRY(
+          restart::PendingFile::create(home, restart::name_of(below), status.st_mode & 0777));
       MCR_TRY(copy(from, pending.file(), native.size));
       const auto finished = pending.finish(restart::Durability::none, existing);
       if (!finished) {

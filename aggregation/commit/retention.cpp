@@ -38,14 +38,6 @@ bool same_directory(const std::string& a, const std::string& b) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-bool is_shared_by_all(const std::string& directory) {
-  struct stat outer {};
-  struct stat inner {};
-  return ::stat(directory.c_str(), &inner) == 0 &&
-         ::stat(parent_of(directory).c_str(), &outer) == 0 &&
-         restart::Beside(outer, inner).is_shared_by_all();
-}
-
 /// Where a native member is: at its path, or kept aside; empty where neither is the container
 /// owner's file.
 std::string native_in_tree(const std::string& container, const IndexPlace& place,
@@ -145,6 +137,7 @@ struct Speaker {
   uid_t name = 0;  ///< 0 where all who may write there could have exchanged each other's files
   uid_t owner = 0;
   gid_t group = 0;
+  Hosts hosts;
 };
 
 /// What a container, or the part of a bundle that is of one set, says of its set.
@@ -160,6 +153,7 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   if (set.prefix.empty()) {
     set.owner = container.speaker.owner;
     set.group = container.speaker.group;
+    set.hosts = container.speaker.hosts;
   }
   set.name = name_of_set(identity);
   set.rank_count = std::max(set.rank_count, identity.rank_count);
@@ -247,6 +241,18 @@ Result<File> StoredPart::open() const {
   return restart::open_beneath(home.descriptor(), below, O_RDONLY);
 }
 
+Hosts hosts_of(const std::string& directory) {
+  struct stat outer {};
+  struct stat inner {};
+  if (::stat(directory.c_str(), &inner) != 0 || ::stat(parent_of(directory).c_str(), &outer) != 0)
+    return {};
+  return {outer.st_uid, restart::Beside(outer, inner).is_shared_by_all()};
+}
+
+bool counts_for(uid_t writer, const Hosts& hosts, uid_t user) {
+  return hosts.is_shared || restart::is_believed(writer, user) || writer == hosts.owner;
+}
+
 std::string name_prefix_of(const restart::SetIdentity& set) {
   return restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
 }
@@ -260,13 +266,14 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
   std::map<Key, std::vector<std::string>> accounts;  // containers without parts
   // By prefix and owner: a set of which one container is damaged.
   std::map<std::pair<std::string, uid_t>, std::string> damage;
-  std::map<std::string, bool> shared;  // by directory
+  std::map<std::string, Hosts> known_hosts;  // by directory
   for (const std::string& path : containers) {
     struct stat own {};
     (void)::stat(path.c_str(), &own);
     const std::string directory = parent_of(path);
-    if (!shared.contains(directory)) shared[directory] = is_shared_by_all(directory);
-    const uid_t speaker = shared[directory] ? 0 : own.st_uid;
+    if (!known_hosts.contains(directory)) known_hosts[directory] = hosts_of(directory);
+    const Hosts hosts = known_hosts[directory];
+    const uid_t speaker = hosts.is_shared ? 0 : own.st_uid;
     const auto reader = restart::ContainerReader::open(AT_FDCWD, path);
     const auto parts = reader ? (*reader)->parts()
                               : Result<const std::vector<restart::PartRecord>*>(reader.error());
@@ -276,7 +283,7 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       continue;
     }
     const restart::SetIdentity& identity = (*reader)->set();
-    const Speaker owner{speaker, own.st_uid, own.st_gid};
+    const Speaker owner{speaker, own.st_uid, own.st_gid, hosts};
     const StoredContainer container{path, owner, **parts, static_cast<std::uint64_t>(own.st_size)};
     if (identity.bundled.empty()) {
       const Key key{name_of_set(identity), speaker};

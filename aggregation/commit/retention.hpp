@@ -33,10 +33,22 @@ struct StoredPart {
   [[nodiscard]] Result<restart::File> open() const;
 };
 
+/// Who can exchange what lies in a directory of containers, and in the one in which that stands.
+struct Hosts {
+  uid_t owner = 0;         ///< of the upper one
+  bool is_shared = false;  ///< so can whoever may write there: no matter whose a container is
+};
+Hosts hosts_of(const std::string& directory);
+
+/// Whether what `writer` has in such a directory may stand for files of that user's: the user's own,
+/// root's, or that of somebody who could have exchanged the files themselves.
+bool counts_for(uid_t writer, const Hosts& hosts, uid_t user);
+
 struct StoredSet {
   SetName name;
   uid_t owner = 0;  ///< of its containers: nobody else speaks for it
   gid_t group = 0;
+  Hosts hosts;
   std::string container_dir;  ///< the setting, as it must have been
   std::uint32_t rank_count = 1;
   std::string prefix;                   ///< that the paths of its containers have in common

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr latest DIR: the newest set of which every rank is accounted for.
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 
@@ -22,6 +26,7 @@ nlohmann::json to_json(const StoredSet& set) {
           {"masked_name", set.name.masked_name},
           {"launch", set.name.launch},
           {"sequence", set.name.sequence},
+          {"owner", set.owner},
           {"rank_count", set.rank_count},
           {"parts", set.parts.size()},
           {"state", wholeness_name(set.wholeness)},
@@ -46,6 +51,17 @@ std::string nothing_found(const std::string& directory, const std::vector<Stored
          " -d DIR` writes the newest of every file, `mcr latest --all` shows them";
 }
 
+/// The user that --owner names, by name or number.
+Result<uid_t> user_of(const std::string& words) {
+  if (words.empty()) return ::geteuid();
+  if (const struct passwd* const account = ::getpwnam(words.c_str()); account != nullptr)
+    return account->pw_uid;
+  uid_t number = 0;
+  const auto [end, problem] = std::from_chars(words.data(), words.data() + words.size(), number);
+  if (problem == std::errc() && end == words.data() + words.size()) return number;
+  return Error{Cause::usage, "--owner: there is no user " + words};
+}
+
 }  // namespace
 
 RunCommand declare_latest(CLI::App& app) {
@@ -55,21 +71,28 @@ RunCommand declare_latest(CLI::App& app) {
   const auto quick = std::make_shared<bool>(false);
   app.add_flag("--quick", *quick, "believe the tables; else all frames of the set are read");
   app.add_flag("--all", *all, "every set, oldest first, with its state");
+  const auto owner = std::make_shared<std::string>();
+  app.add_option("--owner", *owner,
+                 "the user, by name or number, whose newest set it is to be; else the caller");
   app.footer(
       "Prints the beginning of the paths of the set's containers, as `mcr unpack` and `mcr ls` "
       "take it. A set of one file, which several ranks of a job did not have one each of, is none "
       "of\n"
-      "these: --all calls it `file`.\n"
+      "these: --all calls it `file`. In a directory where several users keep files that are safe "
+      "from\n"
+      "one another, the caller's own sets count, root's, and those of the directory's owner.\n"
       "Exit codes: 0 found, 1 there is no whole set; 2 and 3 as everywhere.");
-  return [directory, all, quick](const CommonOptions& common) {
-    const auto found = sets_in(*directory, "latest");
+  return [directory, all, quick, owner](const CommonOptions& common) {
+    const auto user = user_of(*owner);
+    if (!user) return print_error(common, "latest", user.error());
+    auto found = sets_in(*directory, "latest");
     if (!found) {
       Error error = found.error();
       // A restart script asks before its first job has written anything: an answer, not wrong usage.
       if (error.system_error == ENOENT) error.cause = Cause::system;
       return print_error(common, "latest", error);
     }
-    const std::vector<StoredSet>& sets = found->sets;
+    std::vector<StoredSet>& sets = found->sets;
     if (*all) {
       nlohmann::json list = nlohmann::json::array();
       for (const StoredSet& set : sets) {
@@ -79,6 +102,7 @@ RunCommand declare_latest(CLI::App& app) {
       if (common.json) print_json(list);
       return exit_code::success;
     }
+    leave_out_others(sets, *user, "latest");
     const StoredSet* const newest = *quick ? newest_whole(sets) : newest_sound(sets, "latest");
     if (newest == nullptr) {
       return print_error(common, "latest", Error{Cause::system, nothing_found(*directory, sets)});

@@ -52,7 +52,8 @@ std::vector<std::string> restart_words(const RunWords& words) {
   const auto containers = find_containers(words.directory);
   if (!containers) return {};
   std::vector<std::string> unreadable;
-  const auto sets = stored_sets(*containers, unreadable);
+  auto sets = stored_sets(*containers, unreadable);
+  leave_out_others(sets, ::geteuid(), "run");
   const StoredSet* const newest = newest_sound(sets, "run");
   if (newest == nullptr) return {};
   std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;

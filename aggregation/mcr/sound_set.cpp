@@ -2,10 +2,12 @@
 #include "aggregation/mcr/sound_set.hpp"
 
 #include <cstdio>
+#include <set>
 
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/verify.hpp"
@@ -69,6 +71,21 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
   for (const std::string& what : unreadable)
     print_line(stderr, "mcr %s: left out: %s", command, what.c_str());
   return found;
+}
+
+void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* command) {
+  std::set<uid_t> others;
+  const std::size_t count = std::erase_if(sets, [&](const StoredSet& set) {
+    if (counts_for(set.owner, set.hosts, user)) return false;
+    others.insert(set.owner);
+    return true;
+  });
+  if (count == 0) return;
+  std::string names;
+  for (const uid_t other : others) names += (names.empty() ? "" : ", ") + std::to_string(other);
+  print_line(stderr,
+             "mcr %s: left out: %s of other users (%s): `mcr latest --owner USER` counts one's",
+             command, restart::counted(count, "set").c_str(), names.c_str());
 }
 
 const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* command) {

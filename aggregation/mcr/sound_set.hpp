@@ -3,6 +3,8 @@
 // it reads.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -17,6 +19,10 @@ struct SetsIn {
 /// The sets of a directory, a container or a stub. Lines about what is left out are `command`'s, on
 /// stderr. An error where the only thing that was named is no container.
 Result<SetsIn> sets_in(const std::string& argument, const char* command);
+
+/// Leaves out the sets that do not count for this user's files (counts_for), and says so on stderr, as
+/// a line of `command`: where several keep files in one directory, each has newest sets of his own.
+void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* command);
 
 /// Of the whole sets the newest whose containers read to the end; what is wrong with newer ones is
 /// said on stderr, as a line of `command`. nullptr: there is none. Reads what a restart would read.

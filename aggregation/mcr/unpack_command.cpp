@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr unpack CONTAINER|STUB|SET -d DIR: the rank files again, byte for byte.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -210,6 +211,32 @@ Result<Container> open_wanted(const NamedContainer& named) {
   return container;
 }
 
+/// What one argument stands for, less what does not count for this user (counts_for) where there is
+/// something that does: a neighbour may give his containers names and tables like another's.
+Result<Containers> open_named(const std::string& argument) {
+  Containers own;
+  Containers others;
+  std::set<uid_t> owners;
+  for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
+    Container container = MCR_TRY(open_wanted(named));
+    const struct stat status = MCR_TRY(container.reader->status());
+    const Hosts hosts = hosts_of(restart::parent_of(named.path));
+    const bool is_own = counts_for(status.st_uid, hosts, ::geteuid());
+    if (!is_own) owners.insert(status.st_uid);
+    (is_own ? own : others).push_back(std::move(container));
+  }
+  if (own.empty() && owners.size() > 1) {
+    return Error{Cause::usage, argument +
+                                   ": containers of several users, which may differ in what they "
+                                   "say of the same files: name one set or the containers"};
+  }
+  if (own.empty()) return others;
+  for (const Container& other : others)
+    print_line(stderr, "mcr unpack: left out, because it is another user's: %s",
+               other.reader->name().c_str());
+  return own;
+}
+
 std::string nothing_unpacked(const Containers& containers) {
   const bool is_note = containers.size() == 1 && containers.front().reader->set().natives.empty() &&
                        containers.front().reader->parts().has_value() &&
@@ -241,9 +268,8 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   Containers containers;
   std::map<std::string, std::size_t> places;
   for (const std::string& argument : command.arguments) {
-    for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
-      auto container = MCR_TRY(open_wanted(named));
-      const auto [place, is_new] = places.try_emplace(named.path, containers.size());
+    for (Container& container : MCR_TRY(open_named(argument))) {
+      const auto [place, is_new] = places.try_emplace(container.reader->name(), containers.size());
       if (is_new) {
         containers.push_back(std::move(container));
         continue;

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "aggregation/mcr/acting_as.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -102,18 +103,30 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
           0 ||
       now.st_ino != found.status.st_ino || now.st_dev != found.status.st_dev)
     return Error{Cause::system, "it was replaced meanwhile"};
+  // Root has the owner's rights for it: what lies at the name by now may be somebody else's.
+  auto acting = std::optional(MCR_TRY(ActingAs::begin(owner)));
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home, name_of(path), found.status.st_mode & 0777));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(leading_to(holder, found.stub, path))));
-  if (::geteuid() != owner &&
-      restart::system_calls().fchown(pending.file().descriptor(), owner, found.status.st_gid) != 0)
-    return restart::system_error("cannot give to its owner", path);
+  acting.reset();
+  if (::geteuid() != owner)
+    (void)restart::system_calls().fchown(pending.file().descriptor(), static_cast<uid_t>(-1),
+                                         found.status.st_gid);
+  acting.emplace(MCR_TRY(ActingAs::begin(owner)));
   MCR_TRY(pending.finish(restart::Durability::durable));
   link_again(parent_of(holder.container), found.stub.part, pending.file(), path);
   return {};
 }
 
 }  // namespace
+
+bool MovedStubs::has_stub_of(const PartId& part, std::optional<uid_t> owner) const {
+  for (auto stub = present.lower_bound({part, 0}); stub != present.end() && stub->first == part;
+       ++stub) {
+    if (!owner || restart::is_believed(stub->second, *owner)) return true;
+  }
+  return false;
+}
 
 void link_again(const std::string& containers, const PartId& part, const File& stub,
                 const std::string& path) {
@@ -155,7 +168,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
                  problem.value()};
   }
   for (const auto& [path, found] : stubs) {
-    moved.present.insert(found.stub.part);
+    moved.present.emplace(found.stub.part, found.status.st_uid);
     const auto known = holders.find(found.stub.part);
     if (known == holders.end() || restart::open_part(found.stub, path, "none", nullptr)) continue;
     const Holder& holder = holder_for(known->second, found.status.st_uid);

@@ -5,12 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "aggregation/commit/retention.hpp"
+#include "aggregation/mcr/acting_as.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/moved_stubs.hpp"
@@ -55,45 +59,61 @@ bool needs_stub(const StoredSet& set, const StoredPart& part) {
   return !stub && stub.error().cause == Cause::damaged;
 }
 
-/// Whether the set's owner could have made a file there himself.
-bool may_make_files(const struct stat& directory, const StoredSet& set) {
-  if (directory.st_uid == set.owner) return true;
-  if ((directory.st_mode & S_ISVTX) != 0) return false;  // names there are their owners' alone
-  const bool by_group = directory.st_gid == set.group && (directory.st_mode & S_IWGRP) != 0;
-  return by_group || (directory.st_mode & S_IWOTH) != 0;
+/// What was made for the set's owner gets the group that the container has, unless the directory gives
+/// its own. A file system where root is nobody refuses that, and it is the owner's all the same.
+void give_group(const File& home, const File& made, const StoredSet& set) {
+  const auto status = home.status();
+  if (::geteuid() == set.owner || !status || (status->st_mode & S_ISGID) != 0) return;
+  (void)restart::system_calls().fchown(made.descriptor(), static_cast<uid_t>(-1), set.group);
 }
 
-/// Root makes files for the set's owner, who gets them.
-Result<void> give_to_owner(const File& made, const StoredSet& set) {
-  if (::geteuid() == set.owner) return {};
-  if (restart::system_calls().fchown(made.descriptor(), set.owner, set.group) != 0)
-    return restart::system_error("cannot give to its owner", made.name());
-  return {};
+/// Makes the directory with the rights of the set's owner; false where there is one.
+Result<bool> make_directory(const StoredSet& set, const File& home, const std::string& name) {
+  const auto acting = MCR_TRY(ActingAs::begin(set.owner));
+  if (restart::system_calls().mkdirat(home.descriptor(), name.c_str(), 0777) == 0) return true;
+  if (errno == EEXIST) return false;
+  return restart::system_error("cannot make directory", name);
+}
+
+Result<File> open_directory(const StoredSet& set, int home, const std::string& name) {
+  const auto acting = MCR_TRY(ActingAs::begin(set.owner));
+  if (home == AT_FDCWD) return File::open(home, name, O_RDONLY | O_DIRECTORY);
+  return restart::open_beneath(home, name, O_RDONLY | O_DIRECTORY);
 }
 
 /// The directory that the part's stub goes to. Directories of single ranks (out/3/dump.h5) may have
 /// gone with their stubs.
 Result<File> open_home(const StoredSet& set, const StoredPart& part) {
-  File home = MCR_TRY(File::open(AT_FDCWD, part.base, O_RDONLY | O_DIRECTORY));
-  for (std::size_t begin = 0;;) {
-    if (::geteuid() != set.owner && !may_make_files(MCR_TRY(home.status()), set)) {
-      return Error{Cause::system,
-                   "user " + std::to_string(set.owner) +
-                       ", whose container says so, may not make "
-                       "files there",
-                   EPERM};
-    }
-    const std::size_t slash = part.below.find('/', begin);
-    if (slash == std::string::npos) return home;
+  File home = MCR_TRY(open_directory(set, AT_FDCWD, part.base));
+  std::size_t begin = 0;
+  for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
+       slash = part.below.find('/', begin)) {
     const std::string name = part.below.substr(begin, slash - begin);
-    const bool is_new = restart::system_calls().mkdirat(home.descriptor(), name.c_str(), 0777) == 0;
-    if (!is_new && errno != EEXIST) return restart::system_error("cannot make directory", name);
-    home = MCR_TRY(restart::open_beneath(home.descriptor(), name, O_RDONLY | O_DIRECTORY));
-    if (is_new) MCR_TRY(give_to_owner(home, set));
+    const bool is_new = MCR_TRY(make_directory(set, home, name));
+    File next = MCR_TRY(open_directory(set, home.descriptor(), name));
+    if (is_new) give_group(home, next, set);
+    home = std::move(next);
     begin = slash + 1;
   }
+  return home;
 }
 
+/// Whether this process may make the part's stub, and the directories that it needs.
+bool may_make(const StoredPart& part) {
+  auto home = File::open(AT_FDCWD, part.base, O_PATH | O_DIRECTORY);
+  for (std::size_t begin = 0; home;) {
+    const std::size_t slash = part.below.find('/', begin);
+    if (slash == std::string::npos) break;
+    auto next = restart::open_beneath(home->descriptor(), part.below.substr(begin, slash - begin),
+                                      O_PATH | O_DIRECTORY);
+    if (!next && next.error().system_error == ENOENT) break;
+    home = std::move(next);
+    begin = slash + 1;
+  }
+  return home && ::faccessat(home->descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+/// Root makes the stub with the rights of the set's owner.
 Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
   if (part.below.empty()) {
     return Error{Cause::system, "the container " + set.prefix +
@@ -123,14 +143,69 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
   if (is_there && (!S_ISREG(there.st_mode) || there.st_uid != set.owner ||
                    there.st_size > static_cast<off_t>(restart::Stub::max_bytes)))
     return Error{Cause::system, "somebody else's file lies there", EEXIST};
+  auto acting = std::optional(MCR_TRY(ActingAs::begin(set.owner)));
   restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
       home.descriptor(), name, (part.mode == 0 ? 0644 : part.mode) & 0777));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(stub)));
-  MCR_TRY(give_to_owner(pending.file(), set));
+  acting.reset();
+  give_group(home, pending.file(), set);
+  acting.emplace(MCR_TRY(ActingAs::begin(set.owner)));
   MCR_TRY(pending.finish(restart::Durability::durable,
                          is_there ? restart::Existing::replaced : restart::Existing::kept));
   link_again(restart::parent_of(set.prefix), part.part, pending.file(), part.path);
   return {};
+}
+
+/// A part that wants its stub, and its set.
+using Claim = std::pair<const StoredSet*, const StoredPart*>;
+
+bool is_wanted(const Claim& claim, const MovedStubs& moved) {
+  const auto& [set, part] = claim;
+  // A file that was renamed is not missing.
+  return !moved.has_stub_of(part->part,
+                            set->hosts.is_shared ? std::nullopt : std::optional(set->owner)) &&
+         needs_stub(*set, *part);
+}
+
+/// Whether the claim is this user's to make.
+bool is_own(const Claim& claim) {
+  return claim.first->hosts.is_shared || claim.first->owner == ::geteuid();
+}
+
+/// Of root's claims for several users those of users who may make a file there; of these the one of
+/// the directory's owner alone, if he has one.
+void leave_possible(std::vector<Claim>& claims) {
+  std::erase_if(claims, [](const Claim& claim) {
+    const auto acting = ActingAs::begin(claim.first->owner);
+    return !acting || !may_make(*claim.second);
+  });
+  const auto hosts = std::find_if(claims.begin(), claims.end(), [](const Claim& claim) {
+    return claim.first->owner == claim.first->hosts.owner;
+  });
+  if (hosts != claims.end()) claims = {*hosts};
+}
+
+/// The one claim to a path that is made, of those of several users, each user's newest: what one's
+/// own containers say goes before what a neighbour's do.
+Result<Claim> chosen(std::vector<Claim> claims) {
+  const Claim first = claims.front();
+  if (claims.size() > 1 && std::any_of(claims.begin(), claims.end(), is_own))
+    std::erase_if(claims, [](const Claim& claim) { return !is_own(claim); });
+  if (claims.size() > 1 && ::geteuid() == 0) leave_possible(claims);
+  if (claims.empty()) return first;
+  if (claims.size() == 1 || ::geteuid() != 0) return claims.front();
+  std::string users;
+  for (const Claim& claim : claims)
+    users += (users.empty() ? "" : ", ") + std::to_string(claim.first->owner);
+  return Error{Cause::system, "several users (" + users +
+                                  ") have containers of a file there: let the one whose file it is "
+                                  "run `mcr recover`"};
+}
+
+/// Who was refused what root may do.
+std::string for_whom(const Result<Claim>& claim) {
+  if (!claim || claim->first->owner == ::geteuid() || ::geteuid() != 0) return {};
+  return " (as " + restart::user_text(claim->first->owner) + ", whose container says so)";
 }
 
 struct Remaking {
@@ -146,24 +221,30 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   // Containers further below are asked for moved stubs alone.
   if (!sets && moved.containers > 0) sets = SetsIn{};
   const SetsIn found = MCR_TRY(std::move(sets));
-  std::map<std::string, std::pair<const StoredSet*, const StoredPart*>>
-      newest;  // sets are oldest first
+  // By path and whose word it is; sets are oldest first.
+  std::map<std::string, std::map<uid_t, Claim>> newest;
   for (const StoredSet& set : found.sets) {
-    for (const StoredPart& part : set.parts) newest[part.path] = {&set, &part};
+    const uid_t voice = set.hosts.is_shared ? 0 : set.owner;
+    for (const StoredPart& part : set.parts) newest[part.path][voice] = {&set, &part};
   }
   Remaking remaking;
   remaking.has_damage = found.has_damage;
   remaking.mended = std::move(moved.mended);
   remaking.failures = std::move(moved.failures);
-  for (const auto& [path, part] : newest) {
-    // A file that was renamed is not missing.
-    if (moved.present.contains(part.second->part) || !needs_stub(*part.first, *part.second))
-      continue;
-    const auto made = dry_run ? Result<void>() : make_stub(*part.first, *part.second);
+  for (const auto& [path, of_users] : newest) {
+    std::vector<Claim> claims;
+    for (const auto& [user, claim] : of_users) {
+      if (is_wanted(claim, moved)) claims.push_back(claim);
+    }
+    if (claims.empty()) continue;
+    const auto claim = chosen(std::move(claims));
+    const auto made = !claim    ? Result<void>(claim.error())
+                      : dry_run ? Result<void>()
+                                : make_stub(*claim->first, *claim->second);
     if (made) {
-      remaking.stubs.push_back({path, part.first->prefix});
+      remaking.stubs.push_back({path, claim->first->prefix});
     } else {
-      remaking.failures.push_back(path + ": " + made.error().message);
+      remaking.failures.push_back(path + ": " + made.error().message + for_whom(claim));
     }
   }
   return remaking;
@@ -217,7 +298,7 @@ RunCommand declare_recover(CLI::App& app) {
       has_damage |= remade->has_damage;
       for (const std::string& path : remade->mended) {
         mended.push_back(path);
-        if (!common.json) std::printf("stub leads to its container again: %s\n", path.c_str());
+        if (!common.json) print_line(stdout, "stub leads to its container again: %s", path.c_str());
       }
       for (const Remade& stub : remade->stubs) {
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/acting_as.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "restart/base/file.hpp"
+#include "restart/base/trust.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+/// Linux' overflowgid, which owns nothing.
+constexpr gid_t nobodys_group = 65534;
+
+struct Groups {
+  gid_t first = nobodys_group;
+  std::vector<gid_t> all;
+};
+
+Groups look_up_groups(uid_t user) {
+  Groups groups;
+  const struct passwd* const account = ::getpwuid(user);
+  if (account == nullptr || account->pw_name == nullptr) return groups;
+  groups.first = account->pw_gid;
+  const std::string name = account->pw_name;
+  int count = 64;
+  groups.all.resize(static_cast<std::size_t>(count));
+  while (::getgrouplist(name.c_str(), groups.first, groups.all.data(), &count) < 0) {
+    // The answer is the number that there are.
+    if (count <= static_cast<int>(groups.all.size())) return {groups.first, {}};
+    groups.all.resize(static_cast<std::size_t>(count));
+  }
+  groups.all.resize(static_cast<std::size_t>(count));
+  return groups;
+}
+
+/// Directories of accounts may be slow to answer, and there are many stubs of one user.
+const Groups& groups_of(uid_t user) {
+  static std::map<uid_t, Groups> known;
+  const auto found = known.find(user);
+  return found != known.end() ? found->second
+                              : known.emplace(user, look_up_groups(user)).first->second;
+}
+
+Error cannot_act(uid_t user) {
+  return restart::system_error("cannot act for", restart::user_text(user));
+}
+
+}  // namespace
+
+ActingAs::ActingAs(ActingAs&& other) noexcept
+    : is_changed_(std::exchange(other.is_changed_, false)),
+      user_(other.user_),
+      group_(other.group_),
+      groups_(std::move(other.groups_)) {}
+
+ActingAs::~ActingAs() {
+  if (!is_changed_) return;
+  // Nothing may go on with the wrong rights.
+  if (::seteuid(user_) != 0 || ::setegid(group_) != 0 ||
+      ::setgroups(groups_.size(), groups_.data()) != 0)
+    std::abort();
+}
+
+Result<ActingAs> ActingAs::begin(uid_t user) {
+  ActingAs acting;
+  if (::geteuid() == user) return acting;
+  const Groups& groups = groups_of(user);
+  const int count = ::getgroups(0, nullptr);
+  if (count < 0) return cannot_act(user);
+  acting.groups_.resize(static_cast<std::size_t>(count));
+  if (::getgroups(count, acting.groups_.data()) < 0) return cannot_act(user);
+  acting.user_ = ::geteuid();
+  acting.group_ = ::getegid();
+  if (::setgroups(groups.all.size(), groups.all.data()) != 0) return cannot_act(user);
+  acting.is_changed_ = true;
+  if (::setegid(groups.first) != 0 || ::seteuid(user) != 0) return cannot_act(user);
+  return acting;
+}
+
+}  // namespace mcr::aggregation

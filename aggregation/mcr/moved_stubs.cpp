@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <vector>
 
 #include "aggregation/mcr/acting_as.hpp"
+#include "aggregation/mcr/files_below.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -24,7 +24,6 @@
 
 namespace mcr::aggregation {
 
-namespace fs = std::filesystem;
 using restart::File;
 using restart::name_of;
 using restart::parent_of;
@@ -32,6 +31,10 @@ using restart::PartId;
 using restart::Stub;
 
 namespace {
+
+/// Of directories below each other. No program has so many, and anybody can make more than there are
+/// descriptors.
+constexpr std::size_t most_levels = 64;
 
 struct Holder {
   std::string container;  ///< absolute
@@ -142,31 +145,26 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   MovedStubs moved;
   Holders holders;
   std::map<std::string, FoundStub> stubs;  // by path
-  std::error_code problem;
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
   const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
-  fs::recursive_directory_iterator entry(root, problem);
-  for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
-    const std::string path = entry->path();
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (entry->path().parent_path().filename() == restart::stub_links_directory) continue;
+  const NotLookedAt left = look_below(top, root, most_levels, [&](const std::string& path) {
+    if (name_of(parent_of(path)) == restart::stub_links_directory) return;
     if (restart::is_container_name(name_of(path))) {
       ++moved.containers;
       add_parts(path, holders);
-      continue;
+      return;
     }
     const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file || !restart::is_stub_file(*file)) continue;
+    if (!file || !restart::is_stub_file(*file)) return;
     const auto opened = file->status();
     auto stub = restart::read_stub_file(*file);
     if (stub && opened) stubs.emplace(path, FoundStub{*std::move(stub), *opened});
-  }
-  if (problem) {
-    return Error{Cause::system, directory + " cannot be looked at: " + problem.message(),
-                 problem.value()};
-  }
+  });
+  moved.left_out = left.closed;
+  for (const std::string& path : left.too_deep)
+    moved.left_out.push_back(path + ": it lies below " + std::to_string(most_levels) +
+                             " directories");
   for (const auto& [path, found] : stubs) {
     moved.present.emplace(found.stub.part, found.status.st_uid);
     const auto known = holders.find(found.stub.part);

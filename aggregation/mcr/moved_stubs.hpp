@@ -19,6 +19,7 @@ namespace mcr::aggregation {
 struct MovedStubs {
   std::vector<std::string> mended;    ///< paths; of a dry run those that would be
   std::vector<std::string> failures;  ///< what could not be written, and why
+  std::vector<std::string> left_out;  ///< directories that were not looked at, and why
   /// Parts of which a stub of that user's lies somewhere below the directory.
   std::set<std::pair<restart::PartId, uid_t>> present;
   std::size_t containers = 0;  ///< below the directory

@@ -212,6 +212,7 @@ struct Remaking {
   std::vector<Remade> stubs;
   std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
   std::vector<std::string> failures;  ///< one path that cannot be written keeps no other from it
+  std::vector<std::string> left_out;  ///< nor does a directory that cannot be looked at
   bool has_damage = false;            ///< nor does a container that cannot be read
 };
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
@@ -231,6 +232,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   remaking.has_damage = found.has_damage;
   remaking.mended = std::move(moved.mended);
   remaking.failures = std::move(moved.failures);
+  remaking.left_out = std::move(moved.left_out);
   for (const auto& [path, of_users] : newest) {
     std::vector<Claim> claims;
     for (const auto& [user, claim] : of_users) {
@@ -248,6 +250,15 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     }
   }
   return remaking;
+}
+
+/// In a directory for all there may be very many that are their owners' alone.
+void print_left_out(const std::vector<std::string>& directories) {
+  constexpr std::size_t most_lines = 10;
+  for (std::size_t i = 0; i < std::min(directories.size(), most_lines); ++i)
+    print_line(stderr, "mcr recover: not looked at: %s", directories[i].c_str());
+  if (directories.size() > most_lines)
+    print_line(stderr, "mcr recover: nor at %zu more", directories.size() - most_lines);
 }
 
 }  // namespace
@@ -292,6 +303,7 @@ RunCommand declare_recover(CLI::App& app) {
     for (const std::string& directory : words->directories) {
       const auto remade = remake_stubs(directory, words->dry_run);
       if (!remade) return print_error(common, "recover", remade.error());
+      print_left_out(remade->left_out);
       for (const std::string& failure : remade->failures)
         print_line(stderr, "mcr recover: no stub at %s", failure.c_str());
       has_failed |= !remade->failures.empty();

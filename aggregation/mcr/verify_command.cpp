@@ -9,6 +9,7 @@
 #include <set>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/files_below.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
@@ -121,17 +122,16 @@ std::string normal(const std::filesystem::path& path) {
 /// Those among the containers are our own links and notes.
 void verify_other_stubs(const std::string& directory, const std::set<std::string>& seen,
                         const std::set<std::string>& homes, std::vector<std::string>& damage) {
-  namespace fs = std::filesystem;
-  std::error_code problem;
+  const auto top = restart::File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+  if (!top) return;
   std::vector<std::string> paths;
-  for (auto entry = fs::recursive_directory_iterator(directory, problem);
-       !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
-    if (entry.depth() >= 1) entry.disable_recursion_pending();
-    const std::string home = normal(entry->path().parent_path());
-    const bool is_ours =
-        homes.contains(home) || fs::path(home).filename() == restart::native_members_directory;
-    if (!is_ours && entry->is_regular_file(problem)) paths.push_back(normal(entry->path()));
-  }
+  const NotLookedAt left = look_below(*top, directory, 1, [&](const std::string& path) {
+    const std::string home = normal(restart::parent_of(path));
+    if (!homes.contains(home) && restart::name_of(home) != restart::native_members_directory)
+      paths.push_back(normal(path));
+  });
+  for (const std::string& closed : left.closed)
+    print_line(stderr, "mcr verify: not looked at: %s", closed.c_str());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     if (seen.contains(path)) continue;

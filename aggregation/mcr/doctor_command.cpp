@@ -142,7 +142,7 @@ class Doctor {
 
   /// Runs the program under the loader's eyes.
   Result<void> look_at_program(const std::vector<std::string>& words, bool quiet) {
-    const std::string stage = MCR_TRY(stage_path({})) + "-doctor-" + std::to_string(::getpid());
+    std::string home = MCR_TRY(stage_path({})) + "-doctor-XXXXXX";
     std::error_code problem;
     const auto temporary = std::filesystem::temp_directory_path(problem);
     if (problem) {
@@ -152,6 +152,10 @@ class Doctor {
     }
     std::string scratch = (temporary / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
+    // The stage lies beside the user's, in a directory whose name nobody can have taken. Where none can
+    // be made, the stage cannot be either, and nothing is captured.
+    (void)::mkdtemp(home.data());
+    const std::string stage = home + "/stage";
     std::vector<std::string> environment = captured_environment();
     std::erase_if(environment, [](const std::string& entry) {
       return entry.starts_with("MCR_STAGE=") || entry.starts_with("MCR_TRACE=") ||
@@ -176,6 +180,7 @@ class Doctor {
     }
     std::filesystem::remove_all(scratch, ignored);
     remove_when_empty(stage);
+    std::filesystem::remove(home, ignored);
     if (!status) {
       judge_failed_start(words.front(), status.error());
       return {};

@@ -12,6 +12,8 @@
 //   forge show STUB                  its fields, as the first form takes them
 //
 // CONTENT: @NAME stands for the bytes of that file.
+#include <fcntl.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -27,6 +29,7 @@
 #include "restart/format/decision.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -187,7 +190,8 @@ Bytes decision_bytes(const Words& words) {
 }
 
 int show(const std::string& name) {
-  const auto stub = read_stub(content_of("@" + name));
+  const auto file = File::open(AT_FDCWD, name, O_RDONLY | O_NOFOLLOW);
+  const auto stub = file ? read_stub_file(*file) : Result<Stub>(file.error());
   if (!stub) fail(name + ": " + stub.error().message);
   std::cout << "part=" << stub->part.text() << "\nlaunch=" << stub->launch
             << "\nsequence=" << stub->sequence << "\nrank=" << stub->rank

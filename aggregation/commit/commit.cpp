@@ -216,11 +216,11 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const std::uint32_t last =
       set.parts.empty() ? set.set.natives.back().rank : set.parts.back().rank;
   set.temporary_word = temporary_word(directory, where, first);
-  set.look_at_access = [&parts, &locked, stubs] {
+  set.look_at_access = [&parts, &locked, stubs, &where] {
     std::vector<restart::Access> all;
-    for (const LockedPart* part : parts) all.push_back(access_of_part(*part, stubs));
+    for (const LockedPart* part : parts) all.push_back(access_of_part(*part, stubs, where.base));
     for (const LockedPart& part : locked) {
-      if (part.is_native) all.push_back(access_of_part(part, stubs));
+      if (part.is_native) all.push_back(access_of_part(part, stubs, where.base));
     }
     return all;
   };
@@ -356,7 +356,7 @@ void keep_equally_open(std::vector<LockedPart>& locked, const StubHandles* stubs
   std::vector<std::pair<restart::Access, std::size_t>> kinds;
   std::vector<std::size_t> kind_of;
   for (const LockedPart& part : locked) {
-    const restart::Access access = access_of_part(part, stubs);
+    const restart::Access access = access_of_part(part, stubs, "");
     const auto known = std::find_if(kinds.begin(), kinds.end(),
                                     [&](const auto& kind) { return kind.first == access; });
     kind_of.push_back(static_cast<std::size_t>(known - kinds.begin()));

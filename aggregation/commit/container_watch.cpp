@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "aggregation/commit/read_marks.hpp"
-#include "restart/base/attributes.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -170,7 +169,7 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
   MCR_TRY(copy_bytes_of(watched.container, pending.file()));
-  MCR_TRY(restart::copy_attributes(watched.container, pending.file()));
+  // What closed the old directory to others, or opened it, has gone with it: for its owner alone.
   MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));
   const std::string path = to.directory + "/" + name;
   restart::log_summary("brought back " + watched.path + " as " + path +

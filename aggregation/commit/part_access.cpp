@@ -9,6 +9,8 @@
 
 #include "aggregation/commit/put_back.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -60,9 +62,29 @@ std::optional<restart::Access> access_of_stub(const LockedPart& part, const Stub
   return access ? std::optional(for_certain(*file, *access, part.journal.begin)) : std::nullopt;
 }
 
-}  // namespace
+/// The container lies in `base`, where others may come who never come to the file itself: a program
+/// that gives each rank a directory of its own (0700) has closed the files in it.
+restart::Access closed_by_directories(restart::Access access, const std::string& path,
+                                      const std::string& base) {
+  std::string directory = restart::parent_of(path);
+  for (; directory.size() > base.size() && directory.starts_with(base);
+       directory = restart::parent_of(directory)) {
+    struct stat status {};
+    const bool is_known =
+        restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0;
+    const bool lets_group =
+        is_known && status.st_gid == access.group && (status.st_mode & S_IXGRP) != 0;
+    const bool lets_others = is_known && (status.st_mode & S_IXOTH) != 0;
+    if (!lets_others) access.mode &= ~mode_t{07};
+    if (!lets_group && !lets_others) {
+      access.mode &= ~mode_t{070};
+      access.list.clear();
+    }
+  }
+  return access;
+}
 
-restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs) {
+restart::Access open_access(const LockedPart& part, const StubHandles* stubs) {
   if (const auto access = access_of_stub(part, stubs)) return *access;
   if (const auto access = access_at(part)) return *access;
   const restart::PartBegin& begin = part.journal.begin;
@@ -78,6 +100,17 @@ restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs)
                     "owner alone; nothing is lost, and `chmod` of the container opens it");
   access.mode = begin.mode & 0700;
   return access;
+}
+
+}  // namespace
+
+restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
+                               const std::string& base) {
+  const restart::Access access = open_access(part, stubs);
+  if (base.empty()) return access;
+  const auto found = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
+  const bool is_known = found.fate == StubHandles::Fate::present;
+  return closed_by_directories(access, is_known ? found.path : part.journal.begin.path, base);
 }
 
 }  // namespace mcr::aggregation

@@ -2,6 +2,7 @@
 // Who may use the files of a set's parts now: a container is for those alone.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "aggregation/commit/locked_parts.hpp"
@@ -14,7 +15,9 @@ namespace mcr::aggregation {
 /// it is this user's: the stub, the file that the stub will replace, or the part's own native file.
 /// Whoever else may write there puts what he likes at a name that the program has left. If it is
 /// found nowhere, nobody but its owner counts, because the program may have closed it to all others
-/// where it is now.
-restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs);
+/// where it is now. Directories between `base` and the file close it to those who may not enter them;
+/// "": none are looked at.
+restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
+                               const std::string& base);
 
 }  // namespace mcr::aggregation

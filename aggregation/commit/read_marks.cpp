@@ -71,11 +71,6 @@ bool may_have_been_read(const File& file) {
   return !after || read_time(*after) <= read_time(*before);
 }
 
-bool was_read(const File& file) {
-  const auto status = file.status();
-  return status && read_time(*status) > written_time(*status);
-}
-
 bool may_have_been_listed(const std::string& directory, std::uint64_t since_ns) {
   const auto file = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
   if (!file) return true;

@@ -20,9 +20,6 @@ bool keeps_names_of_open_files(const restart::File& file);
 /// lost its name, and may be open by O_PATH. Finding out is a read.
 bool may_have_been_read(const restart::File& file);
 
-/// True where it is certain that somebody has.
-bool was_read(const restart::File& file);
-
 /// False where it is certain that nobody has listed the directory since `since_ns`, when a file was
 /// made in it.
 bool may_have_been_listed(const std::string& directory, std::uint64_t since_ns);

@@ -257,6 +257,19 @@ std::string name_prefix_of(const restart::SetIdentity& set) {
   return restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
 }
 
+namespace {
+
+struct stat status_of(const Result<std::shared_ptr<restart::ContainerReader>>& reader,
+                      const std::string& path) {
+  struct stat status {};
+  const auto open = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+  if (open) return *open;
+  (void)::lstat(path.c_str(), &status);
+  return status;
+}
+
+}  // namespace
+
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
                                    std::vector<std::string>& unreadable) {
   // A neighbour's container is none of another's set, whatever it says, but where both could have
@@ -268,13 +281,13 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
   std::map<std::pair<std::string, uid_t>, std::string> damage;
   std::map<std::string, Hosts> known_hosts;  // by directory
   for (const std::string& path : containers) {
-    struct stat own {};
-    (void)::stat(path.c_str(), &own);
     const std::string directory = parent_of(path);
     if (!known_hosts.contains(directory)) known_hosts[directory] = hosts_of(directory);
     const Hosts hosts = known_hosts[directory];
-    const uid_t speaker = hosts.is_shared ? 0 : own.st_uid;
     const auto reader = restart::ContainerReader::open(AT_FDCWD, path);
+    // Of the very file that is read: the name may lead to another one by now.
+    const struct stat own = status_of(reader, path);
+    const uid_t speaker = hosts.is_shared ? 0 : own.st_uid;
     const auto parts = reader ? (*reader)->parts()
                               : Result<const std::vector<restart::PartRecord>*>(reader.error());
     if (!parts) {

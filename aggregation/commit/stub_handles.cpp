@@ -154,13 +154,6 @@ File StubHandles::take(const PartId& part) {
   return stub;
 }
 
-bool StubHandles::was_read(const PartId& part) const {
-  const std::lock_guard lock(mutex_);
-  const auto known = stubs_.find(part);
-  return known != stubs_.end() && known->second.stub.is_open() &&
-         aggregation::was_read(known->second.stub);
-}
-
 void StubHandles::forget(const PartId& part) {
   const std::lock_guard lock(mutex_);
   stubs_.erase(part);

@@ -59,8 +59,6 @@ class StubHandles {
   /// For a removed stub. False where it is certain that no process has read the stub since its rank
   /// wrote it (read_marks.hpp), so that nobody has copied it first.
   [[nodiscard]] bool may_have_been_copied(const restart::PartId& part);
-  /// It is certain that some process has read the stub since its rank wrote it.
-  [[nodiscard]] bool was_read(const restart::PartId& part) const;
 
  private:
   /// The stub itself, or, where descriptors are few or the file system keeps a removed file's name

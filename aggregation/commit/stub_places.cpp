@@ -241,7 +241,16 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
 
 ContainerName place_above(const PlaceByNames& names) {
   ContainerName where = names.where;
-  where.base = nearest_directory(parent_of(where.base));
+  // Whoever may write above has perhaps put a directory of his own, or a link, there meanwhile.
+  const auto is_ours = [](const std::string& path) {
+    struct stat status {};
+    return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) ==
+               0 &&
+           S_ISDIR(status.st_mode) && (status.st_uid == ::geteuid() || status.st_uid == 0);
+  };
+  do {
+    where.base = parent_of(where.base);
+  } while (where.base != "/" && !is_ours(where.base));
   where.directory = (where.base == "/" ? "/" : where.base + "/") + names.container_dir;
   where.depth = 0;
   where.prefix = names.far_prefix;

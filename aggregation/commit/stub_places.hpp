@@ -58,7 +58,8 @@ struct Placement {
 /// `places` is parallel to the parts; a stub that was removed since misses nothing.
 Placement choose_place(const PlaceByNames& names, const StubPlaces& places);
 
-/// Where a container goes whose stubs, and the directory of their names, have gone: as in 4.
+/// Where a container goes whose stubs, and the directory of their names, have gone: as in 4, below a
+/// directory of this user's or root's.
 restart::ContainerName place_above(const PlaceByNames& names);
 
 }  // namespace mcr::aggregation

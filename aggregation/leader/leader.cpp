@@ -153,9 +153,6 @@ class Leader {
     quick_.submit(
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
-          // Who has read the stub may have copied it: its data must lie in a container.
-          if (order.reason == PutBackReason::lone && stubs_.was_read(order.part))
-            return {PutBackDone{order.part, false}};
           const auto journal = directory_.journal(State::published, order.part);
           const auto done = put_back(directory_, order.part, {}, &stubs_);
           if (!done)

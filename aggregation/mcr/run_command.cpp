@@ -3,9 +3,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/leader/lifetime.hpp"
@@ -39,10 +43,28 @@ int not_started(const CommonOptions& common, const Error& error) {
 }
 
 /// `text` in single quotes, for a shell.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+struct Hole {
+  std::string_view name;
+  std::string value;
+};
+
+/// The text with a value in place of each hole. What was put in is never looked at again: a value may
+/// have the text of a hole in it.
+std::string filled(std::string_view text, const std::vector<Hole>& holes) {
+  std::string line;
+  while (!text.empty()) {
+    const auto hole = std::find_if(holes.begin(), holes.end(),
+                                   [&](const auto& it) { return text.starts_with(it.name); });
+    line += hole == holes.end() ? std::string(1, text.front()) : hole->value;
+    text.remove_prefix(hole == holes.end() ? 1 : hole->name.size());
+  }
+  return line;
 }
 
 /// The user's restart command with the newest whole set in it; nothing where there is no set yet,
@@ -57,18 +79,10 @@ std::vector<std::string> restart_words(const RunWords& words) {
   const StoredSet* const newest = newest_sound(sets, "run");
   if (newest == nullptr) return {};
   std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;
-  const std::pair<std::string, std::string> holes[] = {
-      {"{set}", newest->name.masked_name},
-      {"{file}", first},
-      {"{directory}", restart::parent_of(first)},
-  };
-  std::string line = words.restart;
-  for (const auto& [hole, value] : holes) {
-    for (std::size_t at = line.find(hole); at != std::string::npos;
-         at = line.find(hole, at + value.size())) {
-      line.replace(at, hole.size(), quoted(value));
-    }
-  }
+  const std::vector<Hole> holes = {{"{set}", in_quotes(newest->name.masked_name)},
+                                   {"{file}", in_quotes(first)},
+                                   {"{directory}", in_quotes(restart::parent_of(first))}};
+  const std::string line = filled(words.restart, holes);
   print_line(stderr, "mcr run: again, from the newest whole set: %s", line.c_str());
   return {"/bin/sh", "-c", line};
 }

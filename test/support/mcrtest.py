@@ -265,6 +265,16 @@ class Test:
     def wait_no_leader(self, seconds=60):
         wait_until(lambda: not self.leaders(), seconds, "no leader is left")
 
+    def remove_stage(self, below=""):
+        """A leader goes on writing there meanwhile."""
+        place = self.stage / below
+
+        def is_gone():
+            shutil.rmtree(place, ignore_errors=True)
+            return not place.exists()
+
+        wait_until(is_gone, 20, f"{place} is removed")
+
     def stage_files(self):
         """All files in the stage, or in the stages of all nodes; they may go while one looks."""
         return sorted(os.path.relpath(os.path.join(folder, name), self.stage_root)

@@ -14,9 +14,9 @@
 #include <thread>
 #include <utility>
 
-#include "aggregation/commit/collection.hpp"
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/put_back.hpp"
+#include "aggregation/leader/collections.hpp"
 #include "aggregation/leader/discovery.hpp"
 #include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/lifetime.hpp"
@@ -45,9 +45,6 @@ constexpr std::uint64_t gather_ms = 2;
 /// After a turn of the loop that took long.
 constexpr std::uint64_t shortest_pause_ns = 4'000'000;
 constexpr std::uint64_t longest_pause_ns = 500'000'000;
-/// A collection that cost more is followed by a pause so many times as long.
-constexpr std::uint64_t cheap_collection_ns = 1'000'000;
-constexpr std::uint64_t pause_per_collection = 20;
 constexpr std::uint64_t notice_ms = 200;
 constexpr int niceness_behind_others = 10;
 /// Native files whose writers are remembered.
@@ -96,6 +93,7 @@ class Leader {
       }
       if (std::exchange(tells_stage_short_, false)) events.emplace_back(StageShort{});
       look_at_watch();
+      look_at_collections();
       events.emplace_back(FramesShared{shares_frames_});
       events.emplace_back(ContainersWatched{!container_watch_.is_empty()});
       events.emplace_back(Tick{});
@@ -108,7 +106,7 @@ class Leader {
       look_for_requests();
       if (!exit_) wait();
     }
-    for (const auto& [shape, set] : to_collect_) collect(set);  // no drain is under way
+    collections_.finish();  // no drain is under way
     return {};
   }
 
@@ -220,31 +218,8 @@ class Leader {
     const auto place = places_.find(group.set);
     if (place == places_.end()) return;
     const SetPlace& set = place->second;
-    const CommittedSet committed{set.where, set.first_rank, group.rank_count,
-                                 set.settings.flag("gc")};
-    collect_unless_costly(committed);
-    if (!committed.collects) return;
-    // Once more at the end: a program may remove its older files only after the newest is closed.
-    to_collect_[{set.where.directory, restart::pattern_of(group.set.masked_name)}] = committed;
-  }
-
-  /// A collection lists the directory, with gc=on it reads all containers: in one of many thousands
-  /// of names not after each commit.
-  void collect_unless_costly(const CommittedSet& committed) {
-    std::uint64_t& next_ns = next_collection_ns_[committed.where.directory];
-    if (restart::clock_ns(CLOCK_MONOTONIC) < next_ns) return;
-    const std::uint64_t begin_ns = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    collect(committed);
-    const std::uint64_t cost_ns = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
-    next_ns = cost_ns < cheap_collection_ns
-                  ? 0
-                  : restart::clock_ns(CLOCK_MONOTONIC) + pause_per_collection * cost_ns;
-  }
-  static void collect(const CommittedSet& committed) {
-    const auto removed = collect_after(committed);
-    if (!removed) return restart::log_warning("gc: " + removed.error().message);
-    for (const std::string& set : *removed)
-      restart::log_summary("removed " + set + "*: the program has given its files up");
+    collections_.committed(restart::pattern_of(group.set.masked_name),
+                           {set.where, set.first_rank, group.rank_count, set.settings.flag("gc")});
   }
 
   /// Of what the two workers do, what has taken longest.
@@ -292,6 +267,17 @@ class Leader {
     });
   }
 
+  void look_at_collections() {
+    const auto due_ms = collections_.due_ms();
+    if (!due_ms || is_collecting_ || restart::monotonic_ms() < *due_ms) return;
+    is_collecting_ = true;
+    drain_.submit("removing sets that newer ones replaced", [this]() -> std::vector<Event> {
+      collections_.make_up();
+      is_collecting_ = false;
+      return {};
+    });
+  }
+
   /// What a drain left in the stage, taken back by its writer or new again, is reported anew.
   std::vector<Event> take_answers() {
     std::vector<Event> events = answers_.take();
@@ -315,10 +301,11 @@ class Leader {
     if (shares_frames_) pause = std::min(pause, notice_ms);
     if (!container_watch_.is_empty()) pause = std::min(pause, watch_ms);
     if (requests_.may_come()) pause = std::min(pause, request_ms);
-    if (const auto tick = decisions_.next_tick_ms()) {
-      const std::uint64_t now = restart::monotonic_ms();
-      pause = std::min(pause, *tick > now ? *tick - now : 0);
-    }
+    const auto wake_at = [&, now = restart::monotonic_ms()](std::optional<std::uint64_t> at_ms) {
+      if (at_ms) pause = std::min(pause, *at_ms > now ? *at_ms - now : 0);
+    };
+    wake_at(decisions_.next_tick_ms());
+    if (!is_collecting_) wake_at(collections_.due_ms());
     pause_after_a_long_turn();
     std::array<pollfd, 4> sources{{{watch_.descriptor(), POLLIN, 0},
                                    {answers_.descriptor(), POLLIN, 0},
@@ -423,15 +410,13 @@ class Leader {
   KnownContainers known_;  ///< of the drain's thread
   ContainerWatch container_watch_;
   NativeWriters natives_;  ///< of the quick thread
-  /// Of the drain's thread: by directory and shape the set that was committed last (gc=on).
-  std::map<std::pair<std::string, std::string>, CommittedSet> to_collect_;
-  std::map<std::string, std::uint64_t>
-      next_collection_ns_;                               ///< of the drain's thread: by directory
+  Collections collections_;                              ///< of the drain's thread
   std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< parts of those under way
   std::uint64_t turn_begin_ns_ = 0;                      ///< of this thread's processor time
   std::uint64_t noticed_ms_ = 0;
   std::atomic<bool> looking_ = false;
   std::atomic<bool> is_watching_ = false;  ///< a look at the watched containers is on its way
+  std::atomic<bool> is_collecting_ = false;
   std::uint64_t watched_ms_ = 0;
   std::uint64_t looked_ms_ = 0;
   bool commit_failed_ = false;

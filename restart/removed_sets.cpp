@@ -32,17 +32,14 @@ std::string tail_of(const File& file, std::uint64_t bytes) {
 
 }  // namespace
 
-void note_removed_set(const std::string& containers, const std::string& prefix,
-                      const std::string& why) {
-  const auto home = open_own_containers(containers);
-  if (!home) return;
-  const auto log = open_log(*home, log_name);
+void note_removed_set(const File& containers, const std::string& prefix, const std::string& why) {
+  const auto log = open_log(containers, log_name);
   if (!log) return;
   (void)log->append(as_bytes(time_stamp() + " " + printable(prefix + "* " + why) + "\n"))
       .has_value();
   if (log->size().value_or(0) <= most_bytes) return;
   const std::string rest = tail_of(*log, most_bytes / 2);
-  (void)replace_file(home->descriptor(), log_name, as_bytes(rest), 0666, Durability::none)
+  (void)replace_file(containers.descriptor(), log_name, as_bytes(rest), 0666, Durability::none)
       .has_value();
 }
 

@@ -13,8 +13,7 @@ namespace mcr::restart {
 
 /// Adds a line about a set that was removed. `prefix`: what the names of its containers have in common.
 /// When the file has grown, its oldest lines are removed.
-void note_removed_set(const std::string& containers, const std::string& prefix,
-                      const std::string& why);
+void note_removed_set(const File& containers, const std::string& prefix, const std::string& why);
 
 /// The line about that set; nothing where there is none, or none that is believed.
 std::optional<std::string> removed_set(const OpenContainers& containers, const std::string& prefix);

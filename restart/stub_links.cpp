@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <charconv>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_places.hpp"
 #include "restart/own_containers.hpp"
 
@@ -43,7 +45,7 @@ std::optional<LinkName> parse_link_name(std::string_view name) {
 }
 
 bool is_same(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  return FileIdentity(a) == FileIdentity(b);
 }
 
 /// By the descriptor, which leads to the stub wherever the program has moved it by now; by its path
@@ -108,9 +110,16 @@ void unlink_stub(const std::string& containers, const PartId& part, const struct
 }
 
 Result<StubLinks> StubLinks::list(const std::string& containers) {
+  const auto home = File::open(AT_FDCWD, containers, O_PATH | O_DIRECTORY);
+  if (home) return list(*home);
+  if (home.error().system_error == ENOENT) return StubLinks();
+  return home.error();
+}
+
+Result<StubLinks> StubLinks::list(const File& containers) {
   StubLinks links;
-  auto directory =
-      File::open(AT_FDCWD, directory_of_links(containers), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  auto directory = open_beneath(containers.descriptor(), std::string(stub_links_directory),
+                                O_RDONLY | O_DIRECTORY);
   if (!directory) {
     if (directory.error().system_error == ENOENT) return links;
     return directory.error();

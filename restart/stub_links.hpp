@@ -44,6 +44,7 @@ class StubLinks {
  public:
   /// None where there are none.
   static Result<StubLinks> list(const std::string& containers);
+  static Result<StubLinks> list(const File& containers);
 
   enum class Fate {
     unknown,   ///< no link that can be believed

@@ -19,6 +19,7 @@
 #include "restart/known_generations.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/native_members.hpp"
+#include "restart/own_containers.hpp"
 #include "restart/removed_sets.hpp"
 #include "restart/stub_file.hpp"
 
@@ -26,6 +27,7 @@ namespace mcr::aggregation {
 
 namespace fs = std::filesystem;
 using restart::File;
+using restart::FileIdentity;
 using restart::name_of;
 using restart::parent_of;
 
@@ -35,7 +37,7 @@ bool same_directory(const std::string& a, const std::string& b) {
   struct stat first {};
   struct stat second {};
   return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+         FileIdentity(first) == FileIdentity(second);
 }
 
 /// Where a native member is: at its path, or kept aside; empty where neither is the container
@@ -146,6 +148,7 @@ struct StoredContainer {
   Speaker speaker;
   std::vector<restart::PartRecord> parts;
   std::uint64_t bytes = 0;
+  FileIdentity file;
 };
 
 void add_container(StoredSet& set, const restart::SetIdentity& identity, const std::string& prefix,
@@ -159,6 +162,7 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   set.rank_count = std::max(set.rank_count, identity.rank_count);
   set.prefix = prefix;
   (container.parts.empty() ? accounts : set.containers).push_back(container.path);
+  set.read[container.path] = container.file;
   set.created_ns = std::max(set.created_ns, identity.created_ns);
   set.container_bytes += container.bytes;
   set.account.rank_count = set.rank_count;
@@ -246,7 +250,7 @@ Hosts hosts_of(const std::string& directory) {
   struct stat inner {};
   if (::stat(directory.c_str(), &inner) != 0 || ::stat(parent_of(directory).c_str(), &outer) != 0)
     return {};
-  return {outer.st_uid, restart::Beside(outer, inner).is_shared_by_all()};
+  return {FileIdentity(inner), outer.st_uid, restart::Beside(outer, inner).is_shared_by_all()};
 }
 
 bool counts_for(uid_t writer, const Hosts& hosts, uid_t user) {
@@ -297,7 +301,8 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
     }
     const restart::SetIdentity& identity = (*reader)->set();
     const Speaker owner{speaker, own.st_uid, own.st_gid, hosts};
-    const StoredContainer container{path, owner, **parts, static_cast<std::uint64_t>(own.st_size)};
+    const StoredContainer container{path, owner, **parts, static_cast<std::uint64_t>(own.st_size),
+                                    FileIdentity(own)};
     if (identity.bundled.empty()) {
       const Key key{name_of_set(identity), speaker};
       add_container(sets[key], identity, prefix_of(path), container, accounts[key]);
@@ -308,7 +313,11 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       const Key key{name_of_set(one), speaker};
       sets[key].is_bundled = true;
       add_container(sets[key], one, parent_of(path) + "/" + name_prefix_of(one),
-                    {path, owner, {container.parts[i]}, container.bytes / container.parts.size()},
+                    {path,
+                     owner,
+                     {container.parts[i]},
+                     container.bytes / container.parts.size(),
+                     container.file},
                     accounts[key]);
     }
   }
@@ -424,30 +433,44 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
   return without_shared_containers(std::move(found), sets);
 }
 
+namespace {
+
+/// Names in a directory may lead elsewhere by now: to what nobody looked at.
+Error is_exchanged(const std::string& path) {
+  return Error{Cause::system,
+               path + " is not what was looked at; nothing is removed there, look again", EPERM};
+}
+
+Result<void> remove_container(const File& home, const std::string& path, const FileIdentity& read) {
+  const std::string name = name_of(path);
+  struct stat there {};
+  if (restart::system_calls().fstatat(home.descriptor(), name.c_str(), &there,
+                                      AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return {};
+    return restart::system_error("cannot look at", path);
+  }
+  if (FileIdentity(there) != read) return is_exchanged(path);
+  if (restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0) != 0 && errno != ENOENT)
+    return restart::system_error("cannot remove", path);
+  return {};
+}
+
+}  // namespace
+
 Result<void> remove_set(const GivenUp& order) {
   const StoredSet& set = *order.set;
   const std::string directory = directory_of(set);
-  restart::note_removed_set(directory, name_of(set.prefix),
+  const File home = MCR_TRY(restart::open_own_containers(directory));
+  if (FileIdentity(MCR_TRY(home.status())) != set.hosts.directory) return is_exchanged(directory);
+  restart::note_removed_set(home, name_of(set.prefix),
                             "removed: the program has deleted or overwritten its files, and " +
                                 name_of(order.replacement->prefix) +
                                 "* is whole; a copy of a stub keeps nothing alive");
-  const File home = MCR_TRY(File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
   for (const std::string& path : set.containers) {
-    // The very ones that were looked at, wherever the directory's name leads by now.
-    const std::string name = name_of(path);
-    struct stat there {};
-    if (restart::system_calls().fstatat(home.descriptor(), name.c_str(), &there,
-                                        AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) continue;
-      return restart::system_error("cannot look at", path);
-    }
-    if (there.st_uid != set.owner)
-      return Error{Cause::system, path + " belongs to somebody else by now", EPERM};
-    if (restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0) != 0 &&
-        errno != ENOENT)
-      return restart::system_error("cannot remove", path);
+    // Those of a set whose directory was copied are in two: the next call finds the others.
+    if (parent_of(path) == directory) MCR_TRY(remove_container(home, path, set.read.at(path)));
   }
-  const auto links = MCR_TRY(restart::StubLinks::list(directory));
+  const auto links = MCR_TRY(restart::StubLinks::list(home));
   for (const StoredPart& part : set.parts) links.remove(part.part);
   return {};
 }

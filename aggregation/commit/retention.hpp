@@ -13,6 +13,7 @@
 
 #include "aggregation/merge/sets.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/format/index.hpp"
 #include "restart/stub_links.hpp"
 
@@ -35,8 +36,9 @@ struct StoredPart {
 
 /// Who can exchange what lies in a directory of containers, and in the one in which that stands.
 struct Hosts {
-  uid_t owner = 0;         ///< of the upper one
-  bool is_shared = false;  ///< so can whoever may write there: no matter whose a container is
+  restart::FileIdentity directory;  ///< of the containers
+  uid_t owner = 0;                  ///< of the upper one
+  bool is_shared = false;  ///< whoever may write there can: it does not matter whose a container is
 };
 Hosts hosts_of(const std::string& directory);
 
@@ -53,6 +55,7 @@ struct StoredSet {
   std::uint32_t rank_count = 1;
   std::string prefix;                   ///< that the paths of its containers have in common
   std::vector<std::string> containers;  ///< paths; those without parts come last
+  std::map<std::string, restart::FileIdentity> read;  ///< by path of a container, what was read
   std::vector<StoredPart> parts;
   Account account;
   /// Of one file, which belongs to no other rank's, in a launch of several ranks: a set all the same,
@@ -126,7 +129,8 @@ std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
 /// go.
 Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets);
 
-/// Removes the set's containers, then our links to its stubs. A crash in between leaves a set of
+/// Removes the set's containers, then our links to its stubs: the very files that were read, in the
+/// very directory; an error (EPERM) where others lie there by now. A crash in between leaves a set of
 /// which parts are missing, which the next call finds again. The caller has seen to it that its
 /// replacement is durable.
 Result<void> remove_set(const GivenUp& order);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/retention.hpp"
 
+#include <algorithm>
+
 #include "aggregation/commit/commit.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
@@ -77,4 +79,41 @@ TEST_CASE("a set that does not read is neither whole nor superseded") {
   const auto sets = sets_of(job);
   CHECK(newest_whole(sets) == nullptr);
   CHECK(superseded(sets)->empty());
+}
+
+TEST_CASE("a set is removed only where it was looked at: in that directory, of those files") {
+  namespace fs = std::filesystem;
+  StagedJob job(1);
+  job.join(0);
+  commit_set(job, 1, {0}, 0);
+  commit_set(job, 1, {0}, 1);
+  const auto sets = sets_of(job);
+  const auto orders = superseded(sets);
+  REQUIRE(orders->size() == 1);
+  const auto containers_below = [](const std::string& path) {
+    return std::count_if(fs::directory_iterator(path), fs::directory_iterator(),
+                         [](const auto& entry) { return entry.path().extension() == ".h5"; });
+  };
+  const std::string home = job.out("mcr");
+  fs::rename(home, job.out("moved"));
+  fs::copy(job.out("moved"), job.out("copy"), fs::copy_options::recursive);
+
+  fs::create_directory_symlink(job.out("copy"), home);
+  CHECK(!remove_set(orders->front()).has_value());
+  fs::remove(home);
+  fs::rename(job.out("copy"), home);
+  CHECK(!remove_set(orders->front()).has_value());
+  CHECK(containers_below(home) == 2);
+
+  fs::rename(home, job.out("copy"));
+  fs::rename(job.out("moved"), home);
+  const std::string container = orders->front().set->containers.front();
+  fs::rename(container, container + ".aside");
+  fs::copy(container + ".aside", container);
+  CHECK(!remove_set(orders->front()).has_value());
+  CHECK(fs::exists(container));
+
+  fs::rename(container + ".aside", container);
+  CHECK(remove_set(orders->front()).has_value());
+  CHECK(containers_below(home) == 1);
 }

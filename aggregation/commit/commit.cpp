@@ -402,7 +402,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
 
   const restart::Settings settings = settings_of(locked.front().journal.begin);
   Followed followed;
-  const auto written =
+  auto written =
       bring_to_storage(directory, group, settings, stubs, known, followed, locked, done.committed);
   summary.removed(done.committed.size());
   const ContainerName& where = followed.placement.where;
@@ -420,7 +420,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
     return done;
   }
   if (locked.empty()) return done;
-  if (const auto& report = *written) {
+  if (auto& report = *written) {
     for (const std::string& reason : report->unreadable) {
       restart::log_summary("merged as plain bytes, because HDF5 cannot read it: " + reason);
     }
@@ -431,7 +431,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
             : summary.committed_bundle(parts, report->raw_bytes, report->container_bytes);
     report_astray(locked, followed, report->path, summary);
     if (watch != nullptr && stubs != nullptr)
-      watch->add(report->path, names_of(group, settings), followed, locked, *stubs);
+      watch->add(*report, names_of(group, settings), followed, locked, *stubs);
     summary.write();
     leave_trace(directory, settings, where, *report, number);
     restart::log_summary("committed " + report->path + ": " + std::to_string(report->raw_bytes) +

@@ -5,52 +5,36 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <utility>
 
+#include "aggregation/commit/copy_time.hpp"
 #include "aggregation/commit/read_marks.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_places.hpp"
+#include "restart/own_containers.hpp"
 #include "restart/removed_sets.hpp"
 
 namespace mcr::aggregation {
 
-namespace fs = std::filesystem;
 using restart::File;
 
 namespace {
 
 constexpr std::size_t most_watched = 256;
 constexpr std::size_t most_stubs = 64;  ///< of one container
-/// A copy of large files, as slow as it may be.
-constexpr std::uint64_t copied_bytes_per_ms = 20'000;
-constexpr std::uint64_t least_watch_ms = 2'000;
-constexpr std::uint64_t longest_watch_ms = 600'000;
-constexpr std::size_t most_names = 2000;
+/// How long a container is watched that was brought back.
+constexpr std::uint64_t watch_again_ms = 2'000;
+/// Storage that is full, or refuses, may take the container later.
+constexpr std::uint64_t longest_try_ms = 600'000;
+constexpr std::uint64_t try_again_ms = 5'000;
 /// A collection writes down what it removes soon after.
 constexpr std::uint64_t settle_ms = 1'000;
 constexpr int most_returns = 3;
 constexpr std::size_t copy_bytes = 1U << 20;
-
-/// How long somebody who began to copy the directory just now may be busy with it.
-std::uint64_t copy_time_ms(const std::string& directory) {
-  std::uint64_t bytes = 0;
-  std::size_t names = 0;
-  std::error_code problem;
-  fs::recursive_directory_iterator entry(directory, problem);
-  for (; !problem && entry != fs::recursive_directory_iterator() && ++names < most_names;
-       entry.increment(problem)) {
-    struct stat status {};
-    if (::lstat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
-      bytes += static_cast<std::uint64_t>(status.st_size);
-  }
-  if (names == most_names) return longest_watch_ms;
-  return std::min(least_watch_ms + bytes / copied_bytes_per_ms, longest_watch_ms);
-}
 
 bool may_be_copied_now(const Followed& followed, const std::vector<LockedPart>& parts) {
   std::set<std::string> asked;
@@ -91,22 +75,29 @@ Result<void> copy_bytes_of(const File& from, const File& to) {
   return {};
 }
 
+/// The name that a container had in another directory, or the next of its set that is free here.
+std::string name_for(const restart::ContainerName& to, const std::string& suffix) {
+  const Present present = find_present(to);
+  std::string name = to.prefix + suffix;
+  if (!present.names.contains(name)) return name;
+  const auto parsed = restart::parse_container_name(name);
+  return parsed ? free_name(to, present, parsed->first_rank, parsed->last_rank,
+                            parsed->supplement.value_or(0) + 1)
+                : free_bundle_name(to, present);
+}
+
 }  // namespace
 
-void ContainerWatch::add(const std::string& container, const PlaceByNames& names,
-                         const Followed& followed, const std::vector<LockedPart>& parts,
-                         StubHandles& stubs) {
+void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
+                         const std::vector<LockedPart>& parts, StubHandles& stubs) {
   if (!may_be_copied_now(followed, parts)) return;
-  auto file = File::open(AT_FDCWD, container, O_RDONLY | O_NOFOLLOW);
-  const auto status = file ? file->status() : Result<struct stat>(file.error());
-  if (!status || keeps_names_of_open_files(*file)) return;
-  file->leave_access_time();
+  if (!report.container.is_open() || keeps_names_of_open_files(report.container)) return;
   Watched watched;
-  watched.container = *std::move(file);
-  watched.path = container;
-  watched.suffix = restart::name_of(container).substr(followed.placement.where.prefix.size());
+  watched.container = std::move(report.container);
+  watched.path = report.path;
+  watched.suffix = restart::name_of(report.path).substr(followed.placement.where.prefix.size());
   watched.names = names;
-  watched.read_time = status->st_atim;
+  watched.read_time = report.status.st_atim;
   watched.until_ms = restart::monotonic_ms() + copy_time_ms(followed.placement.where.base);
   for (const LockedPart& part : parts) {
     if (watched.stubs.size() == most_stubs) break;
@@ -134,17 +125,25 @@ bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
   if (!is_missed(watched)) return true;
   // While stubs have their names the removal goes on, or they stay, and want their container there.
   if (has_stubs(watched) && !is_over) return false;
+  if (now_ms < watched.try_ms) return false;
+  const std::string path = watched.path;
   const auto brought = bring_back(watched);
-  if (!brought)
-    restart::log_warning("cannot bring back " + watched.path + ": " + brought.error().message);
-  return !brought || ++watched.returns == most_returns;
+  if (brought) return ++watched.returns == most_returns;
+  const bool is_lost = now_ms >= watched.lost_ms + longest_try_ms;
+  restart::log_warning_once(
+      path + (is_lost ? " lost" : ""),
+      (is_lost ? "the data of " + path + " is lost: " : "cannot bring back " + path + " yet: ") +
+          brought.error().message);
+  watched.try_ms = now_ms + try_again_ms;
+  return is_lost;
 }
 
 bool ContainerWatch::has_stubs(const Watched& watched) {
   return std::any_of(watched.stubs.begin(), watched.stubs.end(), has_name);
 }
 
-/// Who has copied its stubs has not copied the container.
+/// True if somebody may have copied the stubs without the container: the stubs may have been read, the
+/// container was not read, and no collection removed it.
 bool ContainerWatch::is_missed(const Watched& watched) {
   const auto status = watched.container.status();
   const bool was_read_too = status && (status->st_atim.tv_sec != watched.read_time.tv_sec ||
@@ -164,8 +163,8 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
                                         ? choose_place(watched.names, StubPlaces(1)).where
                                         : place_above(watched.names);
   MCR_TRY(make_directory(to));
-  const File home = MCR_TRY(File::open(AT_FDCWD, to.directory, O_RDONLY | O_DIRECTORY));
-  const std::string name = to.prefix + watched.suffix;
+  const File home = MCR_TRY(restart::open_own_containers(to.directory));
+  const std::string name = name_for(to, watched.suffix);
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
   MCR_TRY(copy_bytes_of(watched.container, pending.file()));
@@ -179,8 +178,9 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   watched.container.leave_access_time();
   watched.read_time = MCR_TRY(watched.container.status()).st_atim;
   watched.path = path;
+  watched.suffix = name.substr(to.prefix.size());
   watched.lost_ms = 0;
-  watched.until_ms = restart::monotonic_ms() + least_watch_ms;
+  watched.until_ms = restart::monotonic_ms() + watch_again_ms;
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/stub_handles.hpp"
+#include "aggregation/commit/write_container.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::aggregation {
@@ -23,12 +24,13 @@ class ContainerWatch {
  public:
   /// A container was just given its name. It is watched where somebody may have listed a directory of
   /// these stubs since they came into it, as long as a copy of what lies there may take. Takes the
-  /// stubs' descriptors of a container that is watched.
-  void add(const std::string& container, const PlaceByNames& names, const Followed& followed,
+  /// descriptors of a container that is watched, and of its stubs.
+  void add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
            const std::vector<LockedPart>& parts, StubHandles& stubs);
 
   /// Gives a new name to containers that have lost theirs, unless their stubs were certainly removed
-  /// without being read, the container was read too, or a collection removed it.
+  /// without being read, the container was read too, or a collection removed it. Where that fails, it
+  /// is tried again for ten minutes.
   void look();
 
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
@@ -43,6 +45,7 @@ class ContainerWatch {
     struct timespec read_time {};      ///< of the container, as it was first
     std::uint64_t until_ms = 0;        ///< by the monotonic clock
     std::uint64_t lost_ms = 0;         ///< when its name was seen to be gone; 0: it has one
+    std::uint64_t try_ms = 0;          ///< not brought back before, because that failed
     int returns = 0;                   ///< so often it was given a new one
   };
   static bool is_done(Watched& watched, std::uint64_t now_ms);

@@ -2,7 +2,7 @@
 // Whether somebody has read a file, or listed a directory, since we wrote there: he may have copied
 // what he saw (`mv` to another file system copies, then removes). Access times tell it on local file
 // systems that are not mounted without them; what we read ourselves leaves them alone
-// (restart::File::open_unnoticed).
+// (restart::File::leave_access_time).
 #pragma once
 
 #include <cstdint>

@@ -91,6 +91,7 @@ class Committer {
     report_.finish_seconds = seconds_.lap();
     if (set_.is_wanted && !set_.is_wanted())
       return Error{Cause::system, report_.path + " is not needed any more", ENOENT};
+    keep_open(pending.file());
     MCR_TRY(pending.finish(restart::Durability::durable, options_.replace
                                                              ? restart::Existing::replaced
                                                              : restart::Existing::kept));
@@ -99,6 +100,17 @@ class Committer {
   }
 
  private:
+  /// Whoever sees the name may remove it at once.
+  void keep_open(const restart::File& file) {
+    const std::string link = "/proc/self/fd/" + std::to_string(file.descriptor());
+    auto container = restart::File::open(AT_FDCWD, link, O_RDONLY);
+    const auto status = file.status();
+    if (!container || !status) return;
+    container->leave_access_time();
+    report_.container = std::move(*container);
+    report_.status = *status;
+  }
+
   /// A part that HDF5 cannot read (killed in the middle of writing, damaged, newer than this HDF5)
   /// is committed all the same: all of it is skeleton.
   Result<void> take_inventory() {

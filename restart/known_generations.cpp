@@ -254,23 +254,23 @@ bool replaces(const Journal& journal, const PartId& there, bool is_native) {
 
 }  // namespace
 
-std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there, bool is_native,
-                                       const std::string& stage) {
+std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& there,
+                                         bool is_native, const std::string& stage) {
   using State = LaunchDirectory::State;
   const auto launches = launch_directories(stage);
-  if (!launches) return {};
+  if (!launches) return std::nullopt;
   for (const std::string& launch : *launches) {
     const auto directory = LaunchDirectory::open(launch);
     const auto parts = directory ? directory->list(State::published)
                                  : Result<std::vector<PartId>>(directory.error());
-    if (!parts || parts->empty() || goes_on(*directory)) continue;
+    if (!parts || parts->empty()) continue;
     for (const PartId& part : *parts) {
       const auto journal = directory->journal(State::published, part);
       if (journal && journal->begin.path == path && replaces(*journal, there, is_native))
-        return launch;
+        return ComingStub{launch, goes_on(*directory)};
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,12 +45,16 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
 /// yet to come, brings to storage.
 bool drains(const std::string& launch_directory);
 
-/// The directory in `stage` of a launch that nobody goes on with and that has a published part for
-/// `path` that replaces what lies there, `there` or a native file: its writer died before its stub
-/// came to the path, and a leader puts it there (aggregation/commit/put_back, repair_stub). Empty
-/// where there is none.
-std::string launch_that_puts_a_stub_at(const std::string& path, const PartId& there, bool is_native,
-                                       const std::string& stage);
+/// A stub that is still to come to a path: the part that it stands for is published.
+struct ComingStub {
+  std::string launch_directory;
+  /// Its writer puts it there, now. Else the writer died before it did, and a leader puts it there
+  /// (aggregation/commit/put_back, repair_stub).
+  bool writer_lives = false;
+};
+/// A stub of a launch of `stage` that is to replace what lies at `path`, `there` or a native file.
+std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& there,
+                                         bool is_native, const std::string& stage);
 
 /// Sets AtName::available, and adds generations of which no container is there yet with what this
 /// node's stages have of them.

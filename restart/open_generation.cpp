@@ -15,6 +15,7 @@
 #include "restart/drain_progress.hpp"
 #include "restart/format/decision.hpp"
 #include "restart/known_generations.hpp"
+#include "restart/living_launches.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/names_here.hpp"
 #include "restart/native_members.hpp"
@@ -58,8 +59,8 @@ class View {
       if (const auto decision = decided()) return obey(*decision);
     }
     look_for_a_later_stub();
-    is_unsettled_ = is_launch() && (drains(stub_.launch_directory) || !puts_a_stub_.empty() ||
-                                    another_stub_came());
+    is_unsettled_ =
+        is_launch() && (drains(stub_.launch_directory) || coming_ || another_stub_came());
     if (!is_unsettled_ && is_plainly_whole()) {
       // Written while we looked.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
@@ -69,7 +70,7 @@ class View {
     }
     const Choice choice = choose();
     // What lies here may make another set whole: one that is chosen without it would be a mix.
-    const bool waits = !is_alone() && ((choice.may_change && drains_) || !puts_a_stub_.empty());
+    const bool waits = !is_alone() && ((choice.may_change && drains_) || leader_puts_a_stub());
     if (is_launch() && !obeyed_ && waits) return still_draining(choice);
     return act_on(choice);
   }
@@ -123,13 +124,14 @@ class View {
       const Choice choice = look();
       // What drained while we looked may be in a container that was not there when they were listed.
       if (is_alone()) return choice;
-      const bool is_settled = !choice.may_change && puts_a_stub_.empty();
+      const bool is_settled =
+          !choice.may_change && !leader_puts_a_stub() && !may_be_dying(choice, begin_ms);
       if (is_settled && (was_settled || choice.kind == Choice::Kind::as_it_is)) return choice;
       if (!is_settled && !is_launch()) return choice;
       was_settled = is_settled;
       if (is_settled) continue;
       directories_.insert(stub_.launch_directory);
-      if (!puts_a_stub_.empty()) directories_.insert(puts_a_stub_);
+      if (coming_) directories_.insert(coming_->launch_directory);
       for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
       if (progress.has_stopped(directories_, here_.place.directory)) {
         note_silence();
@@ -159,10 +161,27 @@ class View {
 
   /// Ranks whose stubs came to their paths would give that set, and this one an older.
   void look_for_a_later_stub() {
-    puts_a_stub_.clear();
+    coming_.reset();
     if (!is_launch()) return;
-    puts_a_stub_ = launch_that_puts_a_stub_at(path_, stub_.part, opener_.is_native,
-                                              parent_of(stub_.launch_directory));
+    coming_ =
+        stub_coming_to(path_, stub_.part, opener_.is_native, parent_of(stub_.launch_directory));
+  }
+  [[nodiscard]] bool leader_puts_a_stub() const { return coming_ && !coming_->writer_lives; }
+
+  /// The choice would be another one if a launch that seems to live were dead.
+  bool may_be_dying(const Choice& choice, std::uint64_t begin_ms) const {
+    if (!is_launch()) return false;
+    std::set<std::string> launches;
+    if (coming_ && coming_->writer_lives) launches.insert(coming_->launch_directory);
+    if (choice.kind != Choice::Kind::as_it_is && living_.contains(choice.newest.launch)) {
+      for (const auto& [rank, stub] : present_.stubs) {
+        if (stub.launch == choice.newest.launch) launches.insert(stub.launch_directory);
+      }
+    }
+    std::erase_if(launches, is_known_to_live);
+    if (monotonic_ms() - begin_ms < dying_ms) return !launches.empty();
+    for (const std::string& launch : launches) note_living(launch);
+    return false;
   }
 
   /// Since this one was read.
@@ -242,7 +261,13 @@ class View {
   Result<OpenedPart> act_on(const Choice& choice) {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
-    if (living_.contains(choice.newest.launch)) return exactly();
+    if (living_.contains(choice.newest.launch)) {
+      // A rank that came a moment later may have seen it dead.
+      if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
+      // The stub may have come since it was read. Nothing is written down: more sets may come.
+      const bool is_whole = choice.kind == Choice::Kind::as_it_is;
+      return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
+    }
     if (choice.kind == Choice::Kind::as_it_is) {
       if (!is_unsettled_) return exactly();
       Decision whole{false, choice.newest, choice.newest};
@@ -369,8 +394,8 @@ class View {
   std::string path_;  ///< links resolved
   NamesHere here_;
   bool is_unsettled_ = false;
-  std::string puts_a_stub_;  ///< launch_that_puts_a_stub_at() this path
-  bool drains_ = false;      ///< this node's stage has parts of launches that nobody goes on with
+  std::optional<ComingStub> coming_;  ///< to this path
+  bool drains_ = false;  ///< this node's stage has parts of launches that nobody goes on with
   std::string decision_directory_;
   std::string decision_name_;
   bool may_decide_ = false;

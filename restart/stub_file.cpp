@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/stub_file.hpp"
 
+#include <fcntl.h>
+
 #include <array>
 #include <utility>
 
 namespace mcr::restart {
 
 bool is_stub_file(const File& file) {
+  const int flags = ::fcntl(file.descriptor(), F_GETFL);
   file.leave_access_time();
   std::array<std::byte, Stub::head_bytes> head;
   const auto got = file.read_some_at(0, head);
-  return got && looks_like_stub(ByteSpan(head).first(*got));
+  const bool is_stub = got && looks_like_stub(ByteSpan(head).first(*got));
+  // What the program reads of its own files is noted as ever.
+  if (!is_stub && flags >= 0) (void)::fcntl(file.descriptor(), F_SETFL, flags);
+  return is_stub;
 }
 
 Result<Stub> read_stub_file(const File& file) {

@@ -39,6 +39,14 @@ namespace {
 
 constexpr std::string_view decision_word = "decision";
 
+/// A leader makes no links that are called like containers.
+bool is_regular(const std::string& path) {
+  struct stat status {};
+  return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) ==
+             0 &&
+         S_ISREG(status.st_mode);
+}
+
 class Collector {
  public:
   Collector(const CommittedSet& committed, std::vector<std::string> names)
@@ -95,7 +103,7 @@ class Collector {
   std::vector<StoredSet> sets_of(Wanted wanted) const {
     std::vector<std::string> containers;
     for (const std::string& name : names_) {
-      if (restart::is_container_name(name) && wanted(name))
+      if (restart::is_container_name(name) && wanted(name) && is_regular(directory_ + "/" + name))
         containers.push_back(directory_ + "/" + name);
     }
     std::vector<std::string> unreadable;

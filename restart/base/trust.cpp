@@ -63,7 +63,7 @@ Result<File> open_beneath(int directory, const std::string& path, int flags, mod
   int descriptor = -1;
   do {
     descriptor = system_calls().open_beneath(directory, path.c_str(), all | O_CLOEXEC, mode);
-  } while (descriptor < 0 && (errno == EINTR || errno == EAGAIN));
+  } while (descriptor < 0 && errno == EINTR);
   if (descriptor >= 0) return File::spared(descriptor, path);
   if (!is_missing(errno)) return system_error("cannot open", path);
   return walk_beneath(directory, path, all, mode);

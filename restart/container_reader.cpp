@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -21,6 +22,27 @@ struct LastPage {
   Bytes bytes;
   ByteSpan records;  // within bytes; empty: none
 };
+
+/// As much of a table as is asked for before anything of it was seen.
+constexpr std::size_t unpaid_bytes = 1U << 20;
+
+/// The bytes of a table. A sparse file says that it has bytes for which nothing lies on storage, and
+/// would ask for as much memory as its owner likes. No table has so many zeros in a row.
+Result<Bytes> read_table(const File& file, std::uint64_t offset, std::uint64_t count) {
+  Bytes bytes;
+  while (bytes.size() < count) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(count, begin + unpaid_bytes)));
+    const MutableByteSpan piece = MutableByteSpan(bytes).subspan(begin);
+    MCR_TRY(file.read_at(offset + begin, piece));
+    const bool is_paid =
+        piece.size() < unpaid_bytes ||
+        std::any_of(piece.begin(), piece.end(), [](std::byte byte) { return byte != std::byte{}; });
+    if (!is_paid)
+      return damaged_index("a table of " + std::to_string(count) + " bytes has nothing in it");
+  }
+  return bytes;
+}
 
 class OwnerJudge final : public codecs::Judge {
  public:
@@ -42,6 +64,11 @@ class OwnerJudge final : public codecs::Judge {
   const File& file_;
   bool is_trusted_;
 };
+
+/// More than any coder makes of a chunk with its head (docs/format.md).
+std::uint64_t most_stored_bytes(std::uint32_t chunk_bytes) {
+  return 4 * std::uint64_t{chunk_bytes} + (64U << 20);
+}
 
 class FileContainerReader final : public ContainerReader {
  public:
@@ -126,6 +153,8 @@ class FileContainerReader final : public ContainerReader {
         read_record(frame_pages, directory_.frames, dataset.first_frame + frame, last_frames_)));
     const FramePlace place = MCR_TRY(named(read_frame_place(record, file_bytes_)));
     if (place.raw_bytes > dataset.chunk_bytes) return damaged("index: frame larger than its chunk");
+    if (place.stored_bytes > most_stored_bytes(dataset.chunk_bytes))
+      return damaged("index: frame stored in more bytes than its chunk can need");
     return place;
   }
 
@@ -169,9 +198,7 @@ class FileContainerReader final : public ContainerReader {
 
   /// A table's bytes; places were checked against the index, and that against the file.
   [[nodiscard]] Result<Bytes> read_index(const TablePlace& place) const {
-    Bytes bytes(static_cast<std::size_t>(place.bytes));
-    MCR_TRY(file_.read_at(user_block_.index_offset + place.offset, bytes));
-    return bytes;
+    return read_table(file_, user_block_.index_offset + place.offset, place.bytes);
   }
 
   Result<ByteSpan> read_record(const RecordPages& pages, const TablePlace& table,

@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+
+#include "codecs/base/checksum.hpp"
 #include "restart/base/system.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/made_container.hpp"
@@ -69,6 +72,48 @@ TEST_CASE("what is no container, or ends too early, is refused with its name") {
   REQUIRE(file);
   REQUIRE(file->truncate(*file->size() - 1));
   CHECK_FALSE(ContainerReader::open(AT_FDCWD, made.path));
+}
+
+/// The directory's part table says that it has so many bytes, and the file is as long, but empty there.
+void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
+  const auto file = File::open(AT_FDCWD, made.path, O_RDWR);
+  REQUIRE(file);
+  Bytes head(UserBlock::bytes);
+  REQUIRE(file->read_at(0, head));
+  UserBlock block = *read_user_block(head);
+  Bytes directory(static_cast<std::size_t>(block.directory_bytes));
+  REQUIRE(file->read_at(block.index_offset, directory));
+  const TablePlace parts = read_index_directory(directory, block.index_bytes)->parts;
+  Bytes now;
+  Bytes claimed;
+  Writer before(now);
+  Writer after(claimed);
+  before.varint(parts.offset);
+  before.varint(parts.bytes);
+  after.varint(block.index_bytes);
+  after.varint(bytes);
+  const auto place = std::search(directory.begin(), directory.end(), now.begin(), now.end());
+  REQUIRE(place != directory.end());
+  directory.insert(directory.erase(place, place + static_cast<std::ptrdiff_t>(now.size())),
+                   claimed.begin(), claimed.end());
+  directory.resize(static_cast<std::size_t>(block.directory_bytes));  // zeros were at its end
+  REQUIRE(file->write_at(block.index_offset, directory));
+  block.index_bytes += bytes;
+  block.directory_checksum = checksum(directory);
+  REQUIRE(file->write_at(0, write_user_block(block)));
+  REQUIRE(file->truncate(block.index_offset + block.index_bytes));
+}
+
+TEST_CASE("a table that a sparse file claims to have asks for no memory") {
+  const ScratchDirectory directory;
+  const MadeContainer made(directory / "container");
+  constexpr std::uint64_t claimed_bytes = 1ULL << 40;  // more than any machine of ours has
+  claim_part_table(made, claimed_bytes);
+  const auto reader = made.open();
+  const auto parts = reader->parts();
+  REQUIRE_FALSE(parts);
+  CHECK(parts.error().cause == Cause::damaged);
+  CHECK(parts.error().message.find("nothing in it") != std::string::npos);
 }
 
 }  // namespace

@@ -14,7 +14,9 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container_name.hpp"
 #include "restart/container_places.hpp"
+#include "restart/masked_name.hpp"
 #include "restart/own_containers.hpp"
 #include "restart/removed_sets.hpp"
 
@@ -34,6 +36,7 @@ constexpr std::uint64_t try_again_ms = 5'000;
 /// A collection writes down what it removes soon after.
 constexpr std::uint64_t settle_ms = 1'000;
 constexpr int most_returns = 3;
+constexpr int most_without_trace = 16;
 constexpr std::size_t copy_bytes = 1U << 20;
 
 bool may_be_copied_now(const Followed& followed, const std::vector<LockedPart>& parts) {
@@ -75,6 +78,12 @@ Result<void> copy_bytes_of(const File& from, const File& to) {
   return {};
 }
 
+/// Empty for a bundle.
+std::string shape_of(const std::string& container) {
+  const auto parsed = restart::parse_container_name(restart::name_of(container));
+  return parsed ? restart::pattern_of(parsed->masked_name) : std::string();
+}
+
 /// The name that a container had in another directory, or the next of its set that is free here.
 std::string name_for(const restart::ContainerName& to, const std::string& suffix) {
   const Present present = find_present(to);
@@ -90,6 +99,8 @@ std::string name_for(const restart::ContainerName& to, const std::string& suffix
 
 void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
                          const std::vector<LockedPart>& parts, StubHandles& stubs) {
+  const std::string shape = shape_of(report.path);
+  give_up_older(shape, followed.placement.where);
   if (!may_be_copied_now(followed, parts)) return;
   if (!report.container.is_open() || keeps_names_of_open_files(report.container)) return;
   Watched watched;
@@ -97,6 +108,7 @@ void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const 
   watched.path = report.path;
   watched.suffix = restart::name_of(report.path).substr(followed.placement.where.prefix.size());
   watched.names = names;
+  watched.shape = shape;
   watched.read_time = report.status.st_atim;
   watched.until_ms = restart::monotonic_ms() + copy_time_ms(followed.placement.where.base);
   for (const LockedPart& part : parts) {
@@ -104,8 +116,18 @@ void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const 
     File stub = stubs.take(part.id);
     if (stub.is_open()) watched.stubs.push_back(std::move(stub));
   }
+  watched.shows_reads = !watched.stubs.empty() && shows_reads(watched.stubs.front());
   if (watched_.size() == most_watched) watched_.erase(watched_.begin());
   watched_.push_back(std::move(watched));
+  count_ = watched_.size();
+}
+
+void ContainerWatch::give_up_older(const std::string& shape, const restart::ContainerName& newer) {
+  if (shape.empty()) return;
+  const std::string of_its_set = newer.directory + "/" + newer.prefix;
+  std::erase_if(watched_, [&](const Watched& watched) {
+    return watched.shape == shape && !watched.shows_reads && !watched.path.starts_with(of_its_set);
+  });
   count_ = watched_.size();
 }
 
@@ -125,10 +147,16 @@ bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
   if (!is_missed(watched)) return true;
   // While stubs have their names the removal goes on, or they stay, and want their container there.
   if (has_stubs(watched) && !is_over) return false;
+  // The next checkpoint would show that the program has removed this one.
+  if (!watched.shows_reads && !is_over) return false;
   if (now_ms < watched.try_ms) return false;
+  if (!may_bring_back(watched)) return true;
   const std::string path = watched.path;
   const auto brought = bring_back(watched);
-  if (brought) return ++watched.returns == most_returns;
+  if (brought) {
+    brought_back_ += watched.shows_reads ? 0 : 1;
+    return ++watched.returns == most_returns;
+  }
   const bool is_lost = now_ms >= watched.lost_ms + longest_try_ms;
   restart::log_warning_once(
       path + (is_lost ? " lost" : ""),
@@ -136,6 +164,18 @@ bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
           brought.error().message);
   watched.try_ms = now_ms + try_again_ms;
   return is_lost;
+}
+
+bool ContainerWatch::may_bring_back(const Watched& watched) {
+  if (watched.shows_reads || brought_back_ < most_without_trace) return true;
+  restart::log_warning_once(
+      "brought back",
+      "no more containers are brought back that are removed with their files, soon "
+      "after their commit: " +
+          std::to_string(brought_back_) +
+          " were; `mcr gc` removes those that "
+          "nobody needs");
+  return false;
 }
 
 bool ContainerWatch::has_stubs(const Watched& watched) {

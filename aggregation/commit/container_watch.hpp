@@ -4,6 +4,11 @@
 // are copied, and a container that came between goes with the directory. So the leader keeps such a
 // container open for a while, and where it loses its name, gives it one in a directory above, where the
 // copies of its stubs are led (restart/places_above).
+//
+// A program that removes its older checkpoints is no such copy. Where nobody's reading leaves a trace,
+// nothing tells the two apart; so there a container is given up when a newer set of the same shape is
+// committed, else brought back when the time for a copy is over, and only a few are in a leader's life:
+// they would fill the storage.
 #pragma once
 
 #include <atomic>
@@ -41,19 +46,24 @@ class ContainerWatch {
     std::string path;
     std::string suffix;  ///< of its name, behind the prefix
     PlaceByNames names;
+    std::string shape;                 ///< of its set's name; empty: a bundle's
     std::vector<restart::File> stubs;  ///< those of which there are descriptors
+    bool shows_reads = false;          ///< who reads a stub leaves a trace
     struct timespec read_time {};      ///< of the container, as it was first
     std::uint64_t until_ms = 0;        ///< by the monotonic clock
     std::uint64_t lost_ms = 0;         ///< when its name was seen to be gone; 0: it has one
     std::uint64_t try_ms = 0;          ///< not brought back before, because that failed
     int returns = 0;                   ///< so often it was given a new one
   };
-  static bool is_done(Watched& watched, std::uint64_t now_ms);
+  void give_up_older(const std::string& shape, const restart::ContainerName& newer);
+  bool is_done(Watched& watched, std::uint64_t now_ms);
+  bool may_bring_back(const Watched& watched);
   static bool has_stubs(const Watched& watched);
   static bool is_missed(const Watched& watched);
   static Result<void> bring_back(Watched& watched);
 
   std::vector<Watched> watched_;
+  int brought_back_ = 0;  ///< of those without shows_reads
   std::atomic<std::size_t> count_ = 0;
 };
 

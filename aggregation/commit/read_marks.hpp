@@ -16,6 +16,10 @@ namespace mcr::aggregation {
 /// removed.
 bool keeps_names_of_open_files(const restart::File& file);
 
+/// Whether who reads the file leaves a trace, as far as the mount says: a local file system that keeps
+/// access times, and makes no copies without a read. A parallel file system does not.
+bool shows_reads(const restart::File& file);
+
 /// False where it is certain that nobody has read the file since it was last written. The file may have
 /// lost its name, and may be open by O_PATH. Finding out is a read.
 bool may_have_been_read(const restart::File& file);

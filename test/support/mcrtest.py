@@ -337,11 +337,11 @@ class Test:
             (root / "bin/mcr").chmod(0o755)
         return root / "lib/mcr/plugin"
 
-    def tmpfs(self, name, size):
+    def tmpfs(self, name, size, options=""):
         """A memory file system of its own size, for what happens when it is full."""
         place = self.dir.parent / name
         place.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "mcr-test", place],
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700{options}", "mcr-test", place],
                               capture_output=True, text=True)
         if done.returncode:
             skip(f"no memory file system can be mounted here ({done.stderr.strip()})")

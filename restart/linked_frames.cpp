@@ -22,7 +22,7 @@ bool is_container(int number, const std::array<std::uint8_t, 16>& uuid) {
   struct stat status {};
   if (::fstat(number, &status) != 0 || !S_ISREG(status.st_mode)) return false;
   // By the name in /proc: a descriptor that was opened for writing only can be read so.
-  const std::string name = "/proc/self/fd/" + std::to_string(number);
+  const std::string name = link_path(number);
   const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   std::array<std::byte, UserBlock::bytes> head{};
@@ -83,7 +83,7 @@ Result<std::shared_ptr<ContainerReader>> find_open_container(
                  "a linked variable: its container is not open here as a plain file, so that the "
                  "solid frames it names cannot be read; `mcr unpack` restores the original files"};
   }
-  return ContainerReader::open(AT_FDCWD, "/proc/self/fd/" + std::to_string(found));
+  return ContainerReader::open(AT_FDCWD, link_path(found));
 }
 
 }  // namespace mcr::restart

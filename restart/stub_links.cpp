@@ -52,7 +52,7 @@ bool is_same(const struct stat& a, const struct stat& b) {
 /// only where there is no /proc.
 bool try_link(const File& stub, const std::string& path, const File& home,
               const std::string& link) {
-  const std::string open = "/proc/self/fd/" + std::to_string(stub.descriptor());
+  const std::string open = link_path(stub.descriptor());
   if (system_calls().linkat(AT_FDCWD, open.c_str(), home.descriptor(), link.c_str(),
                             AT_SYMLINK_FOLLOW) == 0)
     return true;

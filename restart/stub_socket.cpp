@@ -24,7 +24,7 @@ constexpr int most_waiting = 4096;
 sockaddr_un address_in(int directory) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + socket_name;
+  const std::string path = link_path(directory) + "/" + socket_name;
   std::copy_n(path.data(), std::min(path.size(), sizeof address.sun_path - 1), address.sun_path);
   return address;
 }
@@ -81,7 +81,7 @@ Result<void> send_stub(int launch_directory, const PartId& part, int stub) {
   if (system_calls().connect(socket.descriptor(), general(address), sizeof address) != 0)
     return system_error("no leader listens at", socket_name);
   // A descriptor of its own: the caller's may be locked (flock), and a lock lives as long as any copy.
-  const File path = MCR_TRY(File::open(AT_FDCWD, "/proc/self/fd/" + std::to_string(stub), O_PATH));
+  const File path = MCR_TRY(File::open(AT_FDCWD, link_path(stub), O_PATH));
   const int descriptor = path.descriptor();
   Control control{};
   PartId content = part;

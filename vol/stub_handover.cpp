@@ -42,8 +42,7 @@ bool keeps_names_of_open_files(const StagedPart& part) {
 
 void keep(const StagedPart& part) {
   auto& waiting = part.stage->waiting_stubs;
-  auto stub = restart::File::open(
-      AT_FDCWD, "/proc/self/fd/" + std::to_string(part.at_path.descriptor()), O_PATH);
+  auto stub = restart::File::open(AT_FDCWD, restart::link_path(part.at_path.descriptor()), O_PATH);
   if (!stub || restart::are_numbers_few(stub->descriptor())) return;
   const auto identity = identity_of(stub->descriptor(), part.begin.path);
   if (!identity) return;

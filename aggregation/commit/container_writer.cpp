@@ -53,7 +53,7 @@ int note_chunk(const hsize_t* offset, unsigned, haddr_t address, hsize_t, void* 
 /// A name by which HDF5 opens the file that is open here, and no other.
 Result<std::string> name_for_hdf5(const restart::File& file, const restart::File& directory,
                                   const std::string& path) {
-  std::string link = "/proc/self/fd/" + std::to_string(file.descriptor());
+  std::string link = restart::link_path(file.descriptor());
   const struct stat own = MCR_TRY(file.status());
   struct stat linked {};
   if (restart::system_calls().fstatat(AT_FDCWD, link.c_str(), &linked, 0) == 0 &&

@@ -34,16 +34,12 @@ bool is_in_first_quarter(const File& file) {
          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / 4;
 }
 
-std::string link_of(const File& file) {
-  return "/proc/self/fd/" + std::to_string(file.descriptor());
-}
-
 /// The name by which the file was opened, as renames have changed it since; "" where the kernel does
 /// not say.
 std::string present_path(const File& file) {
   std::array<char, PATH_MAX> path{};
-  const ssize_t length =
-      system_calls().readlinkat(AT_FDCWD, link_of(file).c_str(), path.data(), path.size());
+  const ssize_t length = system_calls().readlinkat(
+      AT_FDCWD, restart::link_path(file.descriptor()).c_str(), path.data(), path.size());
   if (length <= 0 || static_cast<std::size_t>(length) >= path.size() || path[0] != '/') return {};
   return {path.data(), static_cast<std::size_t>(length)};
 }
@@ -52,11 +48,6 @@ std::string without_mark(std::string path) {
   constexpr std::string_view mark = " (deleted)";
   if (path.ends_with(mark)) path.resize(path.size() - mark.size());
   return path;
-}
-
-bool has_name(const File& file) {
-  const auto status = file.status();
-  return !status || status->st_nlink > 0;
 }
 
 bool leads_to(int directory, const std::string& name, std::uint64_t device, std::uint64_t inode) {
@@ -188,7 +179,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   }
   // It was removed just now, it was linked and lost its first name, or it was renamed within its
   // directory.
-  if (handle.stub.is_open() && !has_name(handle.stub)) {
+  if (handle.stub.is_open() && !handle.stub.has_name()) {
     found.fate = Fate::removed;
     found.path = without_mark(found.path);
     return found;

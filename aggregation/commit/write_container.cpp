@@ -102,7 +102,7 @@ class Committer {
  private:
   /// Whoever sees the name may remove it at once.
   void keep_open(const restart::File& file) {
-    const std::string link = "/proc/self/fd/" + std::to_string(file.descriptor());
+    const std::string link = restart::link_path(file.descriptor());
     auto container = restart::File::open(AT_FDCWD, link, O_RDONLY);
     const auto status = file.status();
     if (!container || !status) return;
@@ -141,8 +141,8 @@ class Committer {
       return {};
     }
     if (rehearsal != nullptr) MCR_TRY(rehearsal->passes(i, walking_time(part.size)));
-    const WalkedPart walked = MCR_TRY(read_part_layout(
-        "/proc/self/fd/" + std::to_string(part.bytes->descriptor()), part.size, types_));
+    const WalkedPart walked =
+        MCR_TRY(read_part_layout(restart::link_path(part.bytes->descriptor()), part.size, types_));
     layouts_[i] = walked.layout;
     if (references_.size() == max_references || i + 1 == set_.parts.size()) return {};
     auto reference = ReferencePart::make(*part.bytes, part.size, walked);

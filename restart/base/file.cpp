@@ -195,6 +195,13 @@ Result<Bytes> File::read_all(std::size_t limit) const {
   return content;
 }
 
+bool File::has_name() const {
+  const auto now = status();
+  return !now || now->st_nlink > 0;
+}
+
+std::string link_path(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
 bool is_still_named(const File& file, int directory, const std::string& name) {
   struct stat by_name {};
   if (system_calls().fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) != 0) {

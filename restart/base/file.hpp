@@ -60,6 +60,8 @@ class File {
   Result<void> truncate(std::uint64_t size) const;
   Result<void> sync() const;
   Result<struct stat> status() const;
+  /// False if the file was removed: no name leads to it. True if the system does not say.
+  [[nodiscard]] bool has_name() const;
   Result<std::uint64_t> size() const;
   Result<Bytes> read_all(std::size_t limit) const;  ///< Cause::damaged where longer than `limit`
 
@@ -68,6 +70,9 @@ class File {
   std::string name_;
   std::unique_ptr<File> guard_;
 };
+
+/// The name in /proc that leads to the file behind a descriptor of this process.
+std::string link_path(int descriptor);
 
 /// True while `name` in `directory` still leads to the very file that is open.
 bool is_still_named(const File& file, int directory, const std::string& name);

@@ -33,7 +33,7 @@ std::string last_component(const std::string& name) {
 // The kernel's own answer; realpath() where there is no /proc.
 std::string path_of(const restart::File& directory) {
   std::array<char, PATH_MAX> buffer;
-  const std::string link = "/proc/self/fd/" + std::to_string(directory.descriptor());
+  const std::string link = restart::link_path(directory.descriptor());
   const ssize_t length = readlink(link.c_str(), buffer.data(), buffer.size() - 1);
   if (length > 0 && buffer[0] == '/')
     return std::string(buffer.data(), static_cast<std::size_t>(length));

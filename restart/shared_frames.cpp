@@ -91,10 +91,7 @@ SharedFrames::SharedFrames(FrameShare& share, File file, std::string container,
       largest_file_(most_bytes),
       known_(known_frames),
       blocks_(kept_blocks) {
-  if (const auto status = file_.status()) {
-    device_ = status->st_dev;
-    inode_ = status->st_ino;
-  }
+  if (const auto status = file_.status()) identity_ = FileIdentity(*status);
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     largest_file_ = std::min<std::uint64_t>(largest_file_, limit.rlim_cur);
@@ -129,8 +126,7 @@ Result<std::unique_ptr<SharedFrames>> SharedFrames::open(FrameShare& share,
 }
 
 Result<SharedFramesHead> SharedFrames::head() const {
-  const struct stat status = MCR_TRY(file_.status());
-  if (status.st_dev != device_ || status.st_ino != inode_)
+  if (FileIdentity(MCR_TRY(file_.status())) != identity_)
     return Error{Cause::system, file_.name() + " was closed by the program"};
   Bytes bytes(SharedFramesHead::bytes);
   MCR_TRY(file_.read_at(0, bytes));

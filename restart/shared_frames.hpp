@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/format/shared_frame.hpp"
 #include "restart/stage.hpp"
@@ -93,8 +94,9 @@ class SharedFrames {
 
   FrameShare& share_;
   File file_;
-  dev_t device_ = 0;  // of the file: a program that closes descriptors of others may have one of
-  ino_t inode_ = 0;   // its own under our number, which is never written to
+  /// Of the file: a program that closes descriptors of others may have one of its own under our
+  /// number, which is never written to.
+  FileIdentity identity_;
   std::string container_;  ///< the name of the file
   std::uint64_t frame_count_;
   std::uint64_t largest_file_;  ///< of this process: beyond, a write is a signal

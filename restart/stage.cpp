@@ -11,6 +11,7 @@
 #include <iterator>
 #include <vector>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -102,9 +103,7 @@ Result<LaunchDirectory> LaunchDirectory::open_in(const std::string& stage,
     const File own = MCR_TRY(open_directory(AT_FDCWD, stage));
     MCR_TRY(check_private(own, stage));
     const File parent = MCR_TRY(open_directory(AT_FDCWD, parent_of(path)));
-    const struct stat wanted = MCR_TRY(own.status());
-    const struct stat there = MCR_TRY(parent.status());
-    return wanted.st_dev == there.st_dev && wanted.st_ino == there.st_ino;
+    return FileIdentity(MCR_TRY(own.status())) == FileIdentity(MCR_TRY(parent.status()));
   };
   const bool is_ours = is_in_stage().value_or(false);
   LaunchDirectory directory =

@@ -36,20 +36,19 @@ struct OpenPresence {
 constexpr std::size_t max_presences = 16;
 constinit OpenPresence open_presences[max_presences]{};
 
-JobStage::Inode inode_of(int descriptor) {
+restart::FileIdentity identity_of(int descriptor) {
   struct stat status {};
-  return fstat(descriptor, &status) == 0 ? JobStage::Inode(status.st_dev, status.st_ino)
-                                         : JobStage::Inode();
+  return fstat(descriptor, &status) == 0 ? restart::FileIdentity(status) : restart::FileIdentity();
 }
 
 void note_opened(JobStage& stage) {
   const int descriptor = stage.presence.file.descriptor();
-  stage.opened_directory = inode_of(stage.directory.descriptor());
-  stage.opened_presence = inode_of(descriptor);
+  stage.opened_directory = identity_of(stage.directory.descriptor());
+  stage.opened_presence = identity_of(descriptor);
   for (auto& open : open_presences) {
     int none = 0;
     if (!open.descriptor_plus_1.compare_exchange_strong(none, descriptor + 1)) continue;
-    open.inode = stage.opened_presence.second;
+    open.inode = stage.opened_presence.inode;
     return;
   }
 }
@@ -70,7 +69,7 @@ void become_child() {
   is_child = true;
   for (auto& open : open_presences) {
     const int descriptor = open.descriptor_plus_1.exchange(0) - 1;
-    if (descriptor >= 0 && inode_of(descriptor).second == open.inode) close(descriptor);
+    if (descriptor >= 0 && identity_of(descriptor).inode == open.inode) close(descriptor);
   }
 }
 
@@ -78,8 +77,8 @@ void become_child() {
 // own files' by then: nothing may be written to them, nor may they be closed.
 Result<void> stay_entered(JobStage& stage) {
   if (!Process::is_owner()) return {};  // a fork's child has closed its presence itself
-  const bool is_open = inode_of(stage.directory.descriptor()) == stage.opened_directory &&
-                       inode_of(stage.presence.file.descriptor()) == stage.opened_presence;
+  const bool is_open = identity_of(stage.directory.descriptor()) == stage.opened_directory &&
+                       identity_of(stage.presence.file.descriptor()) == stage.opened_presence;
   if (is_open) return {};
   forget_presence(stage);
   (void)stage.presence.file.release();

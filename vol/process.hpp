@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/launcher.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/earlier_writings.hpp"
@@ -37,8 +38,8 @@ struct JobStage {
 
   restart::LaunchDirectory directory;
   restart::LaunchDirectory::Presence presence;
-  using Inode = std::pair<dev_t, ino_t>;
-  Inode opened_directory, opened_presence;  ///< behind their descriptors when they were opened
+  restart::FileIdentity opened_directory,
+      opened_presence;  ///< behind their descriptors when they were opened
   restart::Launcher launcher;
   std::string stage;
   std::string settings;  ///< for the leader that we may have to start
@@ -58,8 +59,8 @@ struct JobStage {
   struct WaitingStub {
     restart::PartId part;
     restart::File stub;
-    Inode
-        identity;  ///< of the stub: the program may have closed the descriptor and used its number
+    /// Of the stub: the program may have closed the descriptor and used its number.
+    restart::FileIdentity identity;
   };
   std::deque<WaitingStub> waiting_stubs;
   std::map<std::uint64_t, bool> keeps_names;  ///< by device: NFS

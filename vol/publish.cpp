@@ -72,8 +72,7 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
 
 bool is_at_path(const std::string& path, FileIdentity identity) {
   struct stat status {};
-  return lstat(path.c_str(), &status) == 0 &&
-         FileIdentity{status.st_dev, status.st_ino} == identity;
+  return lstat(path.c_str(), &status) == 0 && FileIdentity(status) == identity;
 }
 
 Result<void> put_stub(StagedPart& part) {

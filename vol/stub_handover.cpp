@@ -20,7 +20,7 @@ constexpr std::size_t most_waiting = 32;
 // program's own file by now.
 bool is_still_ours(const JobStage::WaitingStub& waiting) {
   const auto identity = identity_of(waiting.stub.descriptor(), waiting.stub.name());
-  return identity && JobStage::Inode(identity->device, identity->inode) == waiting.identity;
+  return identity && *identity == waiting.identity;
 }
 
 void forget_first(JobStage& stage) {
@@ -47,7 +47,7 @@ void keep(const StagedPart& part) {
   const auto identity = identity_of(stub->descriptor(), part.begin.path);
   if (!identity) return;
   if (waiting.size() == most_waiting) forget_first(*part.stage);
-  waiting.push_back({part.begin.part, *std::move(stub), {identity->device, identity->inode}});
+  waiting.push_back({part.begin.part, *std::move(stub), *identity});
 }
 
 }  // namespace

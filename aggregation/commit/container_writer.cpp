@@ -14,6 +14,7 @@
 #include "aggregation/merge/owned_id.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/filter/filter_id.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/part_id.hpp"
 
@@ -57,7 +58,7 @@ Result<std::string> name_for_hdf5(const restart::File& file, const restart::File
   const struct stat own = MCR_TRY(file.status());
   struct stat linked {};
   if (restart::system_calls().fstatat(AT_FDCWD, link.c_str(), &linked, 0) == 0 &&
-      linked.st_dev == own.st_dev && linked.st_ino == own.st_ino) {
+      restart::FileIdentity(linked) == restart::FileIdentity(own)) {
     return link;
   }
   const struct stat home = MCR_TRY(directory.status());

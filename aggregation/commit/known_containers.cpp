@@ -22,7 +22,7 @@ std::set<std::string> KnownContainers::find(const restart::ContainerName& where)
     forget(where.directory);
     return {};
   }
-  const std::pair identity{status.st_dev, status.st_ino};
+  const restart::FileIdentity identity(status);
   auto known = directories_.find(where.directory);
   if (known == directories_.end() || known->second.identity != identity) {
     const auto listed = restart::list_directory(AT_FDCWD, where.directory);

@@ -3,13 +3,11 @@
 // sets into one directory does not list it 100,000 times.
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/container_name.hpp"
 
 namespace mcr::aggregation {
@@ -27,7 +25,7 @@ class KnownContainers {
 
  private:
   struct Directory {
-    std::pair<dev_t, ino_t> identity;  ///< a program may put another directory at the path
+    restart::FileIdentity identity;  ///< a program may put another directory at the path
     std::set<std::string> names;
   };
   std::map<std::string, Directory> directories_;

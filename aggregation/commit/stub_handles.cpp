@@ -19,6 +19,7 @@
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::FileIdentity;
 using restart::name_of;
 using restart::parent_of;
 using restart::PartBegin;
@@ -50,10 +51,10 @@ std::string without_mark(std::string path) {
   return path;
 }
 
-bool leads_to(int directory, const std::string& name, std::uint64_t device, std::uint64_t inode) {
+bool leads_to(int directory, const std::string& name, const FileIdentity& identity) {
   struct stat status {};
   return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         status.st_dev == device && status.st_ino == inode;
+         FileIdentity(status) == identity;
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ std::shared_ptr<File> StubHandles::directory_of(const std::string& path) {
   auto opened = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
   const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
   if (!status) return nullptr;
-  std::weak_ptr<File>& known = directories_[{status->st_dev, status->st_ino}];
+  std::weak_ptr<File>& known = directories_[FileIdentity(*status)];
   auto directory = known.lock();
   if (directory == nullptr) known = directory = std::make_shared<File>(*std::move(opened));
   return directory;
@@ -102,8 +103,7 @@ void StubHandles::hold(const PartId& part, File stub) {
   const auto status = stub.status();
   if (!status || !S_ISREG(status->st_mode)) return;
   Handle handle;
-  handle.device = status->st_dev;
-  handle.inode = status->st_ino;
+  handle.identity = FileIdentity(*status);
   const bool is_kept =
       stubs_.size() < most_stubs && is_in_first_quarter(stub) && !keeps_names_of_open_files(stub);
   if (is_kept) {
@@ -156,21 +156,21 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   if (known == stubs_.end()) return {};
   const Handle& handle = known->second;
   Found found;
-  found.device = handle.device;
-  found.inode = handle.inode;
+  found.device = handle.identity.device;
+  found.inode = handle.identity.inode;
   std::string directory;
   if (handle.stub.is_open()) {
     const auto status = handle.stub.status();
     if (!status) return {};
     found.path = present_path(handle.stub);
-    if (!found.path.empty() && leads_to(AT_FDCWD, found.path, handle.device, handle.inode)) {
+    if (!found.path.empty() && leads_to(AT_FDCWD, found.path, handle.identity)) {
       found.fate = Fate::present;
       return found;
     }
     directory = found.path.empty() ? std::string() : parent_of(without_mark(found.path));
   } else {
     directory = present_path(*handle.directory);
-    if (leads_to(handle.directory->descriptor(), handle.name, handle.device, handle.inode) &&
+    if (leads_to(handle.directory->descriptor(), handle.name, handle.identity) &&
         !directory.empty()) {
       found.fate = Fate::present;
       found.path = (directory == "/" ? "" : directory) + "/" + handle.name;
@@ -190,7 +190,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   if (names) {
     for (const std::string& name : *names) {
       const std::string path = (directory == "/" ? "" : directory) + "/" + name;
-      if (!leads_to(AT_FDCWD, path, handle.device, handle.inode)) continue;
+      if (!leads_to(AT_FDCWD, path, handle.identity)) continue;
       found.fate = Fate::present;
       found.path = path;
       return found;

@@ -11,10 +11,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/container_name.hpp"
 #include "restart/format/journal.hpp"
 #include "restart/stage.hpp"
@@ -67,11 +67,9 @@ class StubHandles {
     restart::File stub;
     std::shared_ptr<restart::File> directory;
     std::string name;
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    bool was_never_read = false;  ///< found out once: finding out is a read
+    restart::FileIdentity identity;  ///< of the stub
+    bool was_never_read = false;     ///< found out once: finding out is a read
   };
-  using DirectoryKey = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
   static constexpr std::size_t most_stubs = 4096;
 
   void hold(const restart::PartId& part, restart::File stub);
@@ -82,7 +80,7 @@ class StubHandles {
   const restart::LaunchDirectory* launch_ = nullptr;
   std::optional<restart::StubSocket> socket_;
   std::map<restart::PartId, Handle> stubs_;
-  std::map<DirectoryKey, std::weak_ptr<restart::File>> directories_;
+  std::map<restart::FileIdentity, std::weak_ptr<restart::File>> directories_;
   std::size_t look_again_at_ = most_stubs;  ///< so many handles, and those of parts that left go
 };
 

@@ -12,6 +12,7 @@
 #include "aggregation/mcr/acting_as.hpp"
 #include "aggregation/mcr/files_below.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -25,6 +26,7 @@
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::FileIdentity;
 using restart::name_of;
 using restart::parent_of;
 using restart::PartId;
@@ -104,7 +106,7 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   struct stat now {};
   if (restart::system_calls().fstatat(home, name_of(path).c_str(), &now, AT_SYMLINK_NOFOLLOW) !=
           0 ||
-      now.st_ino != found.status.st_ino || now.st_dev != found.status.st_dev)
+      FileIdentity(now) != FileIdentity(found.status))
     return Error{Cause::system, "it was replaced meanwhile"};
   // Root has the owner's rights for it: what lies at the name by now may be somebody else's.
   auto acting = std::optional(MCR_TRY(ActingAs::begin(owner)));

@@ -15,6 +15,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/stub_file.hpp"
 
@@ -102,8 +103,7 @@ Result<void> check_output(const SetToCommit& set, bool force) {
     return Error{Cause::usage, path + ": is not a regular file; -o names another one"};
   if (!force) return Error{Cause::usage, path + " is there already (--force replaces it)"};
   for (const PartToCommit& part : set.parts) {
-    const struct stat source = MCR_TRY(part.bytes->status());
-    if (source.st_dev == there.st_dev && source.st_ino == there.st_ino)
+    if (restart::FileIdentity(MCR_TRY(part.bytes->status())) == restart::FileIdentity(there))
       return Error{Cause::usage, path + ": is one of the files to be packed; -o names another one"};
   }
   return {};

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
 
@@ -208,8 +209,7 @@ bool is_still_named(const File& file, int directory, const std::string& name) {
     return false;
   }
   const auto by_descriptor = file.status();
-  return by_descriptor && by_descriptor->st_ino == by_name.st_ino &&
-         by_descriptor->st_dev == by_name.st_dev;
+  return by_descriptor && FileIdentity(*by_descriptor) == FileIdentity(by_name);
 }
 
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit) {

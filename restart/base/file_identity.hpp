@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <compare>
+
 namespace mcr::restart {
 
 struct FileIdentity {
@@ -13,12 +15,10 @@ struct FileIdentity {
   ino_t inode = 0;
 
   FileIdentity() = default;
+  FileIdentity(dev_t its_device, ino_t its_inode) : device(its_device), inode(its_inode) {}
   explicit FileIdentity(const struct stat& status) : device(status.st_dev), inode(status.st_ino) {}
 
-  friend bool operator==(const FileIdentity& a, const FileIdentity& b) {
-    return a.device == b.device && a.inode == b.inode;
-  }
-  friend bool operator!=(const FileIdentity& a, const FileIdentity& b) { return !(a == b); }
+  auto operator<=>(const FileIdentity&) const = default;
 };
 
 }  // namespace mcr::restart

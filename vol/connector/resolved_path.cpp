@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::vol {
 
@@ -45,8 +46,7 @@ std::string path_of(const restart::File& directory) {
 // and an empty file costs native HDF5 ten.
 struct KnownDirectory {
   std::string path;
-  dev_t device;
-  ino_t inode;
+  restart::FileIdentity identity;
 };
 struct KnownDirectories {
   std::mutex mutex;
@@ -58,8 +58,7 @@ KnownDirectories& known_directories() {
 }
 
 bool leads_to(const std::string& path, const KnownDirectory& known, struct stat& status) {
-  return stat(path.c_str(), &status) == 0 && status.st_dev == known.device &&
-         status.st_ino == known.inode;
+  return stat(path.c_str(), &status) == 0 && restart::FileIdentity(status) == known.identity;
 }
 
 // A name is trusted where it and the path found for it still lead to the same directory as then.
@@ -82,7 +81,7 @@ Result<std::string> path_of_directory(const std::string& name, struct stat& stat
   std::string path = path_of(directory);
   const std::lock_guard lock(known_directories().mutex);
   if (known_directories().by_name.size() > 64) known_directories().by_name.clear();
-  if (!path.empty()) known_directories().by_name[name] = {path, status.st_dev, status.st_ino};
+  if (!path.empty()) known_directories().by_name[name] = {path, restart::FileIdentity(status)};
   return path;
 }
 

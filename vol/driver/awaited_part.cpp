@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
@@ -88,7 +89,7 @@ bool is_replaced(const AwaitedPart& part) {
   struct stat now {};
   if (restart::system_calls().fstatat(AT_FDCWD, part.path.c_str(), &now, 0) != 0) return true;
   const auto then = part.stub_file.status();
-  return then && (now.st_ino != then->st_ino || now.st_dev != then->st_dev);
+  return then && restart::FileIdentity(now) != restart::FileIdentity(*then);
 }
 
 Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>& try_open) {

@@ -2,23 +2,17 @@
 // What the driver's three backends have in common: where the bytes of one open file are.
 #pragma once
 
-#include <sys/types.h>
-
-#include <compare>
 #include <cstdint>
 #include <memory>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/format/part_id.hpp"
 
 namespace mcr::vol {
 
-/// Device and inode of what lies at the path. HDF5 compares open files by it, as sec2 does.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  auto operator<=>(const FileIdentity&) const = default;
-};
+/// HDF5 compares open files by the identity of what lies at the path, as sec2 does.
+using restart::FileIdentity;
 
 /// What stands at that inode, because `cp` writes another stub into the file that lies there.
 struct Content {

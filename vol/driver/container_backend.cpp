@@ -44,7 +44,7 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
   }
   const struct stat now = MCR_TRY(file.status());
   return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
-      std::move(file), FileIdentity{now.st_dev, now.st_ino}, source.size(), ignore_disabled_locks));
+      std::move(file), FileIdentity(now), source.size(), ignore_disabled_locks));
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ Result<void> ContainerBackend::make_native() {
 void ContainerBackend::follow_swmr_writer() {
   struct stat now {};
   if (restart::system_calls().fstatat(AT_FDCWD, path_.c_str(), &now, 0) != 0) return;
-  const bool is_replaced = FileIdentity{now.st_dev, now.st_ino} != identity_;
+  const bool is_replaced = FileIdentity(now) != identity_;
   if (!is_replaced && restart::is_stub_file(at_path_)) return;
   auto file = restart::File::open(AT_FDCWD, path_, O_RDONLY | O_NONBLOCK);
   if (!file || restart::is_stub_file(*file)) return;

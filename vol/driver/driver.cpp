@@ -72,7 +72,7 @@ herr_t status_of(const char* function, const Result<void>& result) {
 }
 
 Result<std::unique_ptr<Backend>> planned(const struct stat& status) {
-  const FileIdentity identity{status.st_dev, status.st_ino};
+  const FileIdentity identity(status);
   return std::unique_ptr<Backend>(std::make_unique<PlannedBackend>(identity));
 }
 

@@ -66,7 +66,7 @@ Result<restart::File> open_same(const ResolvedPath& place) {
   restart::File file =
       MCR_TRY(restart::File::open(AT_FDCWD, place.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
   const struct stat now = MCR_TRY(file.status());
-  if (now.st_dev == place.status->st_dev && now.st_ino == place.status->st_ino) return file;
+  if (FileIdentity(now) == FileIdentity(*place.status)) return file;
   errno = ESTALE;
   return restart::system_error("another file is now at", place.path);
 }

@@ -44,7 +44,7 @@ Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
   struct stat status {};
   if (restart::system_calls().fstat(descriptor, &status) != 0)
     return restart::system_error("cannot look at", name);
-  return FileIdentity{status.st_dev, status.st_ino};
+  return FileIdentity(status);
 }
 
 CreateScope::CreateScope() { ++creates; }
@@ -61,7 +61,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
           ? restart::File::open(AT_FDCWD, plan.place.path, O_RDWR | O_NOFOLLOW)
           : restart::File::open(AT_FDCWD, plan.place.path, O_RDWR | O_CREAT | O_EXCL, 0666));
   const struct stat status = MCR_TRY(part.at_path.status());
-  part.identity = {status.st_dev, status.st_ino};
+  part.identity = FileIdentity(status);
   restart::PartBegin& begin = part.begin;
   if (!plan.place.status) begin.file_inode = status.st_ino;
   std::optional<restart::Stub> old;

@@ -31,15 +31,14 @@ bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::st
   // where the writer left it.
   struct stat home {};
   const bool is_home = ::stat(restart::parent_of(stub.path).c_str(), &home) == 0 &&
-                       home.st_dev == place.directory_status.st_dev &&
-                       home.st_ino == place.directory_status.st_ino;
+                       FileIdentity(home) == FileIdentity(place.directory_status);
   if (!is_home && stub.launch != own_launch) return true;
   const auto original =
       restart::File::open(AT_FDCWD, stub.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!original || !restart::is_stub_file(*original)) return false;
   const auto status = original->status();
-  const bool is_same_file = status && place.status && status->st_dev == place.status->st_dev &&
-                            status->st_ino == place.status->st_ino;
+  const bool is_same_file =
+      status && place.status && FileIdentity(*status) == FileIdentity(*place.status);
   const auto there = restart::read_stub_file(*original);
   return !is_same_file && there && there->part == stub.part;
 }
@@ -139,7 +138,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
   ensure_leader(*part.stage, LeaderLook::seldom);
   const struct stat status = MCR_TRY(at_path.status());
-  part.identity = {status.st_dev, status.st_ino};
+  part.identity = FileIdentity(status);
   part.durable = part.settings->text("close") == "durable";
   if (!is_handed_on(stub, launcher, place.path, status) || !MCR_TRY(withdraw(stub, part)))
     MCR_TRY(amend(stub, place, part));

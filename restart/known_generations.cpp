@@ -91,9 +91,7 @@ bool is_believed_here(const File& file, const std::string& path, uid_t owner) {
   const auto status = file.status();
   if (!status || !S_ISREG(status->st_mode)) return false;
   if (is_believed(status->st_uid, owner)) return true;
-  struct stat home {};
-  if (system_calls().fstatat(AT_FDCWD, parent_of(path).c_str(), &home, 0) != 0) return false;
-  return Beside(home, home).believes(status->st_uid, owner);
+  return Beside::in(parent_of(path)).believes(status->st_uid, owner);
 }
 
 /// What lies at a name: its stub, or what the note about a native file says (`is_native`).

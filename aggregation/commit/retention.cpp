@@ -136,10 +136,9 @@ SetName name_of_set(const restart::SetIdentity& set) {
 
 /// Whose word a container is.
 struct Speaker {
-  uid_t name = 0;  ///< 0 where all who may write there could have exchanged each other's files
   uid_t owner = 0;
   gid_t group = 0;
-  Hosts hosts;
+  restart::Beside beside;
 };
 
 /// What a container, or the part of a bundle that is of one set, says of its set.
@@ -156,7 +155,7 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   if (set.prefix.empty()) {
     set.owner = container.speaker.owner;
     set.group = container.speaker.group;
-    set.hosts = container.speaker.hosts;
+    set.beside = container.speaker.beside;
   }
   set.name = name_of_set(identity);
   set.rank_count = std::max(set.rank_count, identity.rank_count);
@@ -245,18 +244,6 @@ Result<File> StoredPart::open() const {
   return restart::open_beneath(home.descriptor(), below, O_RDONLY);
 }
 
-Hosts hosts_of(const std::string& directory) {
-  struct stat outer {};
-  struct stat inner {};
-  if (::stat(directory.c_str(), &inner) != 0 || ::stat(parent_of(directory).c_str(), &outer) != 0)
-    return {};
-  return {FileIdentity(inner), outer.st_uid, restart::Beside(outer, inner).is_shared_by_all()};
-}
-
-bool counts_for(uid_t writer, const Hosts& hosts, uid_t user) {
-  return hosts.is_shared || restart::is_believed(writer, user) || writer == hosts.owner;
-}
-
 std::string name_prefix_of(const restart::SetIdentity& set) {
   return restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
 }
@@ -283,38 +270,38 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
   std::map<Key, std::vector<std::string>> accounts;  // containers without parts
   // By prefix and owner: a set of which one container is damaged.
   std::map<std::pair<std::string, uid_t>, std::string> damage;
-  std::map<std::string, Hosts> known_hosts;  // by directory
+  std::map<std::string, restart::Beside> known;  // by directory
   for (const std::string& path : containers) {
     const std::string directory = parent_of(path);
-    if (!known_hosts.contains(directory)) known_hosts[directory] = hosts_of(directory);
-    const Hosts hosts = known_hosts[directory];
+    if (!known.contains(directory)) known[directory] = restart::Beside::of(directory);
+    const restart::Beside& beside = known[directory];
     const auto reader = restart::ContainerReader::open(AT_FDCWD, path);
     // Of the very file that is read: the name may lead to another one by now.
     const struct stat own = status_of(reader, path);
-    const uid_t speaker = hosts.is_shared ? 0 : own.st_uid;
+    const uid_t voice = beside.voice(own.st_uid);
     const auto parts = reader ? (*reader)->parts()
                               : Result<const std::vector<restart::PartRecord>*>(reader.error());
     if (!parts) {
       unreadable.push_back(parts.error().message);
-      damage.emplace(std::pair(prefix_of(path), speaker), parts.error().message);
+      damage.emplace(std::pair(prefix_of(path), voice), parts.error().message);
       continue;
     }
     const restart::SetIdentity& identity = (*reader)->set();
-    const Speaker owner{speaker, own.st_uid, own.st_gid, hosts};
-    const StoredContainer container{path, owner, **parts, static_cast<std::uint64_t>(own.st_size),
+    const Speaker speaker{own.st_uid, own.st_gid, beside};
+    const StoredContainer container{path, speaker, **parts, static_cast<std::uint64_t>(own.st_size),
                                     FileIdentity(own)};
     if (identity.bundled.empty()) {
-      const Key key{name_of_set(identity), speaker};
+      const Key key{name_of_set(identity), voice};
       add_container(sets[key], identity, prefix_of(path), container, accounts[key]);
       continue;
     }
     for (std::size_t i = 0; i < container.parts.size(); ++i) {
       const restart::SetIdentity one = restart::set_of_part(identity, i);
-      const Key key{name_of_set(one), speaker};
+      const Key key{name_of_set(one), voice};
       sets[key].is_bundled = true;
       add_container(sets[key], one, parent_of(path) + "/" + name_prefix_of(one),
                     {path,
-                     owner,
+                     speaker,
                      {container.parts[i]},
                      container.bytes / container.parts.size(),
                      container.file},
@@ -461,7 +448,7 @@ Result<void> remove_set(const GivenUp& order) {
   const StoredSet& set = *order.set;
   const std::string directory = directory_of(set);
   const File home = MCR_TRY(restart::open_own_containers(directory));
-  if (FileIdentity(MCR_TRY(home.status())) != set.hosts.directory) return is_exchanged(directory);
+  if (FileIdentity(MCR_TRY(home.status())) != set.beside.identity()) return is_exchanged(directory);
   restart::note_removed_set(home, name_of(set.prefix),
                             "removed: the program has deleted or overwritten its files, and " +
                                 name_of(order.replacement->prefix) +

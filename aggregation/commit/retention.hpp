@@ -14,6 +14,7 @@
 #include "aggregation/merge/sets.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/index.hpp"
 #include "restart/stub_links.hpp"
 
@@ -34,23 +35,11 @@ struct StoredPart {
   [[nodiscard]] Result<restart::File> open() const;
 };
 
-/// Who can exchange what lies in a directory of containers, and in the one in which that stands.
-struct Hosts {
-  restart::FileIdentity directory;  ///< of the containers
-  uid_t owner = 0;                  ///< of the upper one
-  bool is_shared = false;  ///< whoever may write there can: it does not matter whose a container is
-};
-Hosts hosts_of(const std::string& directory);
-
-/// Whether what `writer` has in such a directory may stand for files of that user's: the user's own,
-/// root's, or that of somebody who could have exchanged the files themselves.
-bool counts_for(uid_t writer, const Hosts& hosts, uid_t user);
-
 struct StoredSet {
   SetName name;
   uid_t owner = 0;  ///< of its containers: nobody else speaks for it
   gid_t group = 0;
-  Hosts hosts;
+  restart::Beside beside;     ///< the directory of its containers, as it was when it was listed
   std::string container_dir;  ///< the setting, as it must have been
   std::uint32_t rank_count = 1;
   std::string prefix;                   ///< that the paths of its containers have in common

@@ -12,7 +12,6 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "restart/base/log.hpp"
-#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
@@ -35,16 +34,6 @@ struct SetsThere {
   std::uint64_t own_behind = 0;        ///< what was added to the times of this launch's own sets
 };
 
-/// A neighbour's container says nothing of this user's clock.
-bool is_believed_in(const restart::File& home, const std::string& path, uid_t writer) {
-  const auto inner = home.status();
-  struct stat outer {};
-  return inner &&
-         restart::system_calls().fstatat(AT_FDCWD, restart::parent_of(path).c_str(), &outer, 0) ==
-             0 &&
-         restart::Beside(outer, *inner).believes(writer, ::geteuid());
-}
-
 /// Of another launch those that came last; supplements come when their sets are old.
 Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
   SetsThere there;
@@ -53,6 +42,7 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     if (home.error().system_error == ENOENT) return there;
     return home.error();
   }
+  const restart::Beside beside = restart::Beside::of(*home, path);
   using Dated = std::pair<std::pair<std::int64_t, std::int64_t>, std::string>;
   std::map<std::string, std::vector<Dated>> containers;  // by launch
   for (const std::string& name : MCR_TRY(restart::list_directory(home->descriptor(), "."))) {
@@ -73,7 +63,8 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     for (const auto& [modified, name] : dated) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
       const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-      if (!status || !is_believed_in(*home, path, status->st_uid)) continue;
+      // A neighbour's container says nothing of this user's clock.
+      if (!status || !beside.believes(status->st_uid, ::geteuid())) continue;
       const restart::SetIdentity& whole = (*reader)->set();
       for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
         const restart::SetIdentity set = restart::set_of_part(whole, i);

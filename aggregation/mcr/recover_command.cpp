@@ -162,14 +162,15 @@ using Claim = std::pair<const StoredSet*, const StoredPart*>;
 bool is_wanted(const Claim& claim, const MovedStubs& moved) {
   const auto& [set, part] = claim;
   // A file that was renamed is not missing.
-  return !moved.has_stub_of(part->part,
-                            set->hosts.is_shared ? std::nullopt : std::optional(set->owner)) &&
+  return !moved.has_stub_of(part->part, set->beside.is_shared_by_all()
+                                            ? std::nullopt
+                                            : std::optional(set->owner)) &&
          needs_stub(*set, *part);
 }
 
 /// Whether the claim is this user's to make.
 bool is_own(const Claim& claim) {
-  return claim.first->hosts.is_shared || claim.first->owner == ::geteuid();
+  return claim.first->beside.is_shared_by_all() || claim.first->owner == ::geteuid();
 }
 
 /// Of root's claims for several users those of users who may make a file there; of these the one of
@@ -179,10 +180,10 @@ void leave_possible(std::vector<Claim>& claims) {
     const auto acting = ActingAs::begin(claim.first->owner);
     return !acting || !may_make(*claim.second);
   });
-  const auto hosts = std::find_if(claims.begin(), claims.end(), [](const Claim& claim) {
-    return claim.first->owner == claim.first->hosts.owner;
+  const auto hosts_claim = std::find_if(claims.begin(), claims.end(), [](const Claim& claim) {
+    return claim.first->owner == claim.first->beside.host();
   });
-  if (hosts != claims.end()) claims = {*hosts};
+  if (hosts_claim != claims.end()) claims = {*hosts_claim};
 }
 
 /// The one claim to a path that is made, of those of several users, each user's newest: what one's
@@ -225,8 +226,8 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   // By path and whose word it is; sets are oldest first.
   std::map<std::string, std::map<uid_t, Claim>> newest;
   for (const StoredSet& set : found.sets) {
-    const uid_t voice = set.hosts.is_shared ? 0 : set.owner;
-    for (const StoredPart& part : set.parts) newest[part.path][voice] = {&set, &part};
+    for (const StoredPart& part : set.parts)
+      newest[part.path][set.beside.voice(set.owner)] = {&set, &part};
   }
   Remaking remaking;
   remaking.has_damage = found.has_damage;

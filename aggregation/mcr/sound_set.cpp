@@ -76,7 +76,7 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
 void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* command) {
   std::set<uid_t> others;
   const std::size_t count = std::erase_if(sets, [&](const StoredSet& set) {
-    if (counts_for(set.owner, set.hosts, user)) return false;
+    if (set.beside.believes(set.owner, user)) return false;
     others.insert(set.owner);
     return true;
   });

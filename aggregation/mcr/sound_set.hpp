@@ -20,7 +20,7 @@ struct SetsIn {
 /// stderr. An error where the only thing that was named is no container.
 Result<SetsIn> sets_in(const std::string& argument, const char* command);
 
-/// Leaves out the sets that do not count for this user's files (counts_for), and says so on stderr, as
+/// Leaves out the sets that do not count for this user's files (restart::Beside), and says so on stderr, as
 /// a line of `command`: where several keep files in one directory, each has newest sets of his own.
 void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* command);
 

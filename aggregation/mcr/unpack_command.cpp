@@ -211,7 +211,7 @@ Result<Container> open_wanted(const NamedContainer& named) {
   return container;
 }
 
-/// What one argument stands for, less what does not count for this user (counts_for) where there is
+/// What one argument stands for, less what does not count for this user (restart::Beside) where there is
 /// something that does: a neighbour may give his containers names and tables like another's.
 Result<Containers> open_named(const std::string& argument) {
   Containers own;
@@ -220,8 +220,8 @@ Result<Containers> open_named(const std::string& argument) {
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
     Container container = MCR_TRY(open_wanted(named));
     const struct stat status = MCR_TRY(container.reader->status());
-    const Hosts hosts = hosts_of(restart::parent_of(named.path));
-    const bool is_own = counts_for(status.st_uid, hosts, ::geteuid());
+    const bool is_own =
+        restart::Beside::of(restart::parent_of(named.path)).believes(status.st_uid, ::geteuid());
     if (!is_own) owners.insert(status.st_uid);
     (is_own ? own : others).push_back(std::move(container));
   }

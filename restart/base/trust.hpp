@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::restart {
 
@@ -41,7 +41,15 @@ bool is_own_link(const struct stat& status);
 /// A directory of ours, `inner`, that stands in `outer` beside the files that it is about.
 class Beside {
  public:
+  Beside() = default;  ///< both are root's, and closed to everybody else
   Beside(const struct stat& outer, const struct stat& inner) : outer_(outer), inner_(inner) {}
+  /// The directory at that path and the one above it, links followed; as above where they cannot be
+  /// looked at.
+  static Beside of(const std::string& directory);
+  /// The same where the directory is open.
+  static Beside of(const File& inner, const std::string& directory);
+  /// For files that lie in the directory at that path itself.
+  static Beside in(const std::string& directory);
 
   /// Whether what `writer` made in `inner` counts for a file of `owner`'s in `outer`, or below it.
   [[nodiscard]] bool believes(uid_t writer, uid_t owner) const;
@@ -50,13 +58,20 @@ class Beside {
   [[nodiscard]] bool may_be_used() const;
   /// Whoever may write to `outer` may exchange what lies in either: what they made counts alike.
   [[nodiscard]] bool is_shared_by_all() const;
+  /// Whose word it is what `writer` made in `inner`: the owner's, or 0 in a shared directory, where
+  /// all writers count as one.
+  [[nodiscard]] uid_t voice(uid_t writer) const { return is_shared_by_all() ? 0 : writer; }
+  /// The owner of `outer`.
+  [[nodiscard]] uid_t host() const { return outer_.st_uid; }
+  /// Which directory `inner` is.
+  [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
   /// Lets nobody write to `inner` who may not write to `outer`, and with a sticky bit where that has
   /// one.
   [[nodiscard]] bool is_no_more_open() const;
 
  private:
-  struct stat outer_;
-  struct stat inner_;
+  struct stat outer_ {};
+  struct stat inner_ {};
 };
 
 /// The mode for a directory of ours in `outer`, before umask: what mkdir() is to be called with.

@@ -106,6 +106,27 @@ TEST_CASE("who is believed about a file is who could have exchanged it") {
   }
 }
 
+TEST_CASE("all who may write to a shared directory have one voice") {
+  CHECK(Beside(directory_of(me, 0755), directory_of(me, 0755)).voice(neighbour) == neighbour);
+  CHECK(Beside(directory_of(root, 01777), directory_of(me, 0755)).voice(neighbour) == neighbour);
+  CHECK(Beside(directory_of(third, 02775), directory_of(me, 02775)).voice(neighbour) == root);
+}
+
+TEST_CASE("a directory and the one above it are looked at as they are") {
+  const ScratchDirectory scratch;
+  const std::string inner = scratch / "mcr";
+  fs::create_directories(inner);
+  struct stat status {};
+  REQUIRE(::stat(inner.c_str(), &status) == 0);
+  CHECK(Beside::of(inner).identity() == FileIdentity(status));
+  CHECK(Beside::of(inner).host() == ::geteuid());
+  CHECK(Beside::of(inner).believes(::geteuid() + 1, ::geteuid() + 1));
+  CHECK_FALSE(Beside::of(inner).believes(::geteuid() + 1, ::geteuid()));
+  const std::string missing = inner + "/none";
+  CHECK(Beside::of(missing).believes(::geteuid(), ::geteuid()));
+  CHECK_FALSE(Beside::of(missing).believes(::geteuid() + 1, ::geteuid()));
+}
+
 TEST_CASE("a directory of containers is used only where nobody can do more than beside it") {
   const auto usable = [](const struct stat& outer, const struct stat& inner) {
     return Beside(outer, inner).may_be_used();

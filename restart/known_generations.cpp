@@ -85,8 +85,8 @@ void add_bundled(const ContainerPlace& place, const OpenContainers& directory,
   }
 }
 
-/// Whether the file says anything of the sets of `owner`: it is his or root's, or lies where whoever
-/// made it could have exchanged the owner's.
+/// True if the file belongs to `owner`, to root, or to a user who could have replaced `owner`'s files
+/// in that directory.
 bool is_believed_here(const File& file, const std::string& path, uid_t owner) {
   const auto status = file.status();
   if (!status || !S_ISREG(status->st_mode)) return false;

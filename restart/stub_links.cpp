@@ -142,7 +142,7 @@ StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
                                AT_SYMLINK_NOFOLLOW) != 0) {
       return Fate::unknown;
     }
-    // One that another has made says nothing of this user's stub.
+    // A link made by another user says nothing about this user's stub.
     if (status.st_uid != owner) continue;
     if (!S_ISREG(status.st_mode) || parse_link_name(entry->second)->inode != status.st_ino)
       continue;

@@ -82,8 +82,8 @@ struct PartDropped {
 };
 struct SiblingsLookedUp {
   PartId part;
-  /// Index of the candidate of which other ranks' files exist; the number of candidates stands for
-  /// PartFacts::lone_name.
+  /// Index in PartFacts::names of the name under which other ranks have files, or the launch has
+  /// containers; names.size() stands for lone_name; nullopt: there are none.
   std::optional<std::size_t> name;
   bool is_certain = true;  ///< false: native files that any rank may have written speak for `name`
 };

@@ -13,12 +13,13 @@
 namespace mcr::aggregation {
 
 struct NotLookedAt {
-  std::vector<std::string> closed;    ///< directories, each with the reason
-  std::vector<std::string> too_deep;  ///< directories below so many others
+  std::vector<std::string> closed;  ///< directories, each with the reason
+  /// Directories more than `levels` levels below `top`; they were not entered.
+  std::vector<std::string> too_deep;
 };
 
-/// Gives `look` the path of each regular file below `top`, which is called `root`, in at most `levels`
-/// directories below each other. No link is followed, and one directory is open at a time.
+/// Calls `look` with the path of each regular file in `top` and in directories at most `levels` levels
+/// below it. `root` is the path of `top`. Links are not followed. One directory is open at a time.
 NotLookedAt look_below(const restart::File& top, const std::string& root, std::size_t levels,
                        const std::function<void(const std::string& path)>& look);
 

@@ -34,8 +34,8 @@ using restart::Stub;
 
 namespace {
 
-/// Of directories below each other. No program has so many, and anybody can make more than there are
-/// descriptors.
+/// How many levels down stubs and containers are looked for; without a limit, a user could nest
+/// directories without end.
 constexpr std::size_t most_levels = 64;
 
 struct Holder {

@@ -5,9 +5,9 @@
 // native files, and no further. Two questions follow from it, and everything that goes where a file
 // points asks them here:
 //
-//  * Who made it? A container, a note, a decision counts for somebody's file only if it belongs to
-//    the owner of that file, to root, or to whoever could have exchanged the file itself: the owner
-//    of the directory, and in one that several may write to, without a sticky bit, all of these.
+//  * Who made it? A container, a note or a decision counts for a file only if its maker is the owner
+//    of that file, root, or a user who could have replaced that file: the owner of its directory or,
+//    in a directory without a sticky bit that several users may write to, each of them.
 //  * Where does it lead? A place that a file names is a name below a directory that is held open.
 #pragma once
 

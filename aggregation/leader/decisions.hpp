@@ -223,9 +223,9 @@ class Decisions {
   /// The time at which a Tick would change something; nothing waits for the clock: none.
   [[nodiscard]] std::optional<std::uint64_t> next_tick_ms() const { return wake_ms_; }
 
+  [[nodiscard]] bool anybody_lives() const;  ///< of the launch's processes
   /// Somebody stands still until parts are committed: the launch's processes at their end, who
   /// closed durably, another node's opener, or whoever sent SIGTERM.
-  [[nodiscard]] bool anybody_lives() const;  ///< of the launch's processes
   [[nodiscard]] bool somebody_waits() const;
 
   /// Parts that are published (drained, put back or waiting right now included).
@@ -355,7 +355,7 @@ class Decisions {
   void place_in_set(Part& part, std::size_t name);
   void stand_alone(Part& part);
   void put_back_lone(Part& part);
-  bool is_look_due(Part& part);
+  bool is_look_due(const Part& part);
   bool is_last_look(Part& part);
   bool is_due(std::uint64_t time_ms);
   void forget(const PartId& part);

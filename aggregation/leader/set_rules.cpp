@@ -181,7 +181,9 @@ void Decisions::look_for_siblings() {
   for (auto& [id, part] : parts_) {
     if (part.state != State::published || part.lookup_sent) continue;
     if (part.set && !may_be_lone(part)) continue;
-    if (!is_look_due(part)) continue;
+    const bool is_last = part.set && is_last_look(part);
+    if (!is_last && !is_look_due(part)) continue;
+    part.is_last_look = is_last;
     part.lookup_sent = true;
     ++part.looks;
     part.looked_ms = now_ms_;
@@ -189,9 +191,7 @@ void Decisions::look_for_siblings() {
   }
 }
 
-bool Decisions::is_look_due(Part& part) {
-  part.is_last_look = part.set && is_last_look(part);
-  if (part.is_last_look) return true;
+bool Decisions::is_look_due(const Part& part) {
   if (part.looks > 0)
     return is_due(part.looked_ms + (patience_.lone_ms << std::min(part.looks - 1, 4U)));
   // Also when all known ranks have ended: others, here or elsewhere, may be about to begin.

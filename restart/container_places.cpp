@@ -78,20 +78,19 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
 }
 
 std::optional<OpenContainers> ContainerPlace::open() const {
+  if (is_allowed) {
+    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    return opened ? std::optional(OpenContainers(std::move(*opened))) : std::nullopt;
+  }
   if (below.empty()) {
     auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
     if (!opened) return std::nullopt;
-    if (is_allowed) return OpenContainers(std::move(*opened));
     if (!belongs_to(*opened, owner)) return std::nullopt;
     return OpenContainers(std::move(*opened), owner, {});
   }
   const auto base = File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
   const auto outer = base ? base->status() : Result<struct stat>(base.error());
   if (!outer) return std::nullopt;
-  if (is_allowed) {
-    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-    return opened ? std::optional(OpenContainers(std::move(*opened))) : std::nullopt;
-  }
   auto opened = open_beneath(base->descriptor(), below, O_RDONLY | O_DIRECTORY);
   if (!opened) return open_linked(*base, *outer);
   const auto inner = opened->status();

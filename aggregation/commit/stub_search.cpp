@@ -12,9 +12,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
-#include "restart/native_members.hpp"
 #include "restart/stub_file.hpp"
-#include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
 

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <iterator>
 
 #include "restart/base/system.hpp"
 #include "restart/container_name.hpp"
+#include "restart/leader_files.hpp"
 
 namespace mcr::restart::stage_files {
 
@@ -50,13 +52,17 @@ std::optional<PartId> part_of_journal(std::string_view name) {
 bool is_file_of_launch(std::string_view name) {
   for (const std::string_view known :
        {std::string_view(lock_name), std::string_view(start_name), std::string_view(notice_name),
-        std::string_view(clock_name), std::string_view(mark_name), std::string_view(report_name),
-        std::string_view("leader.log"), std::string_view("summary"),
-        std::string_view("summary.new"), std::string_view("stubs")}) {
+        std::string_view(clock_name), std::string_view(mark_name), std::string_view(report_name)}) {
     if (name == known) return true;
   }
-  // What drains leave for `mcr trace` (aggregation/commit/trace_file).
-  return name.starts_with("trace.") && is_made_of(name.substr(6), "0123456789.new");
+  if (std::find(std::begin(leader_files::names), std::end(leader_files::names), name) !=
+      std::end(leader_files::names))
+    return true;
+  if (!name.starts_with(leader_files::trace_prefix)) return false;
+  name.remove_prefix(leader_files::trace_prefix.size());
+  if (name.ends_with(leader_files::unfinished_suffix))
+    name.remove_suffix(leader_files::unfinished_suffix.size());
+  return is_made_of(name, "0123456789");
 }
 
 bool is_name_in(std::string_view subdirectory, std::string_view name) {

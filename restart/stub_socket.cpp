@@ -12,11 +12,13 @@
 
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
+#include "restart/leader_files.hpp"
 
 namespace mcr::restart {
 namespace {
 
-constexpr const char* socket_name = "stubs";
+using leader_files::socket_name;
+
 /// The kernel cuts it to net.core.somaxconn.
 constexpr int most_waiting = 4096;
 

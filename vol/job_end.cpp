@@ -12,6 +12,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
+#include "restart/leader_files.hpp"
 #include "vol/connector/info_string.hpp"
 #include "vol/leader_start.hpp"
 #include "vol/stub_handover.hpp"
@@ -86,7 +87,8 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string summary_of(const JobStage& stage) {
-  const auto content = restart::read_file(stage.directory.descriptor(), "summary", 1 << 16);
+  const auto content = restart::read_file(stage.directory.descriptor(),
+                                          restart::leader_files::summary_name, 1 << 16);
   return content ? std::string(as_text(*content)) : std::string();
 }
 

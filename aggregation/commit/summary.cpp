@@ -9,8 +9,12 @@
 #include "restart/base/file.hpp"
 #include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
+#include "restart/leader_files.hpp"
 
 namespace mcr::aggregation {
+
+using restart::leader_files::summary_name;
+using restart::leader_files::unfinished_summary_name;
 
 std::uint64_t Summary::committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes) {
@@ -100,12 +104,13 @@ void Summary::write_file(const Busy& busy) {
   }
   if (!last_failure_.empty()) text += "last_failure=" + restart::printable(last_failure_) + "\n";
   const auto written = [&]() -> Result<void> {
-    const restart::File file = MCR_TRY(restart::File::open(
-        directory_.descriptor(), "summary.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
+    const restart::File file =
+        MCR_TRY(restart::File::open(directory_.descriptor(), unfinished_summary_name,
+                                    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
     MCR_TRY(file.write_at(0, as_bytes(text)));
-    if (restart::system_calls().renameat(directory_.descriptor(), "summary.new",
-                                         directory_.descriptor(), "summary") != 0) {
-      return restart::system_error("cannot rename", "summary");
+    if (restart::system_calls().renameat(directory_.descriptor(), unfinished_summary_name,
+                                         directory_.descriptor(), summary_name) != 0) {
+      return restart::system_error("cannot rename", summary_name);
     }
     return {};
   }();

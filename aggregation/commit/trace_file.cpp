@@ -9,6 +9,7 @@
 
 #include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
+#include "restart/leader_files.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -100,7 +101,7 @@ std::string trace_text(const CommitReport& report) {
 }
 
 Result<void> write_trace(int directory, const std::string& name, const CommitReport& report) {
-  const std::string unfinished = name + ".new";
+  const std::string unfinished = name + std::string(restart::leader_files::unfinished_suffix);
   {
     const restart::File file = MCR_TRY(restart::File::open(
         directory, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
@@ -116,10 +117,10 @@ Result<void> write_trace(int directory, const std::string& name, const CommitRep
 }
 
 std::string trace_name(std::uint64_t container_number) {
-  char name[32];
-  std::snprintf(name, sizeof name, "trace.%02u",
+  char number[16];
+  std::snprintf(number, sizeof number, "%02u",
                 static_cast<unsigned>(container_number % kept_traces));
-  return name;
+  return std::string(restart::leader_files::trace_prefix) + number;
 }
 
 }  // namespace mcr::aggregation

@@ -8,6 +8,7 @@
 
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/system.hpp"
+#include "restart/leader_files.hpp"
 
 namespace mcr::aggregation {
 
@@ -23,7 +24,8 @@ constexpr unsigned leaders_tried = 3;
 
 std::map<std::string, std::string> read_summary(const LaunchDirectory& directory) {
   std::map<std::string, std::string> values;
-  const auto content = restart::read_file(directory.descriptor(), "summary", summary_bytes);
+  const auto content = restart::read_file(directory.descriptor(),
+                                          restart::leader_files::summary_name, summary_bytes);
   if (!content) return values;
   std::string_view text = as_text(*content);
   while (!text.empty()) {
@@ -40,7 +42,8 @@ std::map<std::string, std::string> read_summary(const LaunchDirectory& directory
 std::uint64_t seconds_since_sign(const LaunchDirectory& directory) {
   std::uint64_t sign_ns = directory.notice().written_ns;
   struct stat written {};
-  if (restart::system_calls().fstatat(directory.descriptor(), "summary", &written, 0) == 0)
+  if (restart::system_calls().fstatat(directory.descriptor(), restart::leader_files::summary_name,
+                                      &written, 0) == 0)
     sign_ns = std::max(sign_ns, restart::modified_ns(written));
   const std::uint64_t now_ns = restart::clock_ns(CLOCK_REALTIME);
   return sign_ns == 0 || now_ns < sign_ns ? 0 : (now_ns - sign_ns) / 1'000'000'000;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "restart/base/path_names.hpp"
+#include "restart/leader_files.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -77,8 +78,9 @@ void print_left(std::string_view command, const std::vector<LaunchStatus>& left)
     const std::string still = launch.what_stands_still();
     std::string why = failure != launch.summary.end() ? failure->second
                       : !still.empty()                ? still
-                      : launch.processes > 0          ? "its processes still run"
-                                                      : "see " + launch.path + "/leader.log";
+                      : launch.processes > 0
+                          ? "its processes still run"
+                          : "see " + launch.path + "/" + restart::leader_files::log_name;
     print_line(stderr, "mcr %.*s: %zu published and %zu open parts remain in %s: %s",
                static_cast<int>(command.size()), command.data(), launch.published, launch.open,
                launch.path.c_str(), why.c_str());

@@ -9,9 +9,8 @@
 #include <map>
 #include <vector>
 
-#include "aggregation/mcr/acting_as.hpp"
 #include "aggregation/mcr/files_below.hpp"
-#include "restart/base/durable_replace.hpp"
+#include "aggregation/mcr/make_stub.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -108,19 +107,14 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
           0 ||
       FileIdentity(now) != FileIdentity(found.status))
     return Error{Cause::system, "it was replaced meanwhile"};
-  // Root has the owner's rights for it: what lies at the name by now may be somebody else's.
-  auto acting = std::optional(MCR_TRY(ActingAs::begin(owner)));
-  restart::PendingFile pending =
-      MCR_TRY(restart::PendingFile::create(home, name_of(path), found.status.st_mode & 0777));
-  MCR_TRY(pending.file().write_at(0, restart::write_stub(leading_to(holder, found.stub, path))));
-  acting.reset();
-  if (::geteuid() != owner)
-    (void)restart::system_calls().fchown(pending.file().descriptor(), static_cast<uid_t>(-1),
-                                         found.status.st_gid);
-  acting.emplace(MCR_TRY(ActingAs::begin(owner)));
-  MCR_TRY(pending.finish(restart::Durability::durable));
-  link_again(parent_of(holder.container), found.stub.part, pending.file(), path);
-  return {};
+  StubToMake wanted;
+  wanted.stub = leading_to(holder, found.stub, path);
+  wanted.owner = owner;
+  wanted.group = found.status.st_gid;
+  wanted.mode = found.status.st_mode;
+  wanted.existing = restart::Existing::replaced;
+  wanted.containers = parent_of(holder.container);
+  return make_stub(home, name_of(path), wanted);
 }
 
 }  // namespace
@@ -131,16 +125,6 @@ bool MovedStubs::has_stub_of(const PartId& part, std::optional<uid_t> owner) con
     if (!owner || restart::is_believed(stub->second, *owner)) return true;
   }
   return false;
-}
-
-void link_again(const std::string& containers, const PartId& part, const File& stub,
-                const std::string& path) {
-  const auto status = stub.status();
-  const auto links = restart::StubLinks::list(containers);
-  if (!status || !links || links->fate(part, status->st_uid) == restart::StubLinks::Fate::unknown)
-    return;
-  if (restart::link_stub(containers, part, stub, path)) return;
-  links->remove(part);
 }
 
 Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) {

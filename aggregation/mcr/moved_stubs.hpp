@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "codecs/base/result.hpp"
-#include "restart/base/file.hpp"
 #include "restart/format/part_id.hpp"
 
 namespace mcr::aggregation {
@@ -31,10 +30,5 @@ struct MovedStubs {
 /// Looks at every file below `directory`. A stub whose part can be read nowhere, although a container
 /// below `directory` has it, is written anew, so that it leads to that container.
 Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run);
-
-/// Our link to the part's stub (gc=on), beside these containers, leads to `stub` at `path` from now on.
-/// A link to the old one would say that the program had given the part up.
-void link_again(const std::string& containers, const restart::PartId& part,
-                const restart::File& stub, const std::string& path);
 
 }  // namespace mcr::aggregation

@@ -17,11 +17,11 @@
 #include "aggregation/mcr/acting_as.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
+#include "aggregation/mcr/make_stub.hpp"
 #include "aggregation/mcr/moved_stubs.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
-#include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -59,12 +59,12 @@ bool needs_stub(const StoredSet& set, const StoredPart& part) {
   return !stub && stub.error().cause == Cause::damaged;
 }
 
-/// What was made for the set's owner gets the group that the container has, unless the directory gives
-/// its own. A file system where root is nobody refuses that, and it is the owner's all the same.
-void give_group(const File& home, const File& made, const StoredSet& set) {
+/// What is made for the set's owner in `home` gets the group that the container has, unless the
+/// directory gives its own.
+std::optional<gid_t> group_in(const File& home, const StoredSet& set) {
   const auto status = home.status();
-  if (::geteuid() == set.owner || !status || (status->st_mode & S_ISGID) != 0) return;
-  (void)restart::system_calls().fchown(made.descriptor(), static_cast<uid_t>(-1), set.group);
+  if (!status || (status->st_mode & S_ISGID) != 0) return std::nullopt;
+  return set.group;
 }
 
 /// Makes the directory with the rights of the set's owner; false where there is one.
@@ -91,7 +91,7 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
     const std::string name = part.below.substr(begin, slash - begin);
     const bool is_new = MCR_TRY(make_directory(set, home, name));
     File next = MCR_TRY(open_directory(set, home.descriptor(), name));
-    if (is_new) give_group(home, next, set);
+    if (is_new) give_group(next, set.owner, group_in(home, set));
     home = std::move(next);
     begin = slash + 1;
   }
@@ -113,8 +113,7 @@ bool may_make(const StoredPart& part) {
   return home && ::faccessat(home->descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/// Root makes the stub with the rights of the set's owner.
-Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
+Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   if (part.below.empty()) {
     return Error{Cause::system, "the container " + set.prefix +
                                     "* names a place outside of its own directory, and nothing is "
@@ -125,7 +124,8 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
                                     std::to_string(set.owner) +
                                     ": let that user, or root, run `mcr recover`"};
   }
-  restart::Stub stub;
+  StubToMake wanted;
+  restart::Stub& stub = wanted.stub;
   stub.part = part.part;
   stub.launch = set.name.launch;
   stub.sequence = set.name.sequence;
@@ -143,17 +143,12 @@ Result<void> make_stub(const StoredSet& set, const StoredPart& part) {
   if (is_there && (!S_ISREG(there.st_mode) || there.st_uid != set.owner ||
                    there.st_size > static_cast<off_t>(restart::Stub::max_bytes)))
     return Error{Cause::system, "somebody else's file lies there", EEXIST};
-  auto acting = std::optional(MCR_TRY(ActingAs::begin(set.owner)));
-  restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
-      home.descriptor(), name, (part.mode == 0 ? 0644 : part.mode) & 0777));
-  MCR_TRY(pending.file().write_at(0, restart::write_stub(stub)));
-  acting.reset();
-  give_group(home, pending.file(), set);
-  acting.emplace(MCR_TRY(ActingAs::begin(set.owner)));
-  MCR_TRY(pending.finish(restart::Durability::durable,
-                         is_there ? restart::Existing::replaced : restart::Existing::kept));
-  link_again(restart::parent_of(set.prefix), part.part, pending.file(), part.path);
-  return {};
+  wanted.owner = set.owner;
+  wanted.group = group_in(home, set);
+  if (part.mode != 0) wanted.mode = part.mode;
+  wanted.existing = is_there ? restart::Existing::replaced : restart::Existing::kept;
+  wanted.containers = restart::parent_of(set.prefix);
+  return make_stub(home.descriptor(), name, wanted);
 }
 
 /// A part that wants its stub, and its set.
@@ -243,7 +238,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     const auto claim = chosen(std::move(claims));
     const auto made = !claim    ? Result<void>(claim.error())
                       : dry_run ? Result<void>()
-                                : make_stub(*claim->first, *claim->second);
+                                : remake_stub(*claim->first, *claim->second);
     if (made) {
       remaking.stubs.push_back({path, claim->first->prefix});
     } else {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/make_stub.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aggregation/mcr/acting_as.hpp"
+#include "restart/base/system.hpp"
+#include "restart/stub_links.hpp"
+
+namespace mcr::aggregation {
+
+using restart::File;
+
+namespace {
+
+/// A link to the old stub would say that the program had given the part up.
+void link_again(const std::string& containers, const restart::Stub& stub, const File& made) {
+  const auto status = made.status();
+  const auto links = restart::StubLinks::list(containers);
+  if (!status || !links ||
+      links->fate(stub.part, status->st_uid) == restart::StubLinks::Fate::unknown)
+    return;
+  if (restart::link_stub(containers, stub.part, made, stub.path)) return;
+  links->remove(stub.part);
+}
+
+}  // namespace
+
+void give_group(const File& made, uid_t owner, std::optional<gid_t> group) {
+  if (!group || ::geteuid() == owner) return;
+  (void)restart::system_calls().fchown(made.descriptor(), static_cast<uid_t>(-1), *group);
+}
+
+Result<void> make_stub(int home, const std::string& name, const StubToMake& wanted) {
+  auto acting = std::optional(MCR_TRY(ActingAs::begin(wanted.owner)));
+  restart::PendingFile pending =
+      MCR_TRY(restart::PendingFile::create(home, name, wanted.mode & 0777));
+  MCR_TRY(pending.file().write_at(0, restart::write_stub(wanted.stub)));
+  // Only root may give a group that its owner is not in.
+  acting.reset();
+  give_group(pending.file(), wanted.owner, wanted.group);
+  acting.emplace(MCR_TRY(ActingAs::begin(wanted.owner)));
+  MCR_TRY(pending.finish(restart::Durability::durable, wanted.existing));
+  link_again(wanted.containers, wanted.stub, pending.file());
+  return {};
+}
+
+}  // namespace mcr::aggregation

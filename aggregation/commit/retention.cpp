@@ -40,22 +40,6 @@ bool same_directory(const std::string& a, const std::string& b) {
          FileIdentity(first) == FileIdentity(second);
 }
 
-/// Where a native member is: at its path, or kept aside; empty where neither is the container
-/// owner's file.
-std::string native_in_tree(const std::string& container, const IndexPlace& place,
-                           const restart::NativeMember& native, uid_t owner) {
-  const auto home = File::open(AT_FDCWD, place.base, O_PATH | O_DIRECTORY);
-  if (home && !place.below.empty()) {
-    const auto file = restart::open_file_beneath(home->descriptor(), place.below);
-    const auto status = file ? file->status() : Result<struct stat>(file.error());
-    if (status && status->st_uid == owner && status->st_ino == native.inode &&
-        static_cast<std::uint64_t>(status->st_size) == native.size) {
-      return place.text;
-    }
-  }
-  return restart::place_of_native(parent_of(container), native, {}, owner);
-}
-
 std::string prefix_of(const std::string& container) {
   // …launch-sequence.r0-7.h5: all but the last components after the sequence.
   const std::size_t ranks = container.rfind(".r");
@@ -182,14 +166,13 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   }
   for (const restart::NativeMember& native : identity.natives) {
     const IndexPlace place = place_in_tree(container.path, identity, native.path);
-    const std::string there =
-        native_in_tree(container.path, place, native, container.speaker.owner);
-    if (there.empty()) {
+    const auto there = open_native(container.path, place, native, container.speaker.owner, O_PATH);
+    if (!there) {
       set.lost_natives.push_back(place.text);
       continue;
     }
     set.account.wrote.insert(native.rank);
-    (there == place.text ? set.natives : set.kept_aside).push_back(there);
+    (there->is_aside ? set.kept_aside : set.natives).push_back(there->path);
   }
 }
 
@@ -242,6 +225,28 @@ Result<File> StoredPart::open() const {
   }
   const File home = MCR_TRY(File::open(AT_FDCWD, base, O_PATH | O_DIRECTORY));
   return restart::open_beneath(home.descriptor(), below, O_RDONLY);
+}
+
+Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
+                               const restart::NativeMember& native, uid_t owner, int flags) {
+  const auto is_it = [&](const Result<File>& file) {
+    const auto status = file ? file->status() : Result<struct stat>(file.error());
+    return status && S_ISREG(status->st_mode) && status->st_uid == owner &&
+           status->st_ino == native.inode &&
+           static_cast<std::uint64_t>(status->st_size) == native.size;
+  };
+  const auto base = File::open(AT_FDCWD, place.base, O_PATH | O_DIRECTORY);
+  if (base && !place.below.empty()) {
+    auto file = restart::open_beneath(base->descriptor(), place.below, flags);
+    if (is_it(file)) return OpenNative{*std::move(file), place.text, false};
+  }
+  std::string aside = restart::place_of_native(parent_of(container), native, {}, owner);
+  if (!aside.empty()) {
+    auto file = File::open(AT_FDCWD, aside, flags | O_NOFOLLOW | O_NONBLOCK);
+    if (is_it(file)) return OpenNative{*std::move(file), std::move(aside), true};
+  }
+  return Error{Cause::damaged, place.text + ", a native file of the set (rank " +
+                                   std::to_string(native.rank) + "), was replaced or removed"};
 }
 
 std::string name_prefix_of(const restart::SetIdentity& set) {

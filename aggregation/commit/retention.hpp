@@ -84,6 +84,17 @@ struct IndexPlace {
 IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,
                          const std::string& path);
 
+/// A native member of a container's set that is still there.
+struct OpenNative {
+  restart::File file;
+  std::string path;
+  bool is_aside = false;  ///< kept aside, because a newer file replaced it
+};
+/// Opens it with `flags` where the container's owner has it: at `place`, or kept aside. Cause::damaged:
+/// neither is that owner's file. With O_PATH the file need not be readable for this user.
+Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
+                               const restart::NativeMember& native, uid_t owner, int flags);
+
 /// Which whole sets replace others; each of `sets`, which must outlive this, is looked at once.
 class Replacements {
  public:

@@ -25,7 +25,6 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/masked_name.hpp"
-#include "restart/native_members.hpp"
 #include "restart/unpack.hpp"
 
 namespace mcr::aggregation {
@@ -129,32 +128,6 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   return replaced;
 }
 
-/// The native member, where the container's owner has it: at its path in the container's own tree, or
-/// kept aside.
-Result<restart::File> open_native(const restart::ContainerReader& container,
-                                  const restart::NativeMember& native, uid_t owner) {
-  const IndexPlace place = place_in_tree(container.name(), container.set(), native.path);
-  const auto is_it = [&](const Result<restart::File>& file) {
-    const auto status = file ? file->status() : Result<struct stat>(file.error());
-    return status && S_ISREG(status->st_mode) && status->st_uid == owner &&
-           status->st_ino == native.inode &&
-           static_cast<std::uint64_t>(status->st_size) == native.size;
-  };
-  const auto base = restart::File::open(AT_FDCWD, place.base, O_PATH | O_DIRECTORY);
-  if (base && !place.below.empty()) {
-    auto file = restart::open_file_beneath(base->descriptor(), place.below);
-    if (is_it(file)) return file;
-  }
-  const std::string aside =
-      restart::place_of_native(restart::parent_of(container.name()), native, {}, owner);
-  if (!aside.empty()) {
-    auto file = restart::File::open(AT_FDCWD, aside, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (is_it(file)) return file;
-  }
-  return Error{Cause::damaged, place.text + ", a native file of the set (rank " +
-                                   std::to_string(native.rank) + "), was replaced or removed"};
-}
-
 Result<void> copy(const restart::File& from, const restart::File& to, std::uint64_t bytes) {
   Bytes block(std::min<std::uint64_t>(bytes, 1U << 20));
   for (std::uint64_t at = 0; at < bytes; at += block.size()) {
@@ -175,16 +148,18 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
     const struct stat own = MCR_TRY(container->status());
     for (const restart::NativeMember& native : container->set().natives) {
       if (!is_wanted(command, native.rank)) continue;
-      const restart::File from = MCR_TRY(open_native(*container, native, own.st_uid));
+      const IndexPlace place = place_in_tree(container->name(), container->set(), native.path);
+      const OpenNative from =
+          MCR_TRY(open_native(container->name(), place, native, own.st_uid, O_RDONLY));
       const std::string below = restart::path_below(native.path, native.rank);
       const std::string target = command.directory + "/" + below;
       const std::size_t slash = below.rfind('/');
       const int home =
           MCR_TRY(directories.make(slash == std::string::npos ? "" : below.substr(0, slash)));
-      const struct stat status = MCR_TRY(from.status());
+      const struct stat status = MCR_TRY(from.file.status());
       restart::PendingFile pending = MCR_TRY(
           restart::PendingFile::create(home, restart::name_of(below), status.st_mode & 0777));
-      MCR_TRY(copy(from, pending.file(), native.size));
+      MCR_TRY(copy(from.file, pending.file(), native.size));
       const auto finished = pending.finish(restart::Durability::none, existing);
       if (!finished) {
         const bool is_there = finished.error().system_error == EEXIST;

@@ -92,7 +92,8 @@ void print_verified(const Verified& verified) {
 /// What is to be said of a directory beside its containers: its sets, and stubs that lead nowhere.
 struct VerifiedSet {
   std::string prefix;
-  std::string state;
+  std::string state;  ///< "damaged", or as wholeness_name() has it
+  std::string shown;  ///< the same for people: "damaged", or as state_name() has it
   bool is_of_one_file = false;
   std::vector<std::string> damage;
 };
@@ -157,7 +158,8 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
         set.is_unreadable || std::any_of(set.containers.begin(), set.containers.end(),
                                          [&](const auto& path) { return damaged.contains(path); });
     found.sets.push_back({set.prefix, is_damaged ? "damaged" : wholeness_name(set.wholeness),
-                          set.is_of_one_file, set.damaged});
+                          is_damaged ? "damaged" : state_name(set), set.is_of_one_file,
+                          set.damaged});
     for (std::string& differs : differing_access(set)) found.access.push_back(std::move(differs));
     for (const std::string& lost : set.lost_natives)
       found.damage.push_back(lost + ": a native file of " + set.prefix +
@@ -201,9 +203,7 @@ RunCommand declare_verify(CLI::App& app) {
     const VerifiedDirectory directory = verify_sets(*all, command->arguments);
     nlohmann::json sets = nlohmann::json::array();
     for (const VerifiedSet& set : directory.sets) {
-      const bool is_file = set.is_of_one_file && set.state == "whole";
-      if (!common.json)
-        print_line(stdout, "%-10s %s*", is_file ? "file" : set.state.c_str(), set.prefix.c_str());
+      if (!common.json) print_line(stdout, "%-10s %s*", set.shown.c_str(), set.prefix.c_str());
       sets.push_back({{"set", set.prefix},
                       {"state", set.state},
                       {"one_file", set.is_of_one_file},

@@ -150,6 +150,7 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   set.container_bytes += container.bytes;
   set.account.rank_count = set.rank_count;
   set.account.is_of_one_file = restart::is_of_one_file(identity.masked_name);
+  set.is_of_one_file |= is_of_one_file(identity);
   set.account.passed.insert(identity.passed_ranks.begin(), identity.passed_ranks.end());
   set.account.failed.insert(identity.failed_ranks.begin(), identity.failed_ranks.end());
   set.account.drifted |= identity.drifted;
@@ -176,12 +177,12 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
   }
 }
 
-bool is_of_one_path(const StoredSet& set) {
-  return std::all_of(set.parts.begin(), set.parts.end(),
-                     [&](const StoredPart& part) { return part.path == set.parts.front().path; });
-}
-
 }  // namespace
+
+bool is_of_one_file(const restart::SetIdentity& set) {
+  return set.rank_count > 1 && set.launch != packed_launch &&
+         restart::is_of_one_file(set.masked_name);
+}
 
 IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,
                          const std::string& path) {
@@ -320,7 +321,6 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       set.damaged.push_back(found->second);
       set.is_unreadable = true;
     }
-    set.is_of_one_file = set.account.is_of_one_file && set.rank_count > 1 && is_of_one_path(set);
     set.wholeness = wholeness(set.account);
     for (const std::string& path : set.lost_natives)
       set.damaged.push_back(path + ", a native file of the set, was replaced or removed");

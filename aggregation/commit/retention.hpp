@@ -20,6 +20,13 @@
 
 namespace mcr::aggregation {
 
+/// The launch that `mcr pack` writes into all its containers: it tells no sets apart.
+inline constexpr const char* packed_launch = "packed";
+
+/// True if the set consists of one file, which belongs to no other rank's, in a launch of several ranks:
+/// a set all the same, but no checkpoint of the job. A set that `mcr pack` made is none.
+bool is_of_one_file(const restart::SetIdentity& set);
+
 struct StoredPart {
   PartId part;
   std::uint32_t rank = 0;
@@ -47,9 +54,7 @@ struct StoredSet {
   std::map<std::string, restart::FileIdentity> read;  ///< by path of a container, what was read
   std::vector<StoredPart> parts;
   Account account;
-  /// Of one file, which belongs to no other rank's, in a launch of several ranks: a set all the same,
-  /// but no checkpoint of the job.
-  bool is_of_one_file = false;
+  bool is_of_one_file = false;  ///< is_of_one_file()
   Wholeness wholeness = Wholeness::unknown;
   std::uint64_t created_ns = 0;           ///< of its newest container
   std::uint64_t begun_ns = 0;             ///< when its first part was begun, by its node's clock

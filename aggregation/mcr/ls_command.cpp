@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "aggregation/commit/retention.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
@@ -15,7 +16,6 @@
 #include "codecs/solid/solid_frame.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/container_reader.hpp"
-#include "restart/masked_name.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -160,15 +160,10 @@ void print_note(const Listed& listed) {
              said.empty() ? "nothing is known of other ranks" : said.c_str());
 }
 
-bool is_of_one_file(const Listed& listed) {
-  return listed.set.rank_count > 1 && listed.parts.size() == 1 &&
-         restart::is_of_one_file(listed.set.masked_name);
-}
-
 std::string who_wrote(const Listed& listed) {
   const restart::SetIdentity& set = listed.set;
   const std::string count = std::to_string(set.rank_count);
-  if (is_of_one_file(listed))
+  if (is_of_one_file(listed.set))
     return "one file, of rank " + ranks_text(listed.parts) + " of " + count;
   return "ranks " + ranks_text(listed.parts) + " of " + count +
          (set.passed_ranks.empty() ? "" : " (others passed)");
@@ -232,7 +227,7 @@ nlohmann::json to_json(const Listed& listed) {
           {"passed_ranks", listed.set.passed_ranks},
           {"failed_ranks", listed.set.failed_ranks},
           {"note", listed.parts.empty() && listed.set.natives.empty()},
-          {"one_file", is_of_one_file(listed)},
+          {"one_file", is_of_one_file(listed.set)},
           {"scheme", listed.set.scheme},
           {"profile", listed.set.profile},
           {"writer", listed.set.writer},

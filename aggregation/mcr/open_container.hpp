@@ -10,9 +10,6 @@
 
 namespace mcr::aggregation {
 
-/// The launch that `mcr pack` writes into all its containers: it tells no sets apart.
-inline constexpr const char* packed_launch = "packed";
-
 /// Cause::unsupported where the file is no damaged container but what another program, such as
 /// h5repack, has made of one: HDF5 reads its datasets, and nothing is where the index says.
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::string& name);

@@ -24,7 +24,6 @@
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/masked_name.hpp"
 #include "restart/unpack.hpp"
 
 namespace mcr::aggregation {
@@ -57,13 +56,6 @@ bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
          std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
 }
 
-/// A set of one file is that file's newest writing or an older one; no other rank's file belongs to it.
-bool is_of_one_file(const restart::ContainerReader& container) {
-  const restart::SetIdentity& set = container.set();
-  return set.rank_count > 1 && set.launch != packed_launch &&
-         restart::is_of_one_file(set.masked_name);
-}
-
 /// Sets whose files have the same names would replace one another in the order of their containers'
 /// names: files of several sets, or of an older one, that look like one. Nothing is written then.
 Result<void> check_names(const Containers& containers, const UnpackCommand& command) {
@@ -77,7 +69,7 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
                        const std::string& path, std::uint32_t rank) -> Result<void> {
     if (!is_wanted(command, rank)) return {};
     const std::string below = restart::path_below(path, rank);
-    const First here{container.name(), key_of(container, part), is_of_one_file(container)};
+    const First here{container.name(), key_of(container, part), is_of_one_file(container.set())};
     const auto [there, is_first] = first.try_emplace(below, here);
     if (is_first || there->second.set == here.set) return {};
     if (there->second.is_alone && here.is_alone) return {};
@@ -111,8 +103,8 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   std::set<restart::PartId> replaced;
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
-    // Of a set of one file each writing replaces the one before.
-    const bool is_alone = is_of_one_file(*container.reader);
+    // A set of one file is that file's newest writing or an older one: each replaces the one before.
+    const bool is_alone = is_of_one_file(container.reader->set());
     const restart::SetIdentity& set = container.reader->set();
     for (std::size_t i = 0; i < records.size(); ++i) {
       const restart::PartEntry& entry = records[i].entry;

@@ -85,15 +85,6 @@ void add_bundled(const ContainerPlace& place, const OpenContainers& directory,
   }
 }
 
-/// True if the file belongs to `owner`, to root, or to a user who could have replaced `owner`'s files
-/// in that directory.
-bool is_believed_here(const File& file, const std::string& path, uid_t owner) {
-  const auto status = file.status();
-  if (!status || !S_ISREG(status->st_mode)) return false;
-  if (is_believed(status->st_uid, owner)) return true;
-  return Beside::in(parent_of(path)).believes(status->st_uid, owner);
-}
-
 /// What lies at a name: its stub, or what the note about a native file says (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
                                  uid_t owner, AtName& there, bool& is_native) {
@@ -104,12 +95,14 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
     return std::nullopt;
   }
   // What a neighbour has put there says nothing, and no rank of the set has a file there.
-  if (!is_believed_here(*file, path, owner)) return std::nullopt;
+  const auto status = file->status();
+  const bool is_believed =
+      status && S_ISREG(status->st_mode) && is_believed_in(parent_of(path), *status, owner);
+  if (!is_believed) return std::nullopt;
   there.kind = AtName::Kind::native_file;
   is_native = !is_stub_file(*file);
   if (is_native) {
-    const auto status = file->status();
-    auto note = status ? native_note_in(containers, path, *status) : std::nullopt;
+    auto note = native_note_in(containers, path, *status);
     if (!note) return std::nullopt;
     there.kind = AtName::Kind::stub;
     there.generation = {note->stub.launch, note->stub.sequence};

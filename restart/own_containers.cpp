@@ -13,8 +13,8 @@
 namespace mcr::restart {
 namespace {
 
-Error not_to_be_used(const std::string& path, const struct stat& inner, const struct stat& outer) {
-  const bool is_open = !Beside(outer, inner).is_no_more_open();
+Error not_to_be_used(const std::string& path, const struct stat& inner, const Beside& beside) {
+  const bool is_open = !beside.is_no_more_open();
   const std::string why = is_open
                               ? " may be written to by users who may not write to the directory "
                                 "above it"
@@ -50,9 +50,9 @@ Result<File> open_linked(const File& parent, const std::string& path) {
   if (is_ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return linked;
   // What matters is where it stands, not where the link does.
   const File above = MCR_TRY(File::open(linked.descriptor(), "..", O_PATH | O_DIRECTORY));
-  const struct stat outer = MCR_TRY(above.status());
-  if (Beside(outer, status).may_be_used()) return linked;
-  return not_to_be_used(path, status, outer);
+  const Beside beside = MCR_TRY(Beside::of(above, linked));
+  if (beside.may_be_used()) return linked;
+  return not_to_be_used(path, status, beside);
 }
 
 Result<File> open_usable(const File& parent, const std::string& path) {
@@ -61,28 +61,42 @@ Result<File> open_usable(const File& parent, const std::string& path) {
     const int number = opened.error().system_error;
     return number == ELOOP || number == ENOTDIR ? open_linked(parent, path) : std::move(opened);
   }
-  const struct stat outer = MCR_TRY(parent.status());
-  const struct stat inner = MCR_TRY(opened->status());
-  if (Beside(outer, inner).may_be_used()) return opened;
-  return not_to_be_used(path, inner, outer);
+  const Beside beside = MCR_TRY(Beside::of(parent, *opened));
+  if (beside.may_be_used()) return opened;
+  return not_to_be_used(path, MCR_TRY(opened->status()), beside);
+}
+
+/// What mkdir() is to be called with. A list that the new directory inherits says who may do what
+/// there, within the mask that the mode leaves it.
+Result<mode_t> mode_of_new(const File& parent) {
+  const bool inherits = has_default_list(parent);
+  return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));
+}
+
+/// One of this user's that was made before, with another umask.
+Result<void> close_as_far(const File& parent, const File& directory) {
+  const struct stat inner = MCR_TRY(directory.status());
+  const Beside beside = MCR_TRY(Beside::of(parent, directory));
+  if (inner.st_uid != ::geteuid() || beside.is_no_more_open()) return {};
+  const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
+  const mode_t mode =
+      (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
+  (void)system_calls().fchmod(directory.descriptor(), mode & 07777);
+  return {};
 }
 
 Result<File> make_usable(const File& parent, const std::string& path) {
-  const struct stat outer = MCR_TRY(parent.status());
   const std::string name = name_of(path);
-  if (system_calls().mkdirat(parent.descriptor(), name.c_str(), mode_beside(outer)) != 0 &&
-      errno != EEXIST) {
-    return system_error("cannot make directory", path);
+  const auto open = [&] { return open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY); };
+  auto there = open();
+  if (!there && there.error().system_error == ENOENT) {
+    if (system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent))) !=
+            0 &&
+        errno != EEXIST)
+      return system_error("cannot make directory", path);
+    there = open();
   }
-  // One that was made before, with another umask.
-  if (const auto there = open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY)) {
-    const struct stat inner = MCR_TRY(there->status());
-    if (inner.st_uid == ::geteuid() && !Beside(outer, inner).is_no_more_open()) {
-      const mode_t mode = (inner.st_mode & mode_beside(outer)) | (mode_beside(outer) & S_ISVTX) |
-                          (inner.st_mode & (S_ISVTX | S_ISGID));
-      (void)system_calls().fchmod(there->descriptor(), mode & 07777);
-    }
-  }
+  if (there) MCR_TRY(close_as_far(parent, *there));
   return open_usable(parent, path);
 }
 

@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
 #include "aggregation/commit/commit_options.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/stub_file.hpp"
@@ -30,8 +33,13 @@ bool has_containers(const restart::PartBegin& begin, const std::string& masked_n
   const std::size_t sequence_bytes = std::to_string(begin.sequence).size() + 1;  // with its dot
   const std::string prefix =
       of_its_set ? where.prefix : where.prefix.substr(0, where.prefix.size() - sequence_bytes);
-  return std::any_of(names->begin(), names->end(),
-                     [&](const std::string& name) { return name.starts_with(prefix); });
+  return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+    struct stat status {};
+    return name.starts_with(prefix) &&
+           restart::system_calls().fstatat(AT_FDCWD, (where.directory + "/" + name).c_str(),
+                                           &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           restart::is_believed_in(where.directory, status, ::geteuid());
+  });
 }
 
 std::optional<std::size_t> name_with_containers(const restart::PartBegin& begin, bool of_its_set) {
@@ -94,10 +102,15 @@ class Look {
   /// something else.
   [[nodiscard]] AtSibling look_at(const std::string& path, std::uint32_t rank) const {
     struct stat status {};
-    if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0 ||
-        !S_ISREG(status.st_mode))
+    if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
       return AtSibling::nothing;
+    }
     const auto file = restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+    if (const auto open = file ? file->status() : Result<struct stat>(file.error())) status = *open;
+    // What a neighbour has there is as if nothing lay there.
+    if (!S_ISREG(status.st_mode) ||
+        !restart::is_believed_in(restart::parent_of(path), status, ::geteuid()))
+      return AtSibling::nothing;
     if (file && restart::is_stub_file(*file)) {
       if (const auto stub = restart::read_stub_file(*file))
         return stub->rank == rank ? AtSibling::stub_of_its_rank : AtSibling::nothing;

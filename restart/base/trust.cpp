@@ -15,7 +15,7 @@ namespace {
 /// Filtered (containers' profiles answer EPERM), or older than Linux 5.6.
 bool is_missing(int number) { return number == ENOSYS || number == EPERM || number == EINVAL; }
 
-/// One component after another, none of which may be a link.
+/// Opens one component after another; a symbolic link at any of them is an error.
 Result<File> walk_beneath(int directory, const std::string& path, int flags, mode_t mode) {
   File above;
   int at = directory;
@@ -29,6 +29,8 @@ Result<File> walk_beneath(int directory, const std::string& path, int flags, mod
   }
   return File::open(at, path.substr(begin), flags | O_NOFOLLOW, mode);
 }
+
+constexpr mode_t write_and_enter = S_IWGRP | S_IXGRP;
 
 /// May others of the class enter `outer` and write there? What cannot be entered cannot be written to.
 bool may_write(const struct stat& status, mode_t write, mode_t search) {
@@ -58,7 +60,8 @@ Result<File> open_beneath(int directory, const std::string& path, int flags, mod
     errno = EXDEV;
     return system_error("cannot leave a directory by the path", path);
   }
-  const int all = flags | O_NOFOLLOW | O_NONBLOCK;
+  // openat2() takes no O_NONBLOCK beside O_PATH, with which nothing waits.
+  const int all = flags | O_NOFOLLOW | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK);
   if (path.find('/') == std::string::npos) return File::open(directory, path, all, mode);
   int descriptor = -1;
   do {
@@ -98,8 +101,10 @@ bool Beside::may_be_used() const {
 }
 
 bool Beside::is_no_more_open() const {
-  const bool group = may_write(inner_, S_IWGRP, S_IXGRP) && (outer_.st_mode & S_IXGRP) != 0;
-  const bool group_above = may_write(outer_, S_IWGRP, S_IXGRP) && inner_.st_gid == outer_.st_gid;
+  const bool group =
+      (inner_group_ & write_and_enter) == write_and_enter && (outer_.st_mode & S_IXGRP) != 0;
+  const bool group_above =
+      (outer_group_ & write_and_enter) == write_and_enter && inner_.st_gid == outer_.st_gid;
   const bool others = may_write(inner_, S_IWOTH, S_IXOTH) && (outer_.st_mode & S_IXOTH) != 0;
   const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
   if ((group && !group_above && !others_above) || (others && !others_above)) return false;

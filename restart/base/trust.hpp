@@ -42,12 +42,19 @@ bool is_own_link(const struct stat& status);
 class Beside {
  public:
   Beside() = default;  ///< both are root's, and closed to everybody else
-  Beside(const struct stat& outer, const struct stat& inner) : outer_(outer), inner_(inner) {}
+  Beside(const struct stat& outer, const struct stat& inner)
+      : outer_(outer),
+        inner_(inner),
+        outer_group_(outer.st_mode & S_IRWXG),
+        inner_group_(inner.st_mode & S_IRWXG) {}
   /// The directory at that path and the one above it, links followed; as above where they cannot be
   /// looked at.
   static Beside of(const std::string& directory);
   /// The same where the directory is open.
   static Beside of(const File& inner, const std::string& directory);
+  /// Both are open, perhaps by O_PATH. What their access lists give counts too, where it is asked who
+  /// may write.
+  static Result<Beside> of(const File& outer, const File& inner);
   /// For files that lie in the directory at that path itself.
   static Beside in(const std::string& directory);
 
@@ -72,7 +79,20 @@ class Beside {
  private:
   struct stat outer_ {};
   struct stat inner_ {};
+  mode_t outer_group_ = 0;  ///< rights of the group that owns it, where they stand in a mode
+  mode_t inner_group_ = 0;
 };
+
+/// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a user
+/// who could have replaced `owner`'s files there.
+bool is_believed_in(const std::string& directory, const struct stat& file, uid_t owner);
+
+/// As the kernel tells it, but with the rights of the group that owns the directory in the group's
+/// bits. With an access list these are the list's mask: the most that any named user or group may do.
+Result<struct stat> status_with_own_group(const File& directory);
+
+/// Whether what is made in the directory inherits an access list.
+bool has_default_list(const File& directory);
 
 /// The mode for a directory of ours in `outer`, before umask: what mkdir() is to be called with.
 mode_t mode_beside(const struct stat& outer);

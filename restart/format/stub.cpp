@@ -62,8 +62,10 @@ std::string text_for_people(const Stub& stub) {
   text +=
       "\nAny HDF5 program reads it as it is where HDF5_PLUGIN_PATH names the directory of mcr's "
       "plugin\n"
-      "(`mcr doctor` says which). To get the plain file back:\n\n"
-      "  mcr unpack THIS-FILE -d DIRECTORY\n";
+      "(`mcr doctor` says which). To get the plain file back (without --rank those of all ranks):"
+      "\n\n"
+      "  mcr unpack THIS-FILE --rank " +
+      std::to_string(stub.rank) + " -d DIRECTORY\n";
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,13 +27,43 @@ void prepare_hdf5() {
   ::setenv("HDF5_PLUGIN_PRELOAD", "::", 1);  // no plugin is looked for
 }
 
-int run(int count, char** words) {
+bool is_command(std::string_view name) {
+  const auto entries = all_commands();
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const CommandEntry& entry) { return entry.name == name; });
+}
+
+/// `mcr help` is `mcr --help`, `mcr help COMMAND` is `mcr COMMAND --help`.
+std::vector<std::string> without_help_command(std::vector<std::string> words) {
+  const auto first = std::find_if(words.begin(), words.end(),
+                                  [](const std::string& word) { return !word.starts_with('-'); });
+  if (first == words.end() || *first != "help") return words;
+  words.erase(first);
+  words.emplace_back("--help");
+  return words;
+}
+
+/// What is wrong, with the subcommand's name before it. An option that there is not is named even where
+/// an argument is missing, too: CLI11 complains of that first.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  std::string name = "mcr";
+  for (const CLI::App* const command : app.get_subcommands()) name += " " + command->get_name();
+  const std::vector<std::string> left = app.remaining(true);
+  const auto unknown = std::find_if(left.begin(), left.end(), [](const std::string& word) {
+    return word.size() > 1 && word.starts_with('-') && word != "--";
+  });
+  const std::string what = unknown == left.end() ? error.what() : "there is no option " + *unknown;
+  return name + ": " + what + "; `" + name + " --help` tells more";
+}
+
+int run(std::vector<std::string> words) {
   CLI::App app("Transparent checkpoints: many rank files as one compressed HDF5 container.");
   app.name("mcr");
-  app.set_version_flag("--version", "mcr " MCR_VERSION);
+  app.set_version_flag("-V,--version", "mcr " MCR_VERSION);
   app.require_subcommand(1);
   app.fallthrough();  // --json may stand behind the subcommand's name
   app.footer(
+      "`mcr help COMMAND` tells of a subcommand what `mcr COMMAND --help` does.\n"
       "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
       "data, 4 not finished in time.");
   CommonOptions common;
@@ -44,32 +75,32 @@ int run(int count, char** words) {
     commands.emplace_back(command, entry.declare(*command));
   }
   // What the parser has not read any more counts too.
-  const bool json =
-      std::find(words + 1, words + count, std::string_view("--json")) != words + count;
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   const auto failed = [json](const std::string& why) {
     if (json) print_json({{"error", why}});
     return exit_code::usage;
   };
-  char** const name =
-      std::find_if(words + 1, words + count, [](const char* word) { return word[0] != '-'; });
-  const auto entries = all_commands();
-  if (name != words + count && std::none_of(entries.begin(), entries.end(),
-                                            [&](const auto& it) { return it.name == *name; })) {
-    const std::string why =
-        "there is no command " + std::string(*name) + "; `mcr --help` lists them";
+  words = without_help_command(std::move(words));
+  const auto name = std::find_if(words.begin(), words.end(),
+                                 [](const std::string& word) { return !word.starts_with('-'); });
+  if (name != words.end() && !is_command(*name)) {
+    const std::string why = "there is no command " + *name + "; `mcr --help` lists them";
     print_line(stderr, "mcr: %s", why.c_str());
     return failed(why);
   }
-  try {  // CLI11 is a library that throws
-    app.parse(count, words);
+  try {                                        // CLI11 is a library that throws
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(words);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream errors;
-    const int status = app.exit(error, out, errors);
-    std::fputs(out.str().c_str(), stdout);
-    std::istringstream lines(errors.str());
-    for (std::string line; std::getline(lines, line);) print_line(stderr, "%s", line.c_str());
-    return status == 0 ? exit_code::success : failed(error.what());
+    if (error.get_exit_code() == 0) {  // help or version was asked for
+      std::ostringstream out;
+      app.exit(error, out, out);
+      std::fputs(out.str().c_str(), stdout);
+      return exit_code::success;
+    }
+    const std::string why = complaint(app, error);
+    print_line(stderr, "%s", why.c_str());
+    return failed(why);
   }
   for (const auto& [command, run_command] : commands) {
     if (command->parsed()) return run_command(common);
@@ -83,7 +114,7 @@ int run(int count, char** words) {
 int main(int count, char** words) {
   mcr::aggregation::prepare_hdf5();
   try {
-    return mcr::aggregation::run(count, words);
+    return mcr::aggregation::run({words + 1, words + count});
   } catch (const std::exception& error) {  // no memory, and what libraries throw
     mcr::aggregation::print_line(stderr, "mcr: %s", error.what());
     return mcr::aggregation::exit_code::failure;

@@ -270,7 +270,9 @@ RunCommand declare_unpack(CLI::App& app) {
                  "container, stub, or the beginning of a set's containers")
       ->required();
   app.add_option("-d,--directory", command->directory, "where the files go")->required();
-  app.add_option("--rank", command->ranks, "only these ranks")->delimiter(',');
+  app.add_option("--rank", command->ranks, "only these ranks")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
   app.add_flag("-f,--force", command->force, "replace files that are there");
   return [command](const CommonOptions& common) {

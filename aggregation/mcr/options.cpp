@@ -5,9 +5,11 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "aggregation/commit/retention.hpp"
 #include "restart/base/file.hpp"
@@ -87,6 +89,46 @@ std::string packed_container_in(const std::string& directory) {
     if (file && is_container(*file)) return path;
   }
   return {};
+}
+
+/// Why this user cannot look through the directory; nothing where he can, or where there is none.
+std::optional<Error> why_closed(const std::string& directory) {
+  if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
+  if (errno == ENOENT) return std::nullopt;
+  return restart::system_error("cannot read the directory", directory);
+}
+
+/// Names the first directories directly below `directory` that have containers; empty: none has.
+std::string directories_with_containers(const std::string& directory) {
+  constexpr std::size_t most_named = 3;
+  const auto names = restart::list_directory(AT_FDCWD, directory);
+  if (!names) return {};
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& name : *names) {
+    const std::string path = join(directory, name);
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) continue;
+    if (containers_in(path, "").empty() && containers_in(join(path, "mcr"), "").empty()) continue;
+    if (count == most_named) return text + ", …";
+    text += (count++ == 0 ? "" : ", ") + path;
+  }
+  return text;
+}
+
+/// The directory has no container of a job: says what it has instead.
+Error no_container_in(const std::string& directory) {
+  for (const std::string& closed : {directory, join(directory, "mcr")}) {
+    if (auto error = why_closed(closed)) return *std::move(error);
+  }
+  std::string text = directory + ": no container in it or in its mcr/";
+  if (const std::string packed = packed_container_in(directory); !packed.empty()) {
+    text = directory + ": no container of a job in it or in its mcr/; " + packed +
+           " is one as `mcr pack` makes them: name it itself";
+  } else if (const std::string below = directories_with_containers(directory); !below.empty()) {
+    text += "; directories below it have some: " + below + ": name one of them";
+  }
+  return Error{Cause::system, std::move(text), ENOENT};
 }
 
 /// Those whose owner may speak for the stub.
@@ -170,7 +212,7 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
     std::string beginning = restart::name_of(argument);
     if (beginning.ends_with('*')) beginning.pop_back();  // as `mcr verify` names a set
     found = containers_in(restart::parent_of(argument), beginning);
-    if (found.empty()) return missing;
+    if (found.empty()) return why_closed(restart::parent_of(argument)).value_or(missing);
     return found;
   }
   if (S_ISDIR(status.st_mode)) {
@@ -179,16 +221,7 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
       for (NamedContainer& container : containers_in(below, ""))
         found.push_back(std::move(container));
     }
-    if (found.empty()) {
-      const std::string packed = packed_container_in(argument);
-      return Error{
-          Cause::system,
-          argument + (packed.empty() ? ": no container in it or in its mcr/"
-                                     : ": no container of a job in it or in its mcr/; " + packed +
-                                           " is one as `mcr pack` makes them: name it "
-                                           "itself"),
-          ENOENT};
-    }
+    if (found.empty()) return no_container_in(argument);
     return found;
   }
   if (!S_ISREG(status.st_mode)) {

@@ -36,7 +36,7 @@ struct NamedContainer {
 
 /// Containers that `argument` names: a container; a stub (all containers of its set); a directory
 /// (all of jobs that lie in it or in its mcr/); or the beginning of containers' paths. Sorted; none
-/// is Cause::system with ENOENT.
+/// is Cause::system with ENOENT, a directory that this user may not read is Cause::system with EACCES.
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument);
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 

@@ -213,7 +213,8 @@ struct Remaking {
 };
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   auto sets = sets_in(directory, "recover");
-  if (!sets && sets.error().system_error != ENOENT) return sets.error();
+  const int problem = sets ? 0 : sets.error().system_error;
+  if (!sets && problem != ENOENT && problem != EACCES) return sets.error();
   MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
   // Containers further below are asked for moved stubs alone.
   if (!sets && moved.containers > 0) sets = SetsIn{};

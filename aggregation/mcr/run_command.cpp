@@ -71,13 +71,19 @@ std::string filled(std::string_view text, const std::vector<Hole>& holes) {
 /// so that the program begins anew.
 std::vector<std::string> restart_words(const RunWords& words) {
   if (words.restart.empty()) return {};
+  const auto from_beginning = [](const std::string& why) {
+    print_line(stderr, "mcr run: %s: the command is run again as it was, without --restart",
+               why.c_str());
+    return std::vector<std::string>();
+  };
   const auto containers = find_containers(words.directory);
-  if (!containers) return {};
+  if (!containers)
+    return from_beginning("there is no whole set to go on from: " + containers.error().message);
   std::vector<std::string> unreadable;
   auto sets = stored_sets(*containers, unreadable);
   leave_out_others(sets, ::geteuid(), "run");
   const StoredSet* const newest = newest_sound(sets, "run");
-  if (newest == nullptr) return {};
+  if (newest == nullptr) return from_beginning("there is no whole set in " + words.directory);
   std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;
   const std::vector<Hole> holes = {{"{set}", in_quotes(newest->name.masked_name)},
                                    {"{file}", in_quotes(first)},

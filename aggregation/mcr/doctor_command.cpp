@@ -172,7 +172,7 @@ class Doctor {
     // A stage of its own: it is there if, and only if, something was to be captured.
     Captured captured = Captured::nothing;
     if (std::filesystem::exists(stage, ignored)) {
-      (void)drain_stage(stage, 600'000).has_value();
+      (void)drain_stage("doctor", stage, 600'000).has_value();
       // Where the user's connector text says where traces go, that is stronger.
       const bool has_other_traces =
           original_variable("HDF5_VOL_CONNECTOR").find("trace=") != std::string::npos;

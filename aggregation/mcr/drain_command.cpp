@@ -29,7 +29,7 @@ RunCommand declare_drain(CLI::App& app) {
     if (!limit) return print_error(common, "drain", limit.error());
     const auto stage = stage_path(words->stage);
     if (!stage) return print_error(common, "drain", stage.error());
-    const auto drained = drain_stage(*stage, *limit);
+    const auto drained = drain_stage("drain", *stage, *limit);
     if (!drained) return print_error(common, "drain", drained.error());
     if (common.json)
       print_json({{"complete", drained->complete}, {"left", to_json(drained->left)}});
@@ -37,7 +37,7 @@ RunCommand declare_drain(CLI::App& app) {
       if (!common.json) print_line(stdout, "all is committed");
       return exit_code::success;
     }
-    print_left("drain", drained->left);
+    print_left("drain", *stage, drained->left);
     bool anybody_tries = false;
     for (const LaunchStatus& launch : drained->left) anybody_tries |= launch.has_leader;
     return anybody_tries ? exit_code::pending : exit_code::failure;

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/mcr/launch_report.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <system_error>
 
+#include "aggregation/mcr/staged_parts.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/leader_files.hpp"
 
 namespace mcr::aggregation {
 namespace {
 
-std::uint64_t number(const LaunchStatus& launch, const char* key) {
+std::string value(const LaunchStatus& launch, const char* key) {
   const auto found = launch.summary.find(key);
-  return found == launch.summary.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
+  return found == launch.summary.end() ? std::string() : found->second;
+}
+
+std::uint64_t number(const LaunchStatus& launch, const char* key) {
+  return std::strtoull(value(launch, key).c_str(), nullptr, 10);
 }
 
 std::string name_of(const LaunchStatus& launch) { return restart::name_of(launch.path); }
@@ -22,7 +33,74 @@ std::string leader_text(const LaunchStatus& launch) {
   return launch.what_stands_still().empty() ? "yes" : "stands still";
 }
 
+/// The first of the system's errors whose text is in `message`; 0: none of them is.
+int error_number_in(const std::string& message) {
+  for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO, ESTALE, ENOENT}) {
+    if (message.find(std::generic_category().message(number)) != std::string::npos) return number;
+  }
+  return 0;
+}
+
+/// What is wrong with the directory, and what the user does about it.
+std::string remedy_text(int number, const std::string& directory, std::uint64_t bytes) {
+  const std::string need = bytes > 0 ? " (up to " + size_text(bytes) + " needed)" : "";
+  switch (number) {
+    case ENOSPC:
+      return "no room on " + directory + need + ": make room";
+    case EDQUOT:
+      return "your quota on " + directory + " is used up" + need + ": make room";
+    case EFBIG:
+      return "a container for " + directory + " is larger than files may be" + need +
+             ": raise `ulimit -f`";
+    case EROFS:
+      return directory + " is read-only now: files cannot be written there";
+    case EACCES:
+    case EPERM:
+      return "no permission to write in " + directory;
+    default:
+      return directory + " cannot be written: " + std::generic_category().message(number);
+  }
+}
+
+/// Says once of each launch that a failed commit is waited for.
+class FailureNotes {
+ public:
+  FailureNotes(std::string_view command, std::string stage)
+      : command_(command), stage_(std::move(stage)) {}
+
+  void look() {
+    constexpr auto interval = std::chrono::seconds(1);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < interval) return;
+    last_ = now;
+    const auto launches = look_at_stage(stage_);
+    if (!launches) return;
+    for (const LaunchStatus& launch : *launches) {
+      const std::string text = launch.published > 0 ? failure_text(stage_, launch) : std::string();
+      if (text.empty() || !told_.insert(launch.path).second) continue;
+      if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);  // the progress bar
+      print_line(stderr, "mcr %s: waiting for storage: %s", command_.c_str(), text.c_str());
+    }
+  }
+
+ private:
+  std::string command_;
+  std::string stage_;
+  std::set<std::string> told_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
+
+std::string failure_text(const std::string& stage, const LaunchStatus& launch) {
+  const std::string failure = value(launch, "last_failure");
+  const int number = error_number_in(failure);
+  const std::vector<StagedPart> parts = published_parts(stage, launch);
+  if (number == 0 || parts.empty()) return failure;
+  std::uint64_t bytes = 0;
+  for (const StagedPart& part : parts) bytes += part.bytes;
+  return remedy_text(number, restart::parent_of(parts.front().path), bytes);
+}
 
 nlohmann::json to_json(const LaunchStatus& launch) {
   nlohmann::json summary = nlohmann::json::object();
@@ -50,7 +128,7 @@ nlohmann::json to_json(const std::vector<LaunchStatus>& launches) {
   return all;
 }
 
-void print_launches(const std::vector<LaunchStatus>& launches) {
+void print_launches(const std::string& stage, const std::vector<LaunchStatus>& launches) {
   Table table({"launch", "leader", "processes", "open", "published", "kept", "stage", "sets", "raw",
                "stored"},
               {false, false, true, true, true, true, true, true, true, true});
@@ -65,6 +143,8 @@ void print_launches(const std::vector<LaunchStatus>& launches) {
   for (const LaunchStatus& launch : launches) {
     const std::string still = launch.what_stands_still();
     if (!still.empty()) print_line(stdout, "%s: %s", name_of(launch).c_str(), still.c_str());
+    if (const std::string failure = failure_text(stage, launch); !failure.empty())
+      print_line(stdout, "%s: last failure: %s", name_of(launch).c_str(), failure.c_str());
     if (launch.needs_leader()) {
       print_line(stdout, "%s: no leader sees to it: `mcr recover` starts one",
                  name_of(launch).c_str());
@@ -72,12 +152,13 @@ void print_launches(const std::vector<LaunchStatus>& launches) {
   }
 }
 
-void print_left(std::string_view command, const std::vector<LaunchStatus>& left) {
+void print_left(std::string_view command, const std::string& stage,
+                const std::vector<LaunchStatus>& left) {
   for (const LaunchStatus& launch : left) {
-    const auto failure = launch.summary.find("last_failure");
+    const std::string failure = failure_text(stage, launch);
     const std::string still = launch.what_stands_still();
-    std::string why = failure != launch.summary.end() ? failure->second
-                      : !still.empty()                ? still
+    std::string why = !failure.empty() ? failure
+                      : !still.empty() ? still
                       : launch.processes > 0
                           ? "its processes still run"
                           : "see " + launch.path + "/" + restart::leader_files::log_name;
@@ -87,9 +168,14 @@ void print_left(std::string_view command, const std::vector<LaunchStatus>& left)
   }
 }
 
-Result<Drained> drain_stage(const std::string& stage, std::uint64_t limit_ms) {
+Result<Drained> drain_stage(std::string_view command, const std::string& stage,
+                            std::uint64_t limit_ms) {
   ProgressBar bar("draining");
-  return wait_until_drained(stage, limit_ms, bar.function());
+  FailureNotes notes(command, stage);
+  return wait_until_drained(stage, limit_ms, [&](std::uint64_t done, std::uint64_t in_all) {
+    bar.show(done, in_all);
+    notes.look();
+  });
 }
 
 }  // namespace mcr::aggregation

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aggregation/leader/launches.hpp"
@@ -13,12 +14,17 @@ namespace mcr::aggregation {
 
 nlohmann::json to_json(const LaunchStatus& launch);
 nlohmann::json to_json(const std::vector<LaunchStatus>& launches);
-void print_launches(const std::vector<LaunchStatus>& launches);
+void print_launches(const std::string& stage, const std::vector<LaunchStatus>& launches);
+
+/// Why the launch's last commit failed, in plain words; empty: none failed.
+std::string failure_text(const std::string& stage, const LaunchStatus& launch);
 
 /// Why parts are still there, one line for each launch, on standard error.
-void print_left(std::string_view command, const std::vector<LaunchStatus>& left);
+void print_left(std::string_view command, const std::string& stage,
+                const std::vector<LaunchStatus>& left);
 
-/// Drains the stage with a progress bar.
-Result<Drained> drain_stage(const std::string& stage, std::uint64_t limit_ms);
+/// Drains the stage with a progress bar, and says on standard error what it waits for where commits fail.
+Result<Drained> drain_stage(std::string_view command, const std::string& stage,
+                            std::uint64_t limit_ms);
 
 }  // namespace mcr::aggregation

@@ -21,7 +21,9 @@
 #include "aggregation/mcr/moved_stubs.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/sound_set.hpp"
+#include "aggregation/mcr/staged_parts.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -258,6 +260,46 @@ void print_left_out(const std::vector<std::string>& directories) {
     print_line(stderr, "mcr recover: nor at %zu more", directories.size() - most_lines);
 }
 
+/// What lies in a stage and is to be brought to storage.
+struct Staged {
+  std::size_t published = 0;
+  std::size_t open = 0;  ///< of dead writers
+  std::vector<StagedPart> parts;
+};
+
+Result<Staged> look_for_parts(const std::string& stage) {
+  Staged staged;
+  for (const LaunchStatus& launch : MCR_TRY(look_at_stage(stage))) {
+    staged.published += launch.published;
+    staged.open += launch.processes == 0 ? launch.open : 0;
+    for (StagedPart& part : published_parts(stage, launch)) staged.parts.push_back(std::move(part));
+  }
+  return staged;
+}
+
+void print_remade(const Remaking& remade, bool dry_run) {
+  const std::string would = dry_run ? "would be" : "was";
+  for (const std::string& path : remade.mended)
+    print_line(stdout, "stub %s led to its container again: %s", would.c_str(), path.c_str());
+  for (const Remade& stub : remade.stubs)
+    print_line(stdout, "stub %s made again: %s", would.c_str(), stub.path.c_str());
+}
+
+/// What was in the stage at first, and what became of it.
+void print_staged(const Staged& staged, const std::string& stage, bool dry_run) {
+  std::string what = restart::counted(staged.published, "published part");
+  if (staged.open > 0) what += " and " + std::to_string(staged.open) + " that dead writers left";
+  what += " in " + stage;
+  if (dry_run) return print_line(stdout, "%s would be brought to storage", what.c_str());
+  const auto left = look_for_parts(stage);
+  const std::string outcome =
+      outcome_text(outcome_of(staged.parts, left ? left->parts : std::vector<StagedPart>{}));
+  print_line(stdout, "%s%s%s", what.c_str(), outcome.empty() ? "" : ": ", outcome.c_str());
+  if (staged.open > 0 && left && left->open == 0)
+    print_line(stdout,
+               "what dead writers had flushed is in plain files, the rest was never closed");
+}
+
 }  // namespace
 
 RunCommand declare_recover(CLI::App& app) {
@@ -277,17 +319,11 @@ RunCommand declare_recover(CLI::App& app) {
     if (!limit) return print_error(common, "recover", limit.error());
     const auto stage = stage_path(words->stage);
     if (!stage) return print_error(common, "recover", stage.error());
-    const auto before = look_at_stage(*stage);
+    const auto before = look_for_parts(*stage);
     if (!before) return print_error(common, "recover", before.error());
-    std::size_t published = 0;
-    std::size_t open = 0;
-    for (const LaunchStatus& launch : *before) {
-      published += launch.published;
-      open += launch.processes == 0 ? launch.open : 0;
-    }
     Drained drained{true, {}};
     if (!words->dry_run) {
-      auto waited = drain_stage(*stage, *limit);
+      auto waited = drain_stage("recover", *stage, *limit);
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
       // Directories of launches that are over, with nothing or with kept parts in them, go too.
@@ -305,35 +341,28 @@ RunCommand declare_recover(CLI::App& app) {
         print_line(stderr, "mcr recover: no stub at %s", failure.c_str());
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
-      for (const std::string& path : remade->mended) {
-        mended.push_back(path);
-        if (!common.json) print_line(stdout, "stub leads to its container again: %s", path.c_str());
-      }
-      for (const Remade& stub : remade->stubs) {
+      for (const std::string& path : remade->mended) mended.push_back(path);
+      for (const Remade& stub : remade->stubs)
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});
-        if (!common.json) print_line(stdout, "stub made again: %s", stub.path.c_str());
-      }
+      if (!common.json) print_remade(*remade, words->dry_run);
     }
     if (common.json) {
-      print_json({{"published", published},
-                  {"left_open", open},
+      print_json({{"dry_run", words->dry_run},
+                  {"published", before->published},
+                  {"left_open", before->open},
                   {"complete", drained.complete},
                   {"left", to_json(drained.left)},
                   {"mended", mended},
                   {"stubs", stubs}});
-    } else if (published + open == 0) {
-      print_line(stdout, "nothing was left to recover in the stage %s", stage->c_str());
-    } else {
-      print_line(stdout, "%zu published parts and %zu of dead writers in %s%s", published, open,
-                 stage->c_str(),
-                 words->dry_run     ? ""
-                 : drained.complete ? ": all dealt with"
-                                    : "");
+    } else if (before->published + before->open > 0) {
+      print_staged(*before, *stage, words->dry_run);
+    } else if (stubs.empty() && mended.empty() && !has_failed) {
+      print_line(stdout, "nothing is left to recover in the stage %s", stage->c_str());
     }
     if (drained.complete) {
       return has_failed ? exit_code::failure : has_damage ? exit_code::damaged : exit_code::success;
     }
-    print_left("recover", drained.left);
+    print_left("recover", *stage, drained.left);
     bool anybody_tries = false;
     for (const LaunchStatus& launch : drained.left) anybody_tries |= launch.has_leader;
     return anybody_tries ? exit_code::pending : exit_code::failure;

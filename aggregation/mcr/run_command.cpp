@@ -134,7 +134,7 @@ RunCommand declare_run(CLI::App& app) {
     const Watch launches({*stage}, Watch::For::creations);
     auto status = run_program(words->command, captured_environment(), common.json);
     if (!status) return not_started(common, status.error());
-    auto drained = drain_stage(*stage, *limit);
+    auto drained = drain_stage("run", *stage, *limit);
     if (!drained) return print_error(common, "run", drained.error());
     unsigned starts = 1;
     for (; *status != 0 && !is_interrupted(*status) && starts <= words->retries; ++starts) {
@@ -143,7 +143,7 @@ RunCommand declare_run(CLI::App& app) {
       if (again.empty()) again = words->command;
       status = run_program(again, captured_environment(), common.json);
       if (!status) return not_started(common, status.error());
-      drained = drain_stage(*stage, *limit);
+      drained = drain_stage("run", *stage, *limit);
       if (!drained) return print_error(common, "run", drained.error());
     }
     const bool captured = had_stage ? launches.take() : std::filesystem::exists(*stage, ignored);
@@ -160,7 +160,7 @@ RunCommand declare_run(CLI::App& app) {
       print_line(stderr, "mcr run: no file was captured on this node; `mcr doctor --%s` says why",
                  command.c_str());
     }
-    print_left("run", drained->left);
+    print_left("run", *stage, drained->left);
     if (*status != 0) return *status;
     if (!drained->complete) return exit_code::pending;
     return captured ? exit_code::success : exit_code::failure;

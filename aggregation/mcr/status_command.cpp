@@ -23,7 +23,7 @@ RunCommand declare_status(CLI::App& app) {
     } else if (launches->empty()) {
       print_line(stdout, "nothing in %s", path->c_str());
     } else {
-      print_launches(*launches);
+      print_launches(*path, *launches);
     }
     return exit_code::success;
   };

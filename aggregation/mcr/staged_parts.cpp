@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/mcr/staged_parts.hpp"
+
+#include <fcntl.h>
+
+#include <set>
+
+#include "restart/base/file.hpp"
+#include "restart/stub_file.hpp"
+
+namespace mcr::aggregation {
+
+using restart::File;
+using restart::LaunchDirectory;
+
+std::vector<StagedPart> published_parts(const std::string& stage, const LaunchStatus& launch) {
+  std::vector<StagedPart> parts;
+  const auto directory = LaunchDirectory::open_in(stage, launch.path);
+  const auto ids = directory ? directory->list(LaunchDirectory::State::published)
+                             : Result<std::vector<restart::PartId>>(directory.error());
+  if (!ids) return parts;
+  for (const restart::PartId& id : *ids) {
+    const auto journal = directory->journal(LaunchDirectory::State::published, id);
+    if (journal)
+      parts.push_back({id, journal->begin.path, journal->publish ? journal->publish->size : 0});
+  }
+  return parts;
+}
+
+Outcome outcome_of(const std::vector<StagedPart>& parts, const std::vector<StagedPart>& waiting) {
+  std::set<restart::PartId> left;
+  for (const StagedPart& part : waiting) left.insert(part.id);
+  Outcome outcome;
+  for (const StagedPart& part : parts) {
+    if (left.contains(part.id)) {
+      ++outcome.waiting;
+      continue;
+    }
+    const auto file = File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (file && !restart::is_stub_file(*file)) {
+      ++outcome.native;
+      continue;
+    }
+    const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
+    ++(stub && stub->part == part.id ? outcome.committed : outcome.gone);
+  }
+  return outcome;
+}
+
+std::string outcome_text(const Outcome& outcome) {
+  std::string text;
+  const auto add = [&](std::size_t count, const std::string& words) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + words;
+  };
+  add(outcome.committed, "committed");
+  add(outcome.native, outcome.native == 1 ? "written as a plain file" : "written as plain files");
+  add(outcome.gone, "no longer at " + std::string(outcome.gone == 1 ? "its path" : "their paths") +
+                        " (renamed, removed, or replaced by a newer file)");
+  add(outcome.waiting, "still in the stage");
+  return text;
+}
+
+}  // namespace mcr::aggregation

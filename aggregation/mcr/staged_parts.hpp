@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The files whose bytes wait in a stage: where they belong, how large they are, and what became of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "aggregation/leader/launches.hpp"
+#include "restart/format/part_id.hpp"
+
+namespace mcr::aggregation {
+
+struct StagedPart {
+  restart::PartId id;
+  std::string path;  ///< of the program's file
+  std::uint64_t bytes = 0;
+};
+
+/// The launch's published parts. Those whose journal cannot be read are left out.
+std::vector<StagedPart> published_parts(const std::string& stage, const LaunchStatus& launch);
+
+/// What lies now at the paths of parts that have left the stage.
+struct Outcome {
+  std::size_t committed = 0;
+  std::size_t native = 0;   ///< plain files
+  std::size_t waiting = 0;  ///< still in the stage
+  std::size_t gone = 0;     ///< renamed, removed, or followed by a newer file of the same name
+};
+Outcome outcome_of(const std::vector<StagedPart>& parts, const std::vector<StagedPart>& waiting);
+
+/// "12 committed, 1 written as a plain file".
+std::string outcome_text(const Outcome& outcome);
+
+}  // namespace mcr::aggregation

@@ -168,14 +168,19 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
 
 Result<Container> open_wanted(const NamedContainer& named) {
   Container container{MCR_TRY(open_container(named.path)), {}};
-  if (named.sets.empty()) return container;
   const auto& records = *MCR_TRY(container.reader->parts());
+  if (named.sets.empty()) return container;
   for (std::size_t i = 0; i < container.reader->set().bundled.size(); ++i) {
     const restart::SetIdentity set = restart::set_of_part(container.reader->set(), i);
     if (!name_prefix_of(set).starts_with(named.sets))
       container.without.insert(records[i].entry.part);
   }
   return container;
+}
+
+Error with_remedy(Error error, const std::string& remedy) {
+  if (error.cause == Cause::damaged) error.message += remedy;
+  return error;
 }
 
 /// What one argument stands for, less what does not count for this user (restart::Beside) where there is
@@ -185,7 +190,11 @@ Result<Containers> open_named(const std::string& argument) {
   Containers others;
   std::set<uid_t> owners;
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
-    Container container = MCR_TRY(open_wanted(named));
+    auto opened = open_wanted(named);
+    if (!opened)
+      return with_remedy(opened.error(),
+                         "; none of its ranks comes back: `mcr latest` names the newest whole set");
+    Container container = *std::move(opened);
     const struct stat status = MCR_TRY(container.reader->status());
     const bool is_own =
         restart::Beside::of(restart::parent_of(named.path)).believes(status.st_uid, ::geteuid());
@@ -248,16 +257,19 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   }
   MCR_TRY(check_names(containers, command));
   const auto replaced = MCR_TRY(replaced_parts(containers));
+  const std::string others =
+      command.ranks.empty() ? "; `mcr verify` says which ranks come back, --rank takes them" : "";
   restart::UnpackReport all;
   for (const Container& container : containers) {
     options.without = replaced;
     options.without.insert(container.without.begin(), container.without.end());
-    restart::UnpackReport report =
-        MCR_TRY(restart::unpack(*container.reader, command.directory, options));
-    all.bytes += report.bytes;
-    all.files.insert(all.files.end(), report.files.begin(), report.files.end());
+    const auto report = restart::unpack(*container.reader, command.directory, options);
+    if (!report) return with_remedy(report.error(), others);
+    all.bytes += report->bytes;
+    all.files.insert(all.files.end(), report->files.begin(), report->files.end());
   }
-  MCR_TRY(copy_natives(containers, command, all));
+  if (const auto copied = copy_natives(containers, command, all); !copied)
+    return with_remedy(copied.error(), others);
   if (all.files.empty()) return Error{Cause::usage, nothing_unpacked(containers)};
   return all;
 }
@@ -277,16 +289,7 @@ RunCommand declare_unpack(CLI::App& app) {
   app.add_flag("-f,--force", command->force, "replace files that are there");
   return [command](const CommonOptions& common) {
     const auto report = unpack_all(*command);
-    if (!report) {
-      const bool may_be_partial = report.error().cause == Cause::damaged && command->ranks.empty();
-      return print_error(
-          common, "unpack",
-          may_be_partial
-              ? Error{Cause::damaged, report.error().message +
-                                          "; `mcr verify` names the ranks that do not come back, "
-                                          "--rank the others"}
-              : report.error());
-    }
+    if (!report) return print_error(common, "unpack", report.error());
     if (common.json) {
       print_json(
           {{"directory", command->directory}, {"files", report->files}, {"bytes", report->bytes}});

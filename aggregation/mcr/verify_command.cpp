@@ -18,6 +18,7 @@
 #include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/container_name.hpp"
 #include "restart/native_members.hpp"
 #include "restart/open_part.hpp"
 #include "restart/stub_file.hpp"
@@ -35,15 +36,19 @@ struct VerifyCommand {
 struct Verified {
   std::string name;
   restart::VerifyReport report;
+  bool opens = true;         ///< and its parts are known; else none of them comes back
+  bool has_tables = true;    ///< else nobody has looked at its parts
+  bool whole_parts = false;  ///< each part was put together
 };
 
 /// An error where the file is none of ours.
 Result<Verified> verify_one(const std::string& name, const restart::VerifyOptions& options) {
-  Verified verified{name, {}};
+  Verified verified{name, {}, true, true, options.whole_parts};
   const auto container = open_container(name);
   if (!container && container.error().cause == Cause::usage) return container.error();
   if (!container) {
     verified.report.damage.push_back(container.error().message);
+    verified.opens = false;
     return verified;
   }
   auto report = restart::verify_container(**container, options);
@@ -51,6 +56,8 @@ Result<Verified> verify_one(const std::string& name, const restart::VerifyOption
     verified.report = std::move(*report);
   } else {
     verified.report.damage.push_back(report.error().message);
+    verified.opens = (*container)->parts().has_value();
+    verified.has_tables = false;
   }
   return verified;
 }
@@ -71,11 +78,30 @@ Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
   return all;
 }
 
+/// Which ranks a damaged container does not give back. Where it does not open, its name tells whose parts
+/// were in it.
+std::string lost_ranks_text(const Verified& verified) {
+  std::string ranks;
+  for (const std::uint32_t rank : verified.report.damaged_ranks)
+    ranks += " " + std::to_string(rank);
+  if (!ranks.empty()) return "ranks that do not come back:" + ranks;
+  if (verified.opens && !verified.has_tables)
+    return "its tables are damaged: `mcr unpack --rank N` tries what comes back of a rank";
+  if (verified.opens) {
+    return verified.whole_parts
+               ? "all of its ranks come back"
+               : "which ranks come back is not known (without --frames-only it is)";
+  }
+  const auto name = restart::parse_container_name(restart::name_of(verified.name));
+  const std::string of = name ? ", ranks " + std::to_string(name->first_rank) + " to " +
+                                    std::to_string(name->last_rank)
+                              : "";
+  return "none of its files comes back" + of;
+}
+
 void print_verified(const Verified& verified) {
   const restart::VerifyReport& report = verified.report;
   for (const std::string& damage : report.damage) print_line(stdout, "%s", damage.c_str());
-  std::string ranks;
-  for (const std::uint32_t rank : report.damaged_ranks) ranks += " " + std::to_string(rank);
   if (report.damage.empty() && report.parts == 0) {
     print_line(stdout, "%s: sound: a note about its set, without parts", verified.name.c_str());
   } else if (report.damage.empty()) {
@@ -84,8 +110,7 @@ void print_verified(const Verified& verified) {
                restart::counted(report.frames, "frame").c_str(),
                size_text(report.raw_bytes).c_str());
   } else {
-    print_line(stdout, "%s: DAMAGED; ranks that do not come back:%s", verified.name.c_str(),
-               ranks.empty() ? " none or unknown" : ranks.c_str());
+    print_line(stdout, "%s: DAMAGED; %s", verified.name.c_str(), lost_ranks_text(verified).c_str());
   }
 }
 

@@ -80,7 +80,8 @@ struct Generation {
   std::map<std::string, Member> members;  ///< by path
   std::set<PartId> parts;  ///< of its containers, those too that were amended: a copy may name one
   std::size_t containers = 0;
-  bool damaged = false;  ///< a container of it cannot be read
+  bool damaged = false;           ///< a container of it cannot be read, or a native member is gone
+  std::string damaged_container;  ///< the path of one that cannot be read; empty: each can be
 };
 /// By sequence within a launch, by time between launches.
 bool is_older(const Generation& a, const Generation& b);

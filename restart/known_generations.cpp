@@ -180,6 +180,7 @@ std::vector<Generation> stored_generations(const ContainerPlace& place, std::siz
       add_container(generation, (*reader)->set(), status->st_uid, **parts, components);
     } else {
       generation.damaged = true;
+      generation.damaged_container = place.directory + "/" + name;
     }
   }
   for (auto& [key, generation] : by_name) found.push_back(std::move(generation));

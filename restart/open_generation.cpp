@@ -274,15 +274,13 @@ class View {
       const auto recorded = decide(whole);
       return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
     }
-    const std::string missing =
-        std::to_string(choice.missing) + " of " + std::to_string(stub_.rank_count) + " ranks";
     const std::string newest = here_.masked_name + " (" + text_of(choice.newest) + ")";
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown) {
       const std::string earlier = choice.kind == Choice::Kind::previous
                                       ? "the whole set before it is (" + text_of(choice.given) + ")"
                                       : "there is no whole set before it";
-      return Error{Cause::usage, "the set " + newest + " is incomplete, " + missing +
-                                     " have no file of it; " + earlier +
+      return Error{Cause::usage, "the set " + newest + " " + what_is_wrong(choice) + "; " +
+                                     earlier +
                                      ", and mix=refuse: mix=previous gives that one, `mcr unpack` "
                                      "writes it as plain files"};
     }
@@ -295,25 +293,37 @@ class View {
         decision = recorded->decision;
       }
     }
-    if (is_first) warn(choice, newest, missing);
+    if (is_first) warn(choice, newest);
     return obey(decision);
   }
 
-  void warn(const Choice& choice, const std::string& newest, const std::string& missing) const {
+  /// Why the newest set is not whole: a container of it is damaged, or ranks have written no file of it.
+  [[nodiscard]] std::string what_is_wrong(const Choice& choice) const {
+    const auto newest = std::find_if(generations_.begin(), generations_.end(),
+                                     [&](const auto& it) { return it.name == choice.newest; });
+    if (newest != generations_.end() && !newest->damaged_container.empty())
+      return "cannot be read whole, because its container " + newest->damaged_container +
+             " is damaged (`mcr verify` says which ranks come back)";
+    return "is incomplete: " + std::to_string(choice.missing) + " of " +
+           std::to_string(stub_.rank_count) + " ranks have no file of it";
+  }
+
+  void warn(const Choice& choice, const std::string& newest) const {
     if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
     // Nothing of it is here, as where stubs were copied without their mcr/: the open fails, and says
     // where it has looked.
     if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
-      text += " is incomplete: " + missing + " have no file of it. All ranks get the whole set " +
-              "before it (" + text_of(choice.given) + ")";
+      text += " " + what_is_wrong(choice) + ". All ranks get the whole set before it (" +
+              text_of(choice.given) + ")";
     } else if (choice.kind == Choice::Kind::no_whole) {
-      text += " is incomplete: " + missing + " have no file of it, and there is no whole set " +
-              "before it: each path gives its own newest file";
+      text += " " + what_is_wrong(choice) +
+              ", and there is no whole set before it: each path gives its own newest file";
     } else {
-      text += " may not be whole: " + missing +
-              " are not accounted for. Each path gives its own newest file";
+      text += " may not be whole: " + std::to_string(choice.missing) + " of " +
+              std::to_string(stub_.rank_count) +
+              " ranks are not accounted for. Each path gives its own newest file";
     }
     log_warning_once("mix " + here_.masked_name, text);
   }

@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::uint64_t look_again_ms = 50;
 constexpr std::uint64_t looks_per_adoption = 20;
+constexpr std::uint64_t quiet_of_nodes_ms = 2000;
 /// With more containers than this the first opener's answer is written down even where the set is
 /// whole, so that the others need not read them all.
 constexpr std::size_t cheap_containers = 8;
@@ -118,7 +119,7 @@ class View {
     DrainProgress progress(opener_.wait_ms);
     const std::uint64_t begin_ms = monotonic_ms();
     std::uint64_t looks = 0;
-    bool was_settled = false;
+    std::uint64_t settled_ms = 0;  // 0: it is not
     for (;;) {
       look_for_a_later_stub();  // before the names are read: what has left the stage is at its path
       const Choice choice = look();
@@ -126,10 +127,15 @@ class View {
       if (is_alone()) return choice;
       const bool is_settled =
           !choice.may_change && !leader_puts_a_stub() && !may_be_dying(choice, begin_ms);
-      if (is_settled && (was_settled || choice.kind == Choice::Kind::as_it_is)) return choice;
+      if (is_settled && choice.kind == Choice::Kind::as_it_is) return choice;
       if (!is_settled && !is_launch()) return choice;
-      was_settled = is_settled;
-      if (is_settled) continue;
+      if (is_settled) {
+        if (settled_ms != 0 && monotonic_ms() - settled_ms >= quiet_ms()) return choice;
+        if (settled_ms == 0) settled_ms = monotonic_ms();
+        if (quiet_ms() > 0) pause();
+        continue;
+      }
+      settled_ms = 0;
       directories_.insert(stub_.launch_directory);
       if (coming_) directories_.insert(coming_->launch_directory);
       for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
@@ -150,6 +156,14 @@ class View {
         return choice;
       }
     }
+  }
+
+  /// How long what was seen must stay as it is. Another node's leader puts stubs of dead writers in
+  /// place when it commits, and nothing here tells that it is about to.
+  [[nodiscard]] std::uint64_t quiet_ms() const {
+    std::set<std::string> nodes;
+    for (const auto& [rank, stub] : present_.stubs) nodes.insert(stub.node);
+    return is_launch() && nodes.size() > 1 ? quiet_of_nodes_ms : 0;
   }
 
   /// The stages whose parts were waited for are not waited for again, for any set. Where this node's

@@ -7,9 +7,9 @@
 
 #include <optional>
 
+#include "aggregation/commit/closed_directories.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "restart/base/log.hpp"
-#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
@@ -60,28 +60,6 @@ std::optional<restart::Access> access_of_stub(const LockedPart& part, const Stub
   if (!status || status->st_dev != now.device || status->st_ino != now.inode) return std::nullopt;
   const auto access = restart::access_of(*file);
   return access ? std::optional(for_certain(*file, *access, part.journal.begin)) : std::nullopt;
-}
-
-/// The container lies in `base`, where others may come who never come to the file itself: a program
-/// that gives each rank a directory of its own (0700) has closed the files in it.
-restart::Access closed_by_directories(restart::Access access, const std::string& path,
-                                      const std::string& base) {
-  std::string directory = restart::parent_of(path);
-  for (; directory.size() > base.size() && directory.starts_with(base);
-       directory = restart::parent_of(directory)) {
-    struct stat status {};
-    const bool is_known =
-        restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0;
-    const bool lets_group =
-        is_known && status.st_gid == access.group && (status.st_mode & S_IXGRP) != 0;
-    const bool lets_others = is_known && (status.st_mode & S_IXOTH) != 0;
-    if (!lets_others) access.mode &= ~mode_t{07};
-    if (!lets_group && !lets_others) {
-      access.mode &= ~mode_t{070};
-      access.list.clear();
-    }
-  }
-  return access;
 }
 
 restart::Access open_access(const LockedPart& part, const StubHandles* stubs) {

@@ -12,6 +12,7 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/container_directory.hpp"
+#include "aggregation/commit/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/settings.hpp"
@@ -157,7 +158,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   access.group = MCR_TRY(directory.status()).st_gid;
   access.mode = begin.mode & 0700;
   if (there && there->is_own && there->access) {
-    access = *there->access;
+    access = closed_by_directories(*there->access, begin.path, names.base);
     access.mode &= begin.mode;
   }
   MCR_TRY(place(directory, name, begin, bytes, access, nullptr, modified_ns));

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "aggregation/commit/closed_directories.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/stub_file.hpp"
@@ -25,7 +26,8 @@ std::optional<Access> access_of_stub(const StoredPart& part) {
   const auto stub = restart::read_stub_file(*file);
   if (!stub || stub->part != part.part) return std::nullopt;
   const auto access = restart::access_of(*file);
-  return access ? std::optional(*access) : std::nullopt;
+  if (!access) return std::nullopt;
+  return closed_by_directories(*access, part.base + "/" + part.below, part.base);
 }
 
 std::string text(mode_t mode) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/closed_directories.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::aggregation {
+
+restart::Access closed_by_directories(restart::Access access, const std::string& path,
+                                      const std::string& base) {
+  std::string directory = restart::parent_of(path);
+  for (; directory.size() > base.size() && directory.starts_with(base);
+       directory = restart::parent_of(directory)) {
+    struct stat status {};
+    const bool is_known =
+        restart::system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, 0) == 0;
+    const bool lets_group =
+        is_known && status.st_gid == access.group && (status.st_mode & S_IXGRP) != 0;
+    const bool lets_others = is_known && (status.st_mode & S_IXOTH) != 0;
+    if (!lets_others) access.mode &= ~mode_t{07};
+    if (!lets_group && !lets_others) {
+      access.mode &= ~mode_t{070};
+      access.list.clear();
+    }
+  }
+  return access;
+}
+
+}  // namespace mcr::aggregation

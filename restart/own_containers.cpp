@@ -85,6 +85,16 @@ Result<void> close_as_far(const File& parent, const File& directory) {
   return {};
 }
 
+/// Where only the group of the upper directory may enter it, ours gets that group, if this user may
+/// give it.
+void let_group_enter(const File& parent, const File& directory) {
+  const auto outer = parent.status();
+  const auto inner = directory.status();
+  if (!outer || !inner || inner->st_gid == outer->st_gid) return;
+  if ((outer->st_mode & S_IXOTH) != 0 || (outer->st_mode & S_IXGRP) == 0) return;
+  (void)system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid);
+}
+
 Result<File> make_usable(const File& parent, const std::string& path) {
   const std::string name = name_of(path);
   const auto open = [&] { return open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY); };
@@ -95,6 +105,7 @@ Result<File> make_usable(const File& parent, const std::string& path) {
         errno != EEXIST)
       return system_error("cannot make directory", path);
     there = open();
+    if (there) let_group_enter(parent, *there);
   }
   if (there) MCR_TRY(close_as_far(parent, *there));
   return open_usable(parent, path);

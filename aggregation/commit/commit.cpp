@@ -474,8 +474,8 @@ Result<void> note_account(const LaunchDirectory& directory, const DrainGroup& ac
   set.directory = where.directory;
   set.name = free_name(where, present, place->second.first_rank, place->second.last_rank, 1);
   // Whoever may read the set is to know whether it is whole.
-  const auto sibling =
-      File::open(AT_FDCWD, where.directory + "/" + *present.names.begin(), O_RDONLY | O_NOFOLLOW);
+  const auto sibling = File::open(AT_FDCWD, where.directory + "/" + *present.names.begin(),
+                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto access =
       sibling ? restart::access_of(*sibling) : Result<restart::Access>(sibling.error());
   set.look_at_access = [access = access ? *access : restart::Access()] {

@@ -10,9 +10,9 @@
 #include <climits>
 #include <cstdlib>
 
+#include "aggregation/commit/closed_directories.hpp"
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/container_directory.hpp"
-#include "aggregation/commit/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/settings.hpp"

@@ -59,15 +59,37 @@ bool was_written_before(const StoredSet& a, const StoredSet& b) {
   return comparable ? a.name.sequence < b.name.sequence : is_older(a, b);
 }
 
-/// Ids of all stubs below a directory. An error where not all of it could be looked at.
-Result<std::set<PartId>> parts_of_stubs_below(const std::string& base) {
+/// Names in a directory may lead elsewhere by now: to what nobody looked at.
+Error is_exchanged(const std::string& path) {
+  return Error{Cause::system,
+               path + " is not what was looked at; nothing is removed there, look again", EPERM};
+}
+
+/// Opens `base` if the directory of containers that was read is in it, under its name. A link in that
+/// one's place must be this user's, or root's.
+Result<File> open_above(const std::string& base, const std::string& containers,
+                        const FileIdentity& identity, int flags) {
+  File home = MCR_TRY(File::open(AT_FDCWD, base, flags));
+  struct stat there {};
+  const auto look = [&](int how) {
+    return restart::system_calls().fstatat(home.descriptor(), containers.c_str(), &there, how) == 0;
+  };
+  if (!look(AT_SYMLINK_NOFOLLOW)) return is_exchanged(base);
+  const bool is_followed = S_ISLNK(there.st_mode) && restart::is_own_link(there);
+  if (is_followed && !look(0)) return is_exchanged(base);
+  if (FileIdentity(there) != identity) return is_exchanged(base);
+  return home;
+}
+
+/// Ids of all stubs in an open directory and below it. An error where not all could be looked at.
+Result<std::set<PartId>> parts_of_stubs_below(const File& home, const std::string& base) {
   std::set<PartId> parts;
   std::error_code problem;
   const auto failed = [&](const std::string& path) {
     return Error{Cause::system, path + " cannot be looked at: " + problem.message() +
                                     ", so nobody knows which stubs lie there"};
   };
-  fs::recursive_directory_iterator entry(base, problem);
+  fs::recursive_directory_iterator entry(restart::link_path(home.descriptor()), problem);
   for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
     struct stat status {};
     if (::lstat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
@@ -162,7 +184,8 @@ void add_container(StoredSet& set, const restart::SetIdentity& identity, const s
     IndexPlace place = place_in_tree(container.path, identity, entry.path);
     set.container_dir = place.container_dir;
     set.parts.push_back({entry.part, entry.rank, std::move(place.text), entry.mode, entry.size,
-                         std::move(place.base), std::move(place.below)});
+                         std::move(place.base), std::move(place.below),
+                         name_of(parent_of(container.path)), container.speaker.beside.identity()});
     set.account.wrote.insert(entry.rank);
   }
   for (const restart::NativeMember& native : identity.natives) {
@@ -224,8 +247,12 @@ Result<File> StoredPart::open() const {
     errno = EXDEV;
     return restart::system_error("is not looked at, because it leads out of its directory:", path);
   }
-  const File home = MCR_TRY(File::open(AT_FDCWD, base, O_PATH | O_DIRECTORY));
+  const File home = MCR_TRY(open_base(O_PATH | O_DIRECTORY));
   return restart::open_beneath(home.descriptor(), below, O_RDONLY);
+}
+
+Result<File> StoredPart::open_base(int flags) const {
+  return open_above(base, containers, containers_identity, flags);
 }
 
 Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
@@ -407,14 +434,22 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
   for (const StoredSet& set : sets) {
     if (set.is_unreadable) continue;
     const std::string directory = directory_of(set);
-    if (!links.contains(directory))
-      links.emplace(directory, MCR_TRY(restart::StubLinks::list(directory)));
+    const std::string base = parent_of(directory);
+    const auto above = [&] {
+      return open_above(base, name_of(directory), set.beside.identity(), O_RDONLY | O_DIRECTORY);
+    };
+    if (!links.contains(directory)) {
+      const File home = MCR_TRY(above());
+      const File containers =
+          MCR_TRY(File::open(home.descriptor(), name_of(directory), O_PATH | O_DIRECTORY));
+      links.emplace(directory, MCR_TRY(restart::StubLinks::list(containers)));
+    }
     const restart::StubLinks& here = links.at(directory);
     const bool is_certain = is_given_up(set, here);
     const StoredSet* const replacement = replacements.of(set, is_certain);
     if (replacement == nullptr) continue;
-    const std::string base = parent_of(directory);
-    if (!is_certain && !named.contains(base)) named[base] = MCR_TRY(parts_of_stubs_below(base));
+    if (!is_certain && !named.contains(base))
+      named[base] = MCR_TRY(parts_of_stubs_below(MCR_TRY(above()), base));
     const bool in_use =
         !is_certain && std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
           return named[base].contains(part.part) ||
@@ -426,12 +461,6 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
 }
 
 namespace {
-
-/// Names in a directory may lead elsewhere by now: to what nobody looked at.
-Error is_exchanged(const std::string& path) {
-  return Error{Cause::system,
-               path + " is not what was looked at; nothing is removed there, look again", EPERM};
-}
 
 Result<void> remove_container(const File& home, const std::string& path, const FileIdentity& read) {
   const std::string name = name_of(path);

@@ -37,7 +37,11 @@ struct StoredPart {
   /// names a path that leads out of there.
   std::string base;
   std::string below;
+  std::string containers;  ///< the name in `base` of the directory of containers, and which it is
+  restart::FileIdentity containers_identity;
 
+  /// Opens `base`. EPERM: it is not the directory any more in which these containers were read.
+  [[nodiscard]] Result<restart::File> open_base(int flags) const;
   /// Opens what lies there; no link is followed. ENOENT, ENOTDIR: nothing does.
   [[nodiscard]] Result<restart::File> open() const;
 };

@@ -14,6 +14,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -65,13 +66,15 @@ StubPlace look_at_path(const PartBegin& begin) {
     // A link, or storage that does not answer.
     return {file.error().system_error == ELOOP ? Kind::superseded : Kind::here, directory};
   }
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  // What a neighbour has there is none of the part's names.
+  const bool is_own = status && restart::is_believed(status->st_uid, ::geteuid());
+  if (file && !is_own) return {Kind::missing, {}};
   if (file) {
-    const auto status = file->status();
     const auto stub = restart::read_stub_file(*file);
     // What the part replaces may lie there still, because its writer died before it put the stub there.
     const bool is_predecessor = stub && begin.replaced_part && *begin.replaced_part == stub->part;
-    if ((stub && stub->part == begin.part) || is_predecessor ||
-        (status && is_our_empty_file(begin, *status))) {
+    if ((stub && stub->part == begin.part) || is_predecessor || is_our_empty_file(begin, *status)) {
       return {Kind::here, directory};
     }
     if (is_directory_of(begin, directory)) return {Kind::superseded, directory};

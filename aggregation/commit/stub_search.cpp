@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -11,8 +12,11 @@
 #include "restart/base/file.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container_name.hpp"
+#include "restart/native_members.hpp"
 #include "restart/stub_file.hpp"
+#include "restart/stub_links.hpp"
 
 namespace mcr::aggregation {
 
@@ -67,13 +71,22 @@ class Search {
       if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
           0)
         continue;
-      if (S_ISDIR(status.st_mode) && status.st_dev == device_ && level + 1 < most_levels)
+      if (S_ISDIR(status.st_mode) && !has_our_links(name) && status.st_dev == device_ &&
+          level + 1 < most_levels)
         directories_.emplace_back(path, level + 1);
       if (S_ISREG(status.st_mode)) look_at(path, status);
     }
   }
 
+  /// Second names of stubs, or of native files: no names of the program's.
+  static bool has_our_links(const std::string& directory) {
+    return directory == restart::stub_links_directory ||
+           directory == restart::native_members_directory;
+  }
+
   void look_at(const std::string& path, const struct stat& status) {
+    // Another user's copy of a stub is no file of the program's.
+    if (!restart::is_believed(status.st_uid, ::geteuid())) return;
     for (const auto& [part, wanted] : wanted_) {
       if (wanted.inode == status.st_ino && wanted.device == status.st_dev) return found(part, path);
     }

@@ -103,9 +103,11 @@ std::string trace_text(const CommitReport& report) {
 Result<void> write_trace(int directory, const std::string& name, const CommitReport& report) {
   const std::string unfinished = name + std::string(restart::leader_files::unfinished_suffix);
   {
-    const restart::File file = MCR_TRY(restart::File::open(
-        directory, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
-        report.access.mode & 0666));  // it has the names of the container's variables
+    // Left by a dead leader. What another user has put there stays, and there is no trace.
+    (void)restart::system_calls().unlinkat(directory, unfinished.c_str(), 0);
+    const restart::File file = MCR_TRY(
+        restart::File::open(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                            report.access.mode & 0666));  // it names the container's variables
     const std::string text = trace_text(report);
     MCR_TRY(file.write_at(0, as_bytes(text)));
   }

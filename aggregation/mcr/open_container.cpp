@@ -48,7 +48,7 @@ bool has_index(const std::string& name, const restart::UserBlock& block) {
 /// An HDF5 program copied the user block as it is. HDF5 looks in a child process: the file is
 /// damaged in some way, and nobody knows what HDF5 makes of that.
 bool was_written_anew(const std::string& name) {
-  const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY);
+  const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK);
   Bytes head(restart::UserBlock::bytes);
   if (!file || !file->read_at(0, head)) return false;
   const auto block = restart::read_user_block(head);

@@ -47,18 +47,22 @@ struct Remade {
   std::string set;
 };
 
-/// Whether the part's path has lost its stub: nothing, an empty file or a damaged stub lies there. A file
-/// of another user than the set's owner is never replaced.
+/// Whether a stub takes the file's place: an empty file, or a damaged stub. One of another user than the
+/// set's owner is never replaced.
+bool may_be_replaced(const StoredSet& set, const File& file) {
+  const auto status = file.status();
+  if (!status || !S_ISREG(status->st_mode) || status->st_uid != set.owner) return false;
+  if (status->st_size == 0) return true;  // its writer died before it could fill in the stub
+  if (!restart::is_stub_file(file)) return false;
+  const auto stub = restart::read_stub_file(file);
+  return !stub && stub.error().cause == Cause::damaged;
+}
+
+/// Whether the part's path has lost its stub.
 bool needs_stub(const StoredSet& set, const StoredPart& part) {
   const auto file = part.open();
   if (!file) return file.error().system_error == ENOENT || part.below.empty();
-  const auto status = file->status();
-  if (!status || !S_ISREG(status->st_mode) || status->st_uid != set.owner) return false;
-  const auto size = file->size();
-  if (size && *size == 0) return true;  // its writer died before it could fill in the stub
-  if (!restart::is_stub_file(*file)) return false;
-  const auto stub = restart::read_stub_file(*file);
-  return !stub && stub.error().cause == Cause::damaged;
+  return may_be_replaced(set, *file);
 }
 
 /// What is made for the set's owner in `home` gets the group that the container has, unless the
@@ -77,16 +81,19 @@ Result<bool> make_directory(const StoredSet& set, const File& home, const std::s
   return restart::system_error("cannot make directory", name);
 }
 
+Result<File> open_base(const StoredSet& set, const StoredPart& part) {
+  const auto acting = MCR_TRY(ActingAs::begin(set.owner));
+  return part.open_base(O_RDONLY | O_DIRECTORY);
+}
 Result<File> open_directory(const StoredSet& set, int home, const std::string& name) {
   const auto acting = MCR_TRY(ActingAs::begin(set.owner));
-  if (home == AT_FDCWD) return File::open(home, name, O_RDONLY | O_DIRECTORY);
   return restart::open_beneath(home, name, O_RDONLY | O_DIRECTORY);
 }
 
 /// The directory that the part's stub goes to. Directories of single ranks (out/3/dump.h5) may have
 /// gone with their stubs.
 Result<File> open_home(const StoredSet& set, const StoredPart& part) {
-  File home = MCR_TRY(open_directory(set, AT_FDCWD, part.base));
+  File home = MCR_TRY(open_base(set, part));
   std::size_t begin = 0;
   for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
        slash = part.below.find('/', begin)) {
@@ -102,7 +109,7 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
 
 /// Whether this process may make the part's stub, and the directories that it needs.
 bool may_make(const StoredPart& part) {
-  auto home = File::open(AT_FDCWD, part.base, O_PATH | O_DIRECTORY);
+  auto home = part.open_base(O_PATH | O_DIRECTORY);
   for (std::size_t begin = 0; home;) {
     const std::size_t slash = part.below.find('/', begin);
     if (slash == std::string::npos) break;
@@ -138,13 +145,11 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   stub.path = part.path;
   const File home = MCR_TRY(open_home(set, part));
   const std::string name = restart::name_of(part.below);
-  // Only what this very directory has there now, and only the set owner's, is replaced.
-  struct stat there {};
-  const bool is_there = restart::system_calls().fstatat(home.descriptor(), name.c_str(), &there,
-                                                        AT_SYMLINK_NOFOLLOW) == 0;
-  if (is_there && (!S_ISREG(there.st_mode) || there.st_uid != set.owner ||
-                   there.st_size > static_cast<off_t>(restart::Stub::max_bytes)))
-    return Error{Cause::system, "somebody else's file lies there", EEXIST};
+  // What this very directory has there now.
+  const auto there = restart::open_beneath(home.descriptor(), name, O_RDONLY);
+  const bool is_there = there || there.error().system_error != ENOENT;
+  if (is_there && (!there || !may_be_replaced(set, *there)))
+    return Error{Cause::system, "another file lies there", EEXIST};
   wanted.owner = set.owner;
   wanted.group = group_in(home, set);
   if (part.mode != 0) wanted.mode = part.mode;

@@ -65,6 +65,10 @@ bool is_believed_in(const std::string& directory, const struct stat& file, uid_t
   return is_believed(file.st_uid, owner) || Beside::in(directory).believes(file.st_uid, owner);
 }
 
+bool has_access_list(const File& directory) {
+  return ::getxattr(link_path(directory.descriptor()).c_str(), list_name, nullptr, 0) > 0;
+}
+
 bool has_default_list(const File& directory) {
   return ::getxattr(link_path(directory.descriptor()).c_str(), default_list_name, nullptr, 0) > 0;
 }

@@ -91,6 +91,8 @@ bool is_believed_in(const std::string& directory, const struct stat& file, uid_t
 /// bits. With an access list these are the list's mask: the most that any named user or group may do.
 Result<struct stat> status_with_own_group(const File& directory);
 
+/// Whether an access list names who may use the directory, beside owner, group and others.
+bool has_access_list(const File& directory);
 /// Whether what is made in the directory inherits an access list.
 bool has_default_list(const File& directory);
 

@@ -117,3 +117,23 @@ TEST_CASE("a set is removed only where it was looked at: in that directory, of t
   CHECK(remove_set(orders->front()).has_value());
   CHECK(containers_below(home) == 1);
 }
+
+TEST_CASE("what may go is looked for only in the directory in which the containers were read") {
+  namespace fs = std::filesystem;
+  StagedJob job(1);
+  job.join(0);
+  commit_set(job, 1, {0}, 0);
+  commit_set(job, 1, {0}, 1);
+  const auto sets = sets_of(job);
+  REQUIRE(superseded(sets)->size() == 1);
+  // Where stubs are looked for, there are none, but a link to the containers.
+  const fs::path base = fs::path(job.out("mcr")).parent_path();
+  const fs::path moved = base.parent_path() / "moved";
+  fs::rename(base, moved);
+  fs::create_directory(base);
+  CHECK_FALSE(superseded(sets).has_value());
+  CHECK_FALSE(sets.front().parts.front().open().has_value());
+  fs::remove_all(base);
+  fs::rename(moved, base);
+  CHECK(superseded(sets)->size() == 1);
+}

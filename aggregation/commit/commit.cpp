@@ -193,20 +193,22 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
 
 /// Steps 3 and 4.
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
-                           const Placement& placement, const Present& present,
+                           const Followed& followed, const Present& present,
                            const std::vector<LockedPart>& locked, const restart::Settings& settings,
                            const StubHandles* stubs, std::function<bool()> is_wanted) {
-  const ContainerName& where = placement.where;
+  const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   MCR_TRY(make_directory(where));
+  const File home = MCR_TRY(open_place(followed, locked, stubs));
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
   set.set.natives = natives_among(locked, place_of(group, settings).base);
   set.directory = where.directory;
+  set.home = &home;
   set.is_wanted = std::move(is_wanted);
   // In a directory above, paths stand as they were: relative ones would lead somewhere else.
-  const std::string base = placement.is_far ? "" : place_of(group, settings).base;
+  const std::string base = followed.placement.is_far ? "" : place_of(group, settings).base;
   for (const LockedPart* part : parts) {
     set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, base),
                          &part->bytes, part->size, part->journal.begin.mode});
@@ -263,7 +265,7 @@ Result<std::optional<CommitReport>> bring_to_storage(
       return std::optional<CommitReport>();
     const auto is_wanted = [&] { return count_removed(locked, stubs) == 0; };
     if (!is_wanted() && turn < directory_turns) continue;
-    auto written = write(directory, group, followed.placement, present, locked, settings, stubs,
+    auto written = write(directory, group, followed, present, locked, settings, stubs,
                          turn < directory_turns ? is_wanted : std::function<bool()>());
     if (!written && is_gone(written.error()) && turn < directory_turns) continue;
     if (!written) return written.error();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -121,6 +122,39 @@ Followed follow_stubs(const LaunchDirectory& directory, StubHandles* stubs,
   });
   followed.placement = choose_place(names, followed.places);
   return followed;
+}
+
+Result<File> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
+                        const StubHandles* stubs) {
+  constexpr std::size_t most_asked = 8;
+  const ContainerName& where = followed.placement.where;
+  const std::string in_base = where.base == "/" ? where.base : where.base + "/";
+  const File base = MCR_TRY(File::open(AT_FDCWD, where.base, O_PATH | O_DIRECTORY));
+  std::size_t asked = 0;
+  for (std::size_t i = 0; stubs != nullptr && i < parts.size() && asked < most_asked; ++i) {
+    if (!(followed.places[i].directory + "/").starts_with(in_base)) continue;
+    const StubHandles::Found found = stubs->find(parts[i].id);
+    if (found.fate != StubHandles::Fate::present) continue;
+    ++asked;
+    struct stat there {};
+    const bool is_there = found.path.starts_with(in_base) &&
+                          restart::system_calls().fstatat(base.descriptor(),
+                                                          found.path.substr(in_base.size()).c_str(),
+                                                          &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                          there.st_dev == found.device && there.st_ino == found.inode;
+    if (is_there) continue;
+    errno = ENOENT;
+    return restart::system_error("files have gone from", where.base);
+  }
+  const std::string below =
+      where.directory.starts_with(in_base) ? where.directory.substr(in_base.size()) : "";
+  auto home = restart::is_plain_path(below)
+                  ? restart::open_beneath(base.descriptor(), below, O_RDONLY | O_DIRECTORY)
+                  : File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
+  const int problem = home ? 0 : home.error().system_error;
+  // A link of this user's in its place.
+  if (problem == ELOOP || problem == ENOTDIR) return restart::open_own_containers(where.directory);
+  return home;
 }
 
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,

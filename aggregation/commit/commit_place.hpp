@@ -46,6 +46,12 @@ Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* st
                       const PlaceByNames& names, std::vector<LockedPart>& parts,
                       std::vector<restart::PartId>& left);
 
+/// Opens the directory of containers of that place, which make_directory() has made. ENOENT: stubs that
+/// were followed to below its base are not there any more. Whoever owns a directory above may have put
+/// another one at that path.
+Result<restart::File> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
+                                 const StubHandles* stubs);
+
 /// Takes a container to where its stubs lead, where the program has renamed them while it was written.
 /// `path` is the container's and becomes its new one; so does `followed`.
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,

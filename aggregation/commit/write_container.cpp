@@ -76,8 +76,9 @@ class Committer {
     MCR_TRY(choose_encodings());
     report_.choose_seconds = seconds_.lap();
 
-    const restart::File directory =
-        MCR_TRY(restart::File::open(AT_FDCWD, set_.directory, O_RDONLY | O_DIRECTORY));
+    const int from = set_.home != nullptr ? set_.home->descriptor() : AT_FDCWD;
+    const restart::File directory = MCR_TRY(restart::File::open(
+        from, set_.home != nullptr ? "." : set_.directory, O_RDONLY | O_DIRECTORY));
     restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
         directory.descriptor(), set_.name, set_.look_at_access ? 0600 : 0666, set_.temporary_word));
     MCR_TRY(write_file(pending, directory));

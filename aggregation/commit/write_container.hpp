@@ -32,10 +32,11 @@ struct PartToCommit {
 };
 
 struct SetToCommit {
-  restart::SetIdentity set;         ///< scheme, profile, writer and time are filled in here
-  std::vector<PartToCommit> parts;  ///< of one group, by rank; may be empty (all ranks passed)
-  std::string directory;            ///< where the container goes; exists
-  std::string name;                 ///< its file name there
+  restart::SetIdentity set;             ///< scheme, profile, writer and time are filled in here
+  std::vector<PartToCommit> parts;      ///< of one group, by rank; may be empty (all ranks passed)
+  std::string directory;                ///< where the container goes; exists
+  const restart::File* home = nullptr;  ///< that directory, open; null: it is opened by its path
+  std::string name;                     ///< its file name there
   /// Of its temporary name; what an earlier attempt left under it is replaced. "": a new one.
   std::string temporary_word;
   /// Asked once the parts are in the container, because programs change modes at any time: who may

@@ -49,11 +49,6 @@ bool may_be_copied_now(const Followed& followed, const std::vector<LockedPart>& 
   return false;
 }
 
-bool has_name(const File& file) {
-  const auto status = file.status();
-  return !status || status->st_nlink > 0;
-}
-
 bool is_there(const std::string& path) {
   struct stat status {};
   return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
@@ -139,7 +134,7 @@ void ContainerWatch::look() {
 
 bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
   const bool is_over = now_ms >= watched.until_ms;
-  if (has_name(watched.container)) return is_over;
+  if (watched.container.has_name()) return is_over;
   if (watched.lost_ms == 0) watched.lost_ms = now_ms;
   // A collection says what it did; a directory that has gone was removed as a whole.
   const bool may_be_ours = is_there(restart::parent_of(watched.path));
@@ -179,7 +174,8 @@ bool ContainerWatch::may_bring_back(const Watched& watched) {
 }
 
 bool ContainerWatch::has_stubs(const Watched& watched) {
-  return std::any_of(watched.stubs.begin(), watched.stubs.end(), has_name);
+  return std::any_of(watched.stubs.begin(), watched.stubs.end(),
+                     [](const File& stub) { return stub.has_name(); });
 }
 
 /// True if somebody may have copied the stubs without the container: the stubs may have been read, the

@@ -69,8 +69,8 @@ bool may_have_been_read(const File& file) {
   const auto before = file.status();
   if (!before || read_time(*before) >= written_time(*before)) return true;
   // Nobody has read it, if reads are noted here: so we read it, and look whether that is noted.
-  const std::string link = "/proc/self/fd/" + std::to_string(file.descriptor());
-  const auto readable = File::open(AT_FDCWD, link, O_RDONLY | O_NONBLOCK);
+  const auto readable =
+      File::open(AT_FDCWD, restart::link_path(file.descriptor()), O_RDONLY | O_NONBLOCK);
   std::array<std::byte, 1> byte{};
   if (!readable || !readable->read_at(0, byte)) return true;
   const auto after = file.status();

@@ -27,6 +27,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/leader_files.hpp"
 #include "restart/masked_name.hpp"
 #include "restart/shared_frames.hpp"
 
@@ -385,7 +386,9 @@ class Leader {
 
   /// The summary is the first thing that a leader writes.
   [[nodiscard]] bool was_led_before() const {
-    return restart::File::open(directory_.descriptor(), "summary", O_RDONLY).has_value();
+    return restart::File::open(directory_.descriptor(), restart::leader_files::summary_name,
+                               O_RDONLY)
+        .has_value();
   }
 
   /// Their container exists; from here on the present leader decides what is kept.
@@ -409,7 +412,7 @@ class Leader {
   SetPlaces places_;       ///< of the drain's thread
   KnownContainers known_;  ///< of the drain's thread
   ContainerWatch container_watch_;
-  NativeWriters natives_;  ///< of the quick thread
+  NativeWriters natives_;                                ///< of the quick thread
   Collections collections_;                              ///< of the drain's thread
   std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< parts of those under way
   std::uint64_t turn_begin_ns_ = 0;                      ///< of this thread's processor time
@@ -448,8 +451,9 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     MCR_TRY(directory.complete());
     if (options.is_process) {
       MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
-      auto log = MCR_TRY(restart::File::open(directory.descriptor(), "leader.log",
-                                             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
+      auto log =
+          MCR_TRY(restart::File::open(directory.descriptor(), restart::leader_files::log_name,
+                                      O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
       restart::set_log_descriptor(log.release());
       restart::set_log_level(options.settings.text("log") == "debug" ? restart::LogLevel::debug
                                                                      : restart::LogLevel::summary);

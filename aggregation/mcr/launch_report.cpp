@@ -10,7 +10,7 @@
 #include <set>
 #include <system_error>
 
-#include "aggregation/mcr/staged_parts.hpp"
+#include "aggregation/mcr/waiting_parts.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/leader_files.hpp"
 
@@ -95,10 +95,10 @@ class FailureNotes {
 std::string failure_text(const std::string& stage, const LaunchStatus& launch) {
   const std::string failure = value(launch, "last_failure");
   const int number = error_number_in(failure);
-  const std::vector<StagedPart> parts = published_parts(stage, launch);
+  const std::vector<WaitingPart> parts = published_parts(stage, launch);
   if (number == 0 || parts.empty()) return failure;
   std::uint64_t bytes = 0;
-  for (const StagedPart& part : parts) bytes += part.bytes;
+  for (const WaitingPart& part : parts) bytes += part.bytes;
   return remedy_text(number, restart::parent_of(parts.front().path), bytes);
 }
 

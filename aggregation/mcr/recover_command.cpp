@@ -21,8 +21,8 @@
 #include "aggregation/mcr/moved_stubs.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/sound_set.hpp"
-#include "aggregation/mcr/staged_parts.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "aggregation/mcr/waiting_parts.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -269,7 +269,7 @@ void print_left_out(const std::vector<std::string>& directories) {
 struct Staged {
   std::size_t published = 0;
   std::size_t open = 0;  ///< of dead writers
-  std::vector<StagedPart> parts;
+  std::vector<WaitingPart> parts;
 };
 
 Result<Staged> look_for_parts(const std::string& stage) {
@@ -277,7 +277,8 @@ Result<Staged> look_for_parts(const std::string& stage) {
   for (const LaunchStatus& launch : MCR_TRY(look_at_stage(stage))) {
     staged.published += launch.published;
     staged.open += launch.processes == 0 ? launch.open : 0;
-    for (StagedPart& part : published_parts(stage, launch)) staged.parts.push_back(std::move(part));
+    for (WaitingPart& part : published_parts(stage, launch))
+      staged.parts.push_back(std::move(part));
   }
   return staged;
 }
@@ -298,7 +299,7 @@ void print_staged(const Staged& staged, const std::string& stage, bool dry_run) 
   if (dry_run) return print_line(stdout, "%s would be brought to storage", what.c_str());
   const auto left = look_for_parts(stage);
   const std::string outcome =
-      outcome_text(outcome_of(staged.parts, left ? left->parts : std::vector<StagedPart>{}));
+      outcome_text(outcome_of(staged.parts, left ? left->parts : std::vector<WaitingPart>{}));
   print_line(stdout, "%s%s%s", what.c_str(), outcome.empty() ? "" : ": ", outcome.c_str());
   if (staged.open > 0 && left && left->open == 0)
     print_line(stdout,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "aggregation/mcr/staged_parts.hpp"
+#include "aggregation/mcr/waiting_parts.hpp"
 
 #include <fcntl.h>
 
@@ -13,8 +13,8 @@ namespace mcr::aggregation {
 using restart::File;
 using restart::LaunchDirectory;
 
-std::vector<StagedPart> published_parts(const std::string& stage, const LaunchStatus& launch) {
-  std::vector<StagedPart> parts;
+std::vector<WaitingPart> published_parts(const std::string& stage, const LaunchStatus& launch) {
+  std::vector<WaitingPart> parts;
   const auto directory = LaunchDirectory::open_in(stage, launch.path);
   const auto ids = directory ? directory->list(LaunchDirectory::State::published)
                              : Result<std::vector<restart::PartId>>(directory.error());
@@ -27,11 +27,11 @@ std::vector<StagedPart> published_parts(const std::string& stage, const LaunchSt
   return parts;
 }
 
-Outcome outcome_of(const std::vector<StagedPart>& parts, const std::vector<StagedPart>& waiting) {
+Outcome outcome_of(const std::vector<WaitingPart>& parts, const std::vector<WaitingPart>& waiting) {
   std::set<restart::PartId> left;
-  for (const StagedPart& part : waiting) left.insert(part.id);
+  for (const WaitingPart& part : waiting) left.insert(part.id);
   Outcome outcome;
-  for (const StagedPart& part : parts) {
+  for (const WaitingPart& part : parts) {
     if (left.contains(part.id)) {
       ++outcome.waiting;
       continue;

@@ -11,14 +11,14 @@
 
 namespace mcr::aggregation {
 
-struct StagedPart {
+struct WaitingPart {
   restart::PartId id;
   std::string path;  ///< of the program's file
   std::uint64_t bytes = 0;
 };
 
 /// The launch's published parts. Those whose journal cannot be read are left out.
-std::vector<StagedPart> published_parts(const std::string& stage, const LaunchStatus& launch);
+std::vector<WaitingPart> published_parts(const std::string& stage, const LaunchStatus& launch);
 
 /// What lies now at the paths of parts that have left the stage.
 struct Outcome {
@@ -27,7 +27,7 @@ struct Outcome {
   std::size_t waiting = 0;  ///< still in the stage
   std::size_t gone = 0;     ///< renamed, removed, or followed by a newer file of the same name
 };
-Outcome outcome_of(const std::vector<StagedPart>& parts, const std::vector<StagedPart>& waiting);
+Outcome outcome_of(const std::vector<WaitingPart>& parts, const std::vector<WaitingPart>& waiting);
 
 /// "12 committed, 1 written as a plain file".
 std::string outcome_text(const Outcome& outcome);

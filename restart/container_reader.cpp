@@ -26,8 +26,8 @@ struct LastPage {
 /// As much of a table as is asked for before anything of it was seen.
 constexpr std::size_t unpaid_bytes = 1U << 20;
 
-/// The bytes of a table. A sparse file says that it has bytes for which nothing lies on storage, and
-/// would ask for as much memory as its owner likes. No table has so many zeros in a row.
+/// The bytes of a table, read piece by piece. A sparse file costs its owner nothing, and could claim a
+/// table of any size: a piece of zeros alone ends the reading, because no table has one.
 Result<Bytes> read_table(const File& file, std::uint64_t offset, std::uint64_t count) {
   Bytes bytes;
   while (bytes.size() < count) {

@@ -66,8 +66,8 @@ Result<File> open_usable(const File& parent, const std::string& path) {
   return not_to_be_used(path, MCR_TRY(opened->status()), beside);
 }
 
-/// What mkdir() is to be called with. A list that the new directory inherits says who may do what
-/// there, within the mask that the mode leaves it.
+/// The mode for mkdir(). If the new directory inherits an access list, that list says who may do what
+/// there, as far as the mode's group bits, its mask, allow.
 Result<mode_t> mode_of_new(const File& parent) {
   const bool inherits = has_default_list(parent);
   return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));

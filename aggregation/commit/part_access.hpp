@@ -15,8 +15,8 @@ namespace mcr::aggregation {
 /// it is this user's: the stub, the file that the stub will replace, or the part's own native file.
 /// Whoever else may write there puts what he likes at a name that the program has left. If it is
 /// found nowhere, nobody but its owner counts, because the program may have closed it to all others
-/// where it is now. Directories between `base` and the file close it to those who may not enter them;
-/// "": none are looked at.
+/// where it is now. A directory between `base` and the file closes the file to all who may not enter
+/// that directory. An empty `base` stands for no such directory.
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
                                const std::string& base);
 

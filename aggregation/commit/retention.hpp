@@ -23,8 +23,8 @@ namespace mcr::aggregation {
 /// The launch that `mcr pack` writes into all its containers: it tells no sets apart.
 inline constexpr const char* packed_launch = "packed";
 
-/// True if the set consists of one file, which belongs to no other rank's, in a launch of several ranks:
-/// a set all the same, but no checkpoint of the job. A set that `mcr pack` made is none.
+/// True if the set is one file to which no other rank has a counterpart, in a launch of several ranks.
+/// Such a set is not a checkpoint of the job. False for the sets of `mcr pack`.
 bool is_of_one_file(const restart::SetIdentity& set);
 
 struct StoredPart {

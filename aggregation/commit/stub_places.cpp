@@ -67,7 +67,7 @@ StubPlace look_at_path(const PartBegin& begin) {
     return {file.error().system_error == ELOOP ? Kind::superseded : Kind::here, directory};
   }
   const auto status = file ? file->status() : Result<struct stat>(file.error());
-  // What a neighbour has there is none of the part's names.
+  // A neighbour's file at that path is not the part's stub.
   const bool is_own = status && restart::is_believed(status->st_uid, ::geteuid());
   if (file && !is_own) return {Kind::missing, {}};
   if (file) {

@@ -10,7 +10,7 @@
 namespace mcr::aggregation {
 namespace {
 
-/// A collection that cost more is followed by a pause so many times as long.
+/// After a collection that took longer than this comes a pause, `pause_per_cost` times as long as it took.
 constexpr std::uint64_t cheap_ns = 1'000'000;
 constexpr std::uint64_t pause_per_cost = 20;
 

@@ -83,7 +83,7 @@ struct PartDropped {
 struct SiblingsLookedUp {
   PartId part;
   /// Index in PartFacts::names of the name under which other ranks have files, or the launch has
-  /// containers; names.size() stands for lone_name; nullopt: there are none.
+  /// containers. names.size() stands for lone_name, nullopt for no such name.
   std::optional<std::size_t> name;
   bool is_certain = true;  ///< false: native files that any rank may have written speak for `name`
 };

@@ -91,7 +91,7 @@ std::string packed_container_in(const std::string& directory) {
   return {};
 }
 
-/// Why this user cannot look through the directory; nothing where he can, or where there is none.
+/// The reason why this user cannot list the directory; nothing if he can, or if there is no such directory.
 std::optional<Error> why_closed(const std::string& directory) {
   if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
   if (errno == ENOENT) return std::nullopt;

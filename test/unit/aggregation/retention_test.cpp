@@ -37,6 +37,14 @@ std::vector<StoredSet> sets_of(const StagedJob& job) {
   return stored_sets(containers, unreadable);
 }
 
+/// Of one rank, the second in place of the first.
+std::vector<StoredSet> a_set_and_its_successor(StagedJob& job) {
+  job.join(0);
+  commit_set(job, 1, {0}, 0);
+  commit_set(job, 1, {0}, 1);
+  return sets_of(job);
+}
+
 }  // namespace
 
 TEST_CASE("the newest whole set is found, and one with a rank missing is not it") {
@@ -84,10 +92,7 @@ TEST_CASE("a set that does not read is neither whole nor superseded") {
 TEST_CASE("a set is removed only where it was looked at: in that directory, of those files") {
   namespace fs = std::filesystem;
   StagedJob job(1);
-  job.join(0);
-  commit_set(job, 1, {0}, 0);
-  commit_set(job, 1, {0}, 1);
-  const auto sets = sets_of(job);
+  const auto sets = a_set_and_its_successor(job);
   const auto orders = superseded(sets);
   REQUIRE(orders->size() == 1);
   const auto containers_below = [](const std::string& path) {
@@ -121,12 +126,9 @@ TEST_CASE("a set is removed only where it was looked at: in that directory, of t
 TEST_CASE("what may go is looked for only in the directory in which the containers were read") {
   namespace fs = std::filesystem;
   StagedJob job(1);
-  job.join(0);
-  commit_set(job, 1, {0}, 0);
-  commit_set(job, 1, {0}, 1);
-  const auto sets = sets_of(job);
+  const auto sets = a_set_and_its_successor(job);
   REQUIRE(superseded(sets)->size() == 1);
-  // Where stubs are looked for, there are none, but a link to the containers.
+  // Another directory lies at the path, and has no stubs.
   const fs::path base = fs::path(job.out("mcr")).parent_path();
   const fs::path moved = base.parent_path() / "moved";
   fs::rename(base, moved);

@@ -74,7 +74,7 @@ TEST_CASE("what is no container, or ends too early, is refused with its name") {
   CHECK_FALSE(ContainerReader::open(AT_FDCWD, made.path));
 }
 
-/// The directory's part table says that it has so many bytes, and the file is as long, but empty there.
+/// Makes the container claim a part table of so many bytes. The file gets that length; nothing lies there.
 void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
   const auto file = File::open(AT_FDCWD, made.path, O_RDWR);
   REQUIRE(file);

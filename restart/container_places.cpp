@@ -117,14 +117,19 @@ std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
   return OpenContainers(std::move(*opened), owner, {});
 }
 
+// Not of what lies at the path now: the directories on the way to it may have been exchanged.
+uid_t owner_of(const Stub& stub, const std::string& path) {
+  if (stub.owner) return *stub.owner;
+  struct stat status {};
+  const bool is_there = system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
+  return is_there ? status.st_uid : ::geteuid();
+}
+
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow) {
   std::vector<ContainerPlace> places;
   if (!is_modest(stub.container_directory)) return places;
-  const auto stub_file = File::open(AT_FDCWD, stub_path, O_PATH);
-  const auto stub_status = stub_file ? stub_file->status() : Result<struct stat>(stub_file.error());
-  // One that has gone since it was read: only the reader's own counts for it.
-  const uid_t owner = stub_status ? stub_status->st_uid : ::geteuid();
+  const uid_t owner = owner_of(stub, stub_path);
   const std::string resolved = real_path(stub_path);
   const std::string stub_directory = directory_of(resolved.empty() ? stub_path : resolved);
   for (const std::string& masked_name : stub.masked_names) {

@@ -67,6 +67,9 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
 /// Whether `directory` lies in or below a directory of `allow`.
 bool is_below_allowed(const std::string& directory, std::string_view allow);
 
+/// Whose word the stub at `path` is; this user's, where nothing lies there any more.
+uid_t owner_of(const Stub& stub, const std::string& path);
+
 /// Links resolved; empty where there is nothing.
 std::string real_path(const std::string& path);
 

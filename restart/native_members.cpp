@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -48,6 +49,21 @@ std::string note_path(const std::string& containers, std::uint64_t inode) {
 Result<File> open_home(const std::string& containers) {
   const File above = MCR_TRY(open_own_containers(containers));
   return open_in_own_containers(above, std::string(native_members_directory));
+}
+
+/// A file that is kept aside is out of the directories that closed it to others.
+void close_as_its_directories(const NativeNote& note, const std::string& path,
+                              const struct stat& status) {
+  const auto home = open_home(note.containers);
+  const auto file = home ? open_file_beneath(home->descriptor(), aside_name(status.st_ino))
+                         : Result<File>(home.error());
+  const auto access = file ? access_of(*file) : Result<Access>(file.error());
+  if (!access) return;
+  std::string base = parent_of(note.containers);
+  while (base != "/" && !path.starts_with(base + "/")) base = parent_of(base);
+  const Access closed = closed_by_directories(*access, path, base);
+  if (closed.mode != access->mode)
+    (void)system_calls().fchmod(file->descriptor(), closed.mode & 0777);
 }
 
 bool is_unfinished(const struct stat& note) {
@@ -124,6 +140,7 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
                             ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
                             : is_as_closed(*noted, status);
   if (!believed) return std::nullopt;
+  stub->owner = status.st_uid;  // it speaks for the file
   return NativeNote{containers, *std::move(stub), !is_unfinished(*noted)};
 }
 
@@ -143,22 +160,31 @@ std::optional<NativeNote> find_native_note(const std::string& path, std::string_
   return std::nullopt;
 }
 
-Result<void> keep_aside(const NativeNote& note, const std::string& path,
+Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
                         const struct stat& status) {
   const File home = MCR_TRY(open_home(note.containers));
   const std::string aside = aside_name(status.st_ino);
+  const int from = directory.descriptor();
   const int there = home.descriptor();
-  if (system_calls().linkat(AT_FDCWD, path.c_str(), there, aside.c_str(), 0) == 0) return {};
+  if (system_calls().linkat(from, name.c_str(), there, aside.c_str(), 0) == 0) return {};
   if (errno == EEXIST) return {};
-  if (system_calls().renameat(AT_FDCWD, path.c_str(), there, aside.c_str()) == 0) return {};
-  return system_error("cannot keep aside", path);
+  if (system_calls().renameat(from, name.c_str(), there, aside.c_str()) == 0) return {};
+  return system_error("cannot keep aside", name);
 }
 
-Result<void> keep_member_aside(const std::string& path, std::string_view container_dir) {
+Result<void> keep_member_aside(const File& directory, const std::string& path,
+                               std::string_view container_dir) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const std::string name = name_of(path);
+  if (system_calls().fstatat(directory.descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+          0 ||
+      !S_ISREG(status.st_mode))
+    return {};
   const auto note = find_native_note(path, container_dir, status);
-  return note && note->is_complete ? keep_aside(*note, path, status) : Result<void>();
+  if (!note || !note->is_complete) return {};
+  MCR_TRY(keep_aside(*note, directory, name, status));
+  close_as_its_directories(*note, path, status);
+  return {};
 }
 
 bool is_kept_aside(const NativeNote& note, const struct stat& status) {

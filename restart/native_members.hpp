@@ -48,12 +48,14 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
 std::optional<NativeNote> find_native_note(const std::string& path, std::string_view container_dir,
                                            const struct stat& status);
 
-/// Gives the file a second name, so that it outlives what replaces it at `path`; where the file
-/// system has no hard links, moves it there.
-Result<void> keep_aside(const NativeNote& note, const std::string& path, const struct stat& status);
-/// The same for whatever lies at `path`, before something takes its place: nothing where that is no
-/// native file of a set, or was never closed.
-Result<void> keep_member_aside(const std::string& path, std::string_view container_dir);
+/// Gives the file `name` in `directory` a second name, so that it outlives what replaces it there;
+/// where the file system has no hard links, moves it.
+Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
+                        const struct stat& status);
+/// The same for whatever lies at `path` in its `directory`, before something takes its place: nothing
+/// where that is no native file of a set, or was never closed.
+Result<void> keep_member_aside(const File& directory, const std::string& path,
+                               std::string_view container_dir);
 /// True where the file has exactly two names, and one is ours.
 bool is_kept_aside(const NativeNote& note, const struct stat& status);
 

@@ -63,26 +63,25 @@ std::vector<ContainerPlace> places_above(const Stub& stub, const std::string& st
                                          bool with_near_names) {
   std::vector<ContainerPlace> places;
   const std::string container_dir = without_steps_up(stub.container_directory);
-  const auto file = File::open(AT_FDCWD, stub_path, O_RDONLY | O_NONBLOCK);
-  const auto status = file ? file->status() : Result<struct stat>(file.error());
-  if (container_dir.empty() || !status) return places;
+  if (container_dir.empty()) return places;
+  const uid_t owner = owner_of(stub, stub_path);
   std::vector<std::string> directories;
-  add_above(parent_of(real_path(stub_path)), container_dir, status->st_uid, directories);
+  add_above(parent_of(real_path(stub_path)), container_dir, owner, directories);
   for (const std::string& masked_name : stub.masked_names) {
     const ContainerName near =
         container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
     if (near.base.find("/../") == std::string::npos)
-      add_above(near.base, container_dir, status->st_uid, directories);
+      add_above(near.base, container_dir, owner, directories);
   }
   for (const std::string& directory : directories) {
     for (const std::string& masked_name : stub.masked_names) {
       const auto far =
           far_container_name("/", masked_name, container_dir, stub.launch, stub.sequence);
-      places.push_back(elsewhere(masked_name, directory, far.prefix, status->st_uid));
+      places.push_back(elsewhere(masked_name, directory, far.prefix, owner));
       if (!with_near_names) continue;
       const ContainerName near =
           container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
-      places.push_back(elsewhere(masked_name, directory, near.prefix, status->st_uid));
+      places.push_back(elsewhere(masked_name, directory, near.prefix, owner));
     }
   }
   return places;

@@ -21,7 +21,9 @@ bool is_stub_file(const File& file) {
 
 Result<Stub> read_stub_file(const File& file) {
   file.leave_access_time();
-  return read_stub(MCR_TRY(file.read_all(Stub::max_bytes)));
+  Stub stub = MCR_TRY(read_stub(MCR_TRY(file.read_all(Stub::max_bytes))));
+  stub.owner = MCR_TRY(file.status()).st_uid;
+  return stub;
 }
 
 Stub stub_of(const PartBegin& begin, std::string container_directory,

@@ -70,20 +70,58 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   return record;
 }
 
-bool is_at_path(const std::string& path, FileIdentity identity) {
-  struct stat status {};
-  return lstat(path.c_str(), &status) == 0 && FileIdentity(status) == identity;
+// A file that is put in place of another waits among the containers, so that the program's own
+// directories hold its own files only; not where others could exchange it there.
+std::optional<restart::File> waiting_room(const StagedPart& part) {
+  const std::string containers = containers_of(part);
+  if (containers.empty()) return std::nullopt;
+  auto room = restart::open_own_containers(containers);
+  if (!room && room.error().system_error == ENOENT) room = restart::make_own_containers(containers);
+  const auto status = room ? room->status() : Result<struct stat>(room.error());
+  const bool is_closed =
+      status && status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return is_closed ? std::optional(*std::move(room)) : std::nullopt;
+}
+
+// Complete or not at all, with the mode, group, access list and attributes of what lies there.
+Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan content) {
+  const std::string last = restart::name_of(part.begin.path);
+  const auto attempt = [&](int room, const std::string& temporary) -> Result<void> {
+    restart::File file =
+        MCR_TRY(restart::File::open(room, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    auto written = file.write_at(0, content);
+    if (written) written = restart::copy_attributes(part.at_path, file);
+    if (written && restart::system_calls().renameat(room, temporary.c_str(), home.descriptor(),
+                                                    last.c_str()) != 0) {
+      written = restart::system_error("cannot rename", temporary);
+    }
+    if (written) {
+      part.at_path = std::move(file);
+    } else {
+      restart::system_calls().unlinkat(room, temporary.c_str(), 0);
+    }
+    return written;
+  };
+  const std::string word = part.begin.part.text();
+  if (const auto room = waiting_room(part)) {
+    if (auto done = attempt(room->descriptor(), "set-new." + word)) return done;
+  }
+  auto done = attempt(home.descriptor(), ".mcr-" + word);
+  if (done || done.error().system_error != EEXIST) return done;
+  // Whoever has taken the name may leave it there.
+  return attempt(home.descriptor(), ".mcr-" + MCR_TRY(restart::PartId::random()).text());
 }
 
 Result<void> put_stub(StagedPart& part) {
   const Bytes content = restart::write_stub(stub_of(part));
-  const std::string& path = part.begin.path;
-  if (!is_at_path(path, part.identity)) {
+  auto home = home_of(part);
+  if (!home) {
     // The program renamed or removed what lay there while it wrote. Native HDF5 would have written
     // into that very file, wherever it is now; where it has no name left, the data goes with it.
     struct stat status {};
     if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0) {
-      if (access(path.c_str(), F_OK) == 0) return part.stage->directory.drop(part.begin.part);
+      if (access(part.begin.path.c_str(), F_OK) == 0)
+        return part.stage->directory.drop(part.begin.part);
     } else {
       // It is the old part's file no more.
       if (part.begin.replaced_part)
@@ -92,11 +130,14 @@ Result<void> put_stub(StagedPart& part) {
       return part.at_path.truncate(content.size());
     }
   }
+  if (!home) {
+    home = MCR_TRY(
+        restart::open_same_directory(restart::parent_of(part.begin.path),
+                                     {part.begin.directory_device, part.begin.directory_inode}));
+  }
   if (part.begin.replaced == restart::Replaced::native_file)
-    keep_member_aside(path, part.settings->text("container_dir"));
-  part.at_path = MCR_TRY(
-      replace_file(path, containers_of(part), part.begin.part.text(), content, part.at_path));
-  return {};
+    keep_replaced_member(*home, part.begin.path, part.settings->text("container_dir"));
+  return replace_old(part, *home, content);
 }
 
 // Into the empty file that H5Fcreate made, wherever the program has moved it since.
@@ -204,39 +245,6 @@ Result<void> publish(StagedPart& part) {
 void unlock_published(const StagedPart& part) {
   if (part.bytes.is_open()) restart::unlock(part.bytes);
   restart::unlock(part.journal);
-}
-
-Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,
-                                   const std::string& word, ByteSpan content,
-                                   const restart::File& old) {
-  const auto attempt = [&](int home, const std::string& temporary) -> Result<restart::File> {
-    restart::File file =
-        MCR_TRY(restart::File::open(home, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    auto written = file.write_at(0, content);
-    if (written) written = restart::copy_attributes(old, file);
-    if (written &&
-        restart::system_calls().renameat(home, temporary.c_str(), AT_FDCWD, path.c_str()) != 0) {
-      written = restart::system_error("cannot rename", temporary);
-    }
-    if (!written) {
-      restart::system_calls().unlinkat(home, temporary.c_str(), 0);
-      return written.error();
-    }
-    return file;
-  };
-  if (!temporary_directory.empty()) {
-    auto home = restart::open_own_containers(temporary_directory);
-    if (!home && home.error().system_error == ENOENT)
-      home = restart::make_own_containers(temporary_directory);
-    if (home) {
-      if (auto done = attempt(home->descriptor(), "set-new." + word)) return done;
-    }
-  }
-  auto done = attempt(AT_FDCWD, restart::parent_of(path) + "/.mcr-" + word);
-  if (done || done.error().system_error != EEXIST) return done;
-  // Whoever has taken the name may leave it there.
-  return attempt(AT_FDCWD,
-                 restart::parent_of(path) + "/.mcr-" + MCR_TRY(restart::PartId::random()).text());
 }
 
 }  // namespace mcr::vol

@@ -28,10 +28,4 @@ Result<void> publish(StagedPart& part);
 /// A published part's locks are given back before its file is closed.
 void unlock_published(const StagedPart& part);
 
-/// Puts `content` in place of what lies at `path`, `old`, complete or not at all, with that file's
-/// mode, group, access list and attributes. `temporary_directory` is tried first for the file that is renamed.
-Result<restart::File> replace_file(const std::string& path, const std::string& temporary_directory,
-                                   const std::string& word, ByteSpan content,
-                                   const restart::File& old);
-
 }  // namespace mcr::vol

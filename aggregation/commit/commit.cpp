@@ -200,6 +200,7 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   MCR_TRY(make_directory(where));
   const File home = MCR_TRY(open_place(followed, locked, stubs));
+  keep_from_removers(home, locked, where.base);
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
@@ -269,7 +270,7 @@ Result<std::optional<CommitReport>> bring_to_storage(
                          turn < directory_turns ? is_wanted : std::function<bool()>());
     if (!written && is_gone(written.error()) && turn < directory_turns) continue;
     if (!written) return written.error();
-    const auto reached = follow_container(stubs, names, locked, followed, written->path);
+    const auto reached = follow_container(stubs, names, locked, followed, *written);
     // Not where it belongs, and perhaps nowhere any more: it is written once more.
     if (!reached && turn < directory_turns) continue;
     if (!reached) return reached.error();

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "aggregation/commit/container_directory.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -21,11 +22,13 @@
 #include "restart/base/trust.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/own_containers.hpp"
+#include "restart/stub_file.hpp"
 
 namespace mcr::aggregation {
 
 using restart::ContainerName;
 using restart::File;
+using restart::FileIdentity;
 using restart::LaunchDirectory;
 using restart::PartId;
 
@@ -84,11 +87,68 @@ constexpr auto removal_pause = std::chrono::milliseconds(20);
 constexpr int removal_turns = 25;
 
 /// Gives a file another name on the same file system, durably; what lies there already stays.
-Result<void> rename_durably(const std::string& from, const std::string& to) {
-  if (restart::system_calls().rename_new(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str()) != 0)
-    return restart::system_error("cannot rename", from);
-  const File home = MCR_TRY(File::open(AT_FDCWD, restart::parent_of(to), O_RDONLY | O_DIRECTORY));
-  return restart::sync_directory(home.descriptor());
+bool is_there(const File& base, const std::string& below, const FileIdentity& identity) {
+  struct stat status {};
+  const char* name = below.empty() ? "." : below.c_str();
+  return restart::system_calls().fstatat(base.descriptor(), name, &status, AT_SYMLINK_NOFOLLOW) ==
+             0 &&
+         FileIdentity(status) == identity;
+}
+
+/// Whether one finds in `base`, of which `in_base` is the path, the part's stub, or the directory in which
+/// the part was begun.
+bool leads_to_part(const File& base, const std::string& in_base, const LockedPart& part,
+                   const StubPlace& place, const StubHandles* stubs) {
+  const auto found = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
+  if (found.fate == StubHandles::Fate::present) {
+    return found.path.starts_with(in_base) &&
+           is_there(base, found.path.substr(in_base.size()), {found.device, found.inode});
+  }
+  const restart::PartBegin& begin = part.journal.begin;
+  const std::string below = (place.directory + "/").substr(in_base.size());
+  if (is_there(base, below, {begin.directory_device, begin.directory_inode})) return true;
+  if (place.name.empty()) return false;
+  const auto file = restart::open_file_beneath(base.descriptor(), below + place.name);
+  const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
+  return stub && stub->part == part.id;
+}
+
+bool is_in_a_group_of_ours(gid_t group) {
+  if (group == ::getegid()) return true;
+  const int count = ::getgroups(0, nullptr);
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(count, 0)));
+  if (::getgroups(count, groups.data()) < 0) return false;
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+/// Where parts may go whose stubs nobody has found.
+bool is_own_or_projects(const File& directory) {
+  const auto status = directory.status();
+  if (!status) return false;
+  if (restart::is_believed(status->st_uid, ::geteuid())) return true;
+  return (status->st_mode & S_IWGRP) != 0 && is_in_a_group_of_ours(status->st_gid);
+}
+
+/// From the directory in which the container lies now, whatever its path leads to.
+Result<void> move_container(const File& container, const std::string& path, const File& directory,
+                            const std::string& name) {
+  const std::string present = restart::present_path(container);
+  const std::string from = restart::parent_of(present.empty() ? path : present);
+  const std::string old = restart::name_of(path);
+  const File home = MCR_TRY(File::open(AT_FDCWD, from, O_PATH | O_DIRECTORY));
+  if (!is_there(home, old, FileIdentity(MCR_TRY(container.status())))) {
+    errno = ENOENT;
+    return restart::system_error("cannot find", path);
+  }
+  if (restart::system_calls().rename_new(home.descriptor(), old.c_str(), directory.descriptor(),
+                                         name.c_str()) != 0)
+    return restart::system_error("cannot rename", path);
+  return restart::sync_directory(directory.descriptor());
+}
+
+Error files_have_gone(const ContainerName& where) {
+  errno = ENOENT;
+  return restart::system_error("files have gone from", where.base);
 }
 
 }  // namespace
@@ -130,22 +190,16 @@ Result<File> open_place(const Followed& followed, const std::vector<LockedPart>&
   const ContainerName& where = followed.placement.where;
   const std::string in_base = where.base == "/" ? where.base : where.base + "/";
   const File base = MCR_TRY(File::open(AT_FDCWD, where.base, O_PATH | O_DIRECTORY));
-  std::size_t asked = 0;
-  for (std::size_t i = 0; stubs != nullptr && i < parts.size() && asked < most_asked; ++i) {
-    if (!(followed.places[i].directory + "/").starts_with(in_base)) continue;
-    const StubHandles::Found found = stubs->find(parts[i].id);
-    if (found.fate != StubHandles::Fate::present) continue;
+  bool is_known = false;
+  for (std::size_t i = 0, asked = 0; i < parts.size() && asked < most_asked; ++i) {
+    const StubPlace& place = followed.places[i];
+    if (!(place.directory + "/").starts_with(in_base)) continue;
     ++asked;
-    struct stat there {};
-    const bool is_there = found.path.starts_with(in_base) &&
-                          restart::system_calls().fstatat(base.descriptor(),
-                                                          found.path.substr(in_base.size()).c_str(),
-                                                          &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-                          there.st_dev == found.device && there.st_ino == found.inode;
-    if (is_there) continue;
-    errno = ENOENT;
-    return restart::system_error("files have gone from", where.base);
+    const bool leads = leads_to_part(base, in_base, parts[i], place, stubs);
+    if (!leads && place.kind == StubPlace::Kind::here) return files_have_gone(where);
+    is_known |= leads;
   }
+  if (!is_known && !is_own_or_projects(base)) return files_have_gone(where);
   const std::string below =
       where.directory.starts_with(in_base) ? where.directory.substr(in_base.size()) : "";
   auto home = restart::is_plain_path(below)
@@ -157,34 +211,50 @@ Result<File> open_place(const Followed& followed, const std::vector<LockedPart>&
   return home;
 }
 
+void keep_from_removers(const File& home, const std::vector<LockedPart>& parts,
+                        const std::string& base) {
+  const auto status = home.status();
+  const bool is_open_to_others =
+      status && (status->st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status->st_mode & S_ISVTX) == 0;
+  if (!is_open_to_others || status->st_uid != ::geteuid()) return;
+  const bool is_closed = std::any_of(parts.begin(), parts.end(), [&](const LockedPart& part) {
+    return restart::keeps_writers_out(part.journal.begin.path, base);
+  });
+  if (!is_closed) return;
+  (void)restart::system_calls().fchmod(home.descriptor(), (status->st_mode & 07777) | S_ISVTX);
+}
+
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
                               const std::vector<LockedPart>& parts, Followed& followed,
-                              std::string& path) {
+                              CommitReport& report) {
   constexpr int most_moves = 4;
-  for (int move = 0; move < most_moves; ++move) {
-    const ContainerName from = followed.placement.where;
+  const std::string suffix =
+      restart::name_of(report.path).substr(followed.placement.where.prefix.size());
+  const auto by_path = [&] { return File::open(AT_FDCWD, report.path, O_PATH | O_NOFOLLOW); };
+  const File path_only = report.container.is_open() ? File() : MCR_TRY(by_path());
+  const File& container = report.container.is_open() ? report.container : path_only;
+  const FileIdentity identity(MCR_TRY(container.status()));
+  for (int move = 0;; ++move) {
+    const std::string before = followed.placement.where.directory;
     followed.places = look_again(parts, stubs, followed.places);
     followed.placement = choose_place(names, followed.places);
     const ContainerName& to = followed.placement.where;
-    if (to.directory == from.directory && to.prefix == from.prefix) return {};
-    const std::string suffix = restart::name_of(path).substr(from.prefix.size());
-    const std::string target = to.directory + "/" + to.prefix + suffix;
-    struct stat status {};
-    const bool has_gone =
-        restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0;
-    if (!has_gone) {
-      MCR_TRY(make_directory(to));
-      MCR_TRY(rename_durably(path, target));
-      restart::log_summary("moved " + path + " to " + target +
-                           ": its files were renamed while it was written");
-    } else if (restart::system_calls().fstatat(AT_FDCWD, target.c_str(), &status,
-                                               AT_SYMLINK_NOFOLLOW) != 0) {
-      // Else the directory was renamed, and the container in it: it lies where it belongs.
-      return restart::system_error("cannot find", target);
+    const std::string target = to.prefix + suffix;
+    if (to.directory != before) MCR_TRY(make_directory(to));
+    const File there = MCR_TRY(open_place(followed, parts, stubs));
+    if (is_there(there, target, identity)) {
+      report.path = to.directory + "/" + target;
+      return {};
     }
-    path = target;
+    if (move == most_moves) {
+      errno = ENOENT;
+      return restart::system_error("cannot find", to.directory + "/" + target);
+    }
+    MCR_TRY(move_container(container, report.path, there, target));
+    restart::log_summary("moved " + report.path + " to " + to.directory + "/" + target +
+                         ": its files were renamed while it was written");
+    report.path = to.directory + "/" + target;
   }
-  return {};
 }
 
 void report_trouble(const std::string& container_directory, const std::string& message) {

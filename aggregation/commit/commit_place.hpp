@@ -11,6 +11,7 @@
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/commit/stub_places.hpp"
+#include "aggregation/commit/write_container.hpp"
 #include "restart/base/settings.hpp"
 #include "restart/container_name.hpp"
 
@@ -46,17 +47,22 @@ Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* st
                       const PlaceByNames& names, std::vector<LockedPart>& parts,
                       std::vector<restart::PartId>& left);
 
-/// Opens the directory of containers of that place, which make_directory() has made. ENOENT: stubs that
-/// were followed to below its base are not there any more. Whoever owns a directory above may have put
+/// Opens the directory of containers of that place, which make_directory() has made. ENOENT: what was
+/// followed to below its base is not there any more, because whoever owns a directory above may have put
 /// another one at that path.
 Result<restart::File> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                                  const StubHandles* stubs);
 
+/// Where some who may write to that directory may not write to the directories of the files, they
+/// could remove a container but not the files: its sticky bit keeps them from that.
+void keep_from_removers(const restart::File& home, const std::vector<LockedPart>& parts,
+                        const std::string& base);
+
 /// Takes a container to where its stubs lead, where the program has renamed them while it was written.
-/// `path` is the container's and becomes its new one; so does `followed`.
+/// Brings `followed` and the report's path up to date.
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
                               const std::vector<LockedPart>& parts, Followed& followed,
-                              std::string& path);
+                              CommitReport& report);
 
 /// Says it in the leader's log and, where that is possible, beside the checkpoints, where a user
 /// looks.

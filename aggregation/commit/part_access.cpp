@@ -7,8 +7,8 @@
 
 #include <optional>
 
-#include "aggregation/commit/closed_directories.hpp"
 #include "aggregation/commit/put_back.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 
@@ -88,7 +88,8 @@ restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
   if (base.empty()) return access;
   const auto found = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
   const bool is_known = found.fate == StubHandles::Fate::present;
-  return closed_by_directories(access, is_known ? found.path : part.journal.begin.path, base);
+  return restart::closed_by_directories(access, is_known ? found.path : part.journal.begin.path,
+                                        base);
 }
 
 }  // namespace mcr::aggregation

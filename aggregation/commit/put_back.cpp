@@ -10,9 +10,9 @@
 #include <climits>
 #include <cstdlib>
 
-#include "aggregation/commit/closed_directories.hpp"
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/container_directory.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/settings.hpp"
@@ -158,7 +158,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   access.group = MCR_TRY(directory.status()).st_gid;
   access.mode = begin.mode & 0700;
   if (there && there->is_own && there->access) {
-    access = closed_by_directories(*there->access, begin.path, names.base);
+    access = restart::closed_by_directories(*there->access, begin.path, names.base);
     access.mode &= begin.mode;
   }
   MCR_TRY(place(directory, name, begin, bytes, access, nullptr, modified_ns));
@@ -262,8 +262,9 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   const std::string& path = journal.begin.path;
   if (journal.publish && journal.publish->native) {
     // Its writer may have died before the file came to its path (StagedFile::spill).
-    const std::string temporary = parent_of(path) + "/.mcr-" + part.text();
-    (void)system_calls().unlinkat(AT_FDCWD, temporary.c_str(), 0);
+    const std::string temporary = ".mcr-" + part.text();
+    if (const auto home = MCR_TRY(open_home(journal.begin)))
+      (void)system_calls().unlinkat(home->descriptor(), temporary.c_str(), 0);
     MCR_TRY(directory.drop(part));
     return path + " is a native file";
   }
@@ -308,7 +309,8 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   if (!is_expected || !there.is_own) return false;
   // Its writer may have died before it did this, and the set before needs the file.
   if (old_file)
-    MCR_TRY(restart::keep_member_aside(begin.path, settings_of(begin).text("container_dir")));
+    MCR_TRY(
+        restart::keep_member_aside(*home, begin.path, settings_of(begin).text("container_dir")));
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home->descriptor(), name_of(begin.path), 0600));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(stub_of(begin, directory.path()))));

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
 #include <string_view>
 
 #include "aggregation/commit/put_back.hpp"
@@ -24,6 +22,7 @@ using restart::name_of;
 using restart::parent_of;
 using restart::PartBegin;
 using restart::PartId;
+using restart::present_path;
 using restart::system_calls;
 
 namespace {
@@ -33,16 +32,6 @@ bool is_in_first_quarter(const File& file) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / 4;
-}
-
-/// The name by which the file was opened, as renames have changed it since; "" where the kernel does
-/// not say.
-std::string present_path(const File& file) {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t length = system_calls().readlinkat(
-      AT_FDCWD, restart::link_path(file.descriptor()).c_str(), path.data(), path.size());
-  if (length <= 0 || static_cast<std::size_t>(length) >= path.size() || path[0] != '/') return {};
-  return {path.data(), static_cast<std::size_t>(length)};
 }
 
 std::string without_mark(std::string path) {

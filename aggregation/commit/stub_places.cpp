@@ -128,7 +128,8 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     for (const auto& [part, path] : search_stubs(root, stubs)) {
       const auto of_part = [&, id = part](const LockedPart& it) { return it.id == id; };
       const auto it = std::find_if(parts.begin(), parts.end(), of_part);
-      places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path)};
+      places[static_cast<std::size_t>(it - parts.begin())] = {Kind::here, parent_of(path),
+                                                              restart::name_of(path)};
     }
   }
 }

@@ -22,6 +22,7 @@ struct StubPlace {
   };
   Kind kind = Kind::missing;
   std::string directory;
+  std::string name = {};  ///< there, of one that was found by a search
 };
 
 using StubPlaces = std::vector<StubPlace>;  ///< parallel to parts

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "aggregation/commit/closed_directories.hpp"
 #include "restart/base/attributes.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/container_reader.hpp"
 #include "restart/stub_file.hpp"
 
@@ -27,7 +27,7 @@ std::optional<Access> access_of_stub(const StoredPart& part) {
   if (!stub || stub->part != part.part) return std::nullopt;
   const auto access = restart::access_of(*file);
   if (!access) return std::nullopt;
-  return closed_by_directories(*access, part.base + "/" + part.below, part.base);
+  return restart::closed_by_directories(*access, part.base + "/" + part.below, part.base);
 }
 
 std::string text(mode_t mode) {

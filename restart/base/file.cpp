@@ -212,6 +212,21 @@ bool is_still_named(const File& file, int directory, const std::string& name) {
   return by_descriptor && FileIdentity(*by_descriptor) == FileIdentity(by_name);
 }
 
+std::string present_path(const File& file) {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = system_calls().readlinkat(
+      AT_FDCWD, link_path(file.descriptor()).c_str(), path.data(), path.size());
+  if (length <= 0 || static_cast<std::size_t>(length) >= path.size() || path[0] != '/') return {};
+  return {path.data(), static_cast<std::size_t>(length)};
+}
+
+Result<File> open_same_directory(const std::string& path, FileIdentity identity) {
+  File directory = MCR_TRY(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY));
+  if (FileIdentity(MCR_TRY(directory.status())) == identity) return directory;
+  errno = ESTALE;
+  return system_error("another directory is now at", path);
+}
+
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit) {
   // O_NONBLOCK: a named pipe planted there must not stop us. Nothing else notices it.
   const File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::restart {
 
@@ -74,8 +75,15 @@ class File {
 /// The name in /proc that leads to the file behind a descriptor of this process.
 std::string link_path(int descriptor);
 
+/// The path by which the file was opened, as renames have changed it since; behind that of a removed one
+/// the kernel writes " (deleted)". Empty where the kernel does not say.
+std::string present_path(const File& file);
+
 /// True while `name` in `directory` still leads to the very file that is open.
 bool is_still_named(const File& file, int directory, const std::string& name);
+
+/// The directory at `path` (O_PATH), if it is that one. ESTALE: another one lies there now.
+Result<File> open_same_directory(const std::string& path, FileIdentity identity);
 
 /// Whole small file; Cause::damaged where longer than `limit`.
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit);

@@ -2,7 +2,10 @@
 // The small file at the path that the program used. docs/format.md, "Stub".
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,8 @@ struct Stub {
   std::string container_directory;  ///< the setting container_dir: "mcr" or "../mcr"
   std::string launch_directory;     ///< absolute, in the stage: `<stage>/<node>.<launch>`
   std::string path;                 ///< absolute path at which the program wrote
+  /// Whose word all this is: the owner of the file that it was read from. Not in the bytes.
+  std::optional<uid_t> owner;
 };
 
 /// The bytes of the file: signature, record, checksum, and a text for people. At most max_bytes:

@@ -28,7 +28,7 @@ namespace {
 bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   if (status.st_nlink != 2 || !S_ISREG(status.st_mode)) return status.st_nlink == 1;
-  const auto file = restart::File::open(AT_FDCWD, place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return false;
   if (!restart::is_stub_file(*file)) {
     const auto note = restart::find_native_note(place.path, container_dir, status);
@@ -39,9 +39,10 @@ bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
 }
 
 // A mount of its own, as containers have single files: nothing can be renamed over it.
-bool is_mount_point(const std::string& path) {
+bool is_mount_point(const ResolvedPath& place) {
   struct statx status {};
-  return ::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) == 0 &&
+  return ::statx(place.home->descriptor(), place.name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE,
+                 &status) == 0 &&
          (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
@@ -51,8 +52,8 @@ bool is_mount_point(const std::string& path) {
 bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-         has_one_name(place, container_dir) && !is_mount_point(place.path) &&
-         access(place.directory.c_str(), W_OK | X_OK) == 0;
+         has_one_name(place, container_dir) && !is_mount_point(place) &&
+         faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
 }
 
 // What masked names have in place of digits: a path that has it by itself could not be told from one.

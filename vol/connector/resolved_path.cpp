@@ -13,6 +13,7 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
+#include "restart/container_places.hpp"
 
 namespace mcr::vol {
 
@@ -33,56 +34,46 @@ std::string last_component(const std::string& name) {
 
 // The kernel's own answer; realpath() where there is no /proc.
 std::string path_of(const restart::File& directory) {
-  std::array<char, PATH_MAX> buffer;
-  const std::string link = restart::link_path(directory.descriptor());
-  const ssize_t length = readlink(link.c_str(), buffer.data(), buffer.size() - 1);
-  if (length > 0 && buffer[0] == '/')
-    return std::string(buffer.data(), static_cast<std::size_t>(length));
-  return realpath(directory.name().c_str(), buffer.data()) != nullptr ? buffer.data()
-                                                                      : std::string();
+  std::string path = restart::present_path(directory);
+  return path.empty() ? restart::real_path(directory.name()) : path;
 }
 
-// What resolve_path found out about directories before. Asking the kernel anew costs four calls,
-// and an empty file costs native HDF5 ten.
-struct KnownDirectory {
-  std::string path;
-  restart::FileIdentity identity;
-};
+// What resolve_path found out about directories before: asking the kernel for a path anew costs an
+// empty file as much as all that native HDF5 does for it.
 struct KnownDirectories {
   std::mutex mutex;
-  std::map<std::string, KnownDirectory> by_name;
+  std::map<restart::FileIdentity, std::string> paths;
 };
 KnownDirectories& known_directories() {
   static KnownDirectories& directories = *new KnownDirectories;  // never destroyed
   return directories;
 }
 
-bool leads_to(const std::string& path, const KnownDirectory& known, struct stat& status) {
-  return stat(path.c_str(), &status) == 0 && restart::FileIdentity(status) == known.identity;
-}
-
-// A name is trusted where it and the path found for it still lead to the same directory as then.
-std::optional<std::string> known_path(const std::string& name, struct stat& status) {
+// A path is trusted where it still leads to that directory.
+std::string path_of_same(const restart::File& directory, restart::FileIdentity identity) {
+  constexpr std::size_t most_known = 64;
   const std::lock_guard lock(known_directories().mutex);
-  const auto found = known_directories().by_name.find(name);
-  if (found == known_directories().by_name.end()) return std::nullopt;
-  const KnownDirectory& known = found->second;
-  const bool same =
-      leads_to(name, known, status) && (name == known.path || leads_to(known.path, known, status));
-  if (same) return known.path;
-  known_directories().by_name.erase(found);
-  return std::nullopt;
-}
-
-Result<std::string> path_of_directory(const std::string& name, struct stat& status) {
-  if (auto known = known_path(name, status)) return std::move(*known);
-  const auto directory = MCR_TRY(restart::File::open(AT_FDCWD, name, O_PATH | O_DIRECTORY));
-  status = MCR_TRY(directory.status());
+  auto& paths = known_directories().paths;
+  struct stat status {};
+  if (const auto known = paths.find(identity); known != paths.end()) {
+    if (stat(known->second.c_str(), &status) == 0 && restart::FileIdentity(status) == identity)
+      return known->second;
+    paths.erase(known);
+  }
   std::string path = path_of(directory);
-  const std::lock_guard lock(known_directories().mutex);
-  if (known_directories().by_name.size() > 64) known_directories().by_name.clear();
-  if (!path.empty()) known_directories().by_name[name] = {path, restart::FileIdentity(status)};
+  if (paths.size() == most_known) paths.clear();
+  if (!path.empty()) paths[identity] = path;
   return path;
+}
+
+// Opens the directory of `name`, and finds its path.
+Result<void> enter_directory(const std::string& name, ResolvedPath& resolved) {
+  auto home = MCR_TRY(restart::File::open(AT_FDCWD, directory_of(name), O_PATH | O_DIRECTORY));
+  resolved.directory_status = MCR_TRY(home.status());
+  resolved.directory = path_of_same(home, restart::FileIdentity(resolved.directory_status));
+  resolved.name = last_component(name);
+  resolved.home = std::make_shared<const restart::File>(std::move(home));
+  return {};
 }
 
 }  // namespace
@@ -93,12 +84,15 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
   struct stat status {};
   std::array<char, PATH_MAX> target;
   for (int links = 0;; ++links) {
-    if (lstat(at.c_str(), &status) != 0) break;
+    MCR_TRY(enter_directory(at, resolved));
+    const int home = resolved.home->descriptor();
+    const char* last = resolved.name.c_str();
+    if (fstatat(home, last, &status, AT_SYMLINK_NOFOLLOW) != 0) break;
     if (!S_ISLNK(status.st_mode)) {
       resolved.status = status;
       break;
     }
-    const ssize_t length = readlink(at.c_str(), target.data(), target.size());
+    const ssize_t length = readlinkat(home, last, target.data(), target.size());
     if (length <= 0) break;
     if (links == max_links) {
       errno = ELOOP;
@@ -107,8 +101,7 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
     const std::string link(target.data(), static_cast<std::size_t>(length));
     at = link.front() == '/' ? link : directory_of(at) + "/" + link;
   }
-  resolved.directory = MCR_TRY(path_of_directory(directory_of(at), resolved.directory_status));
-  const std::string last = last_component(at);
+  const std::string& last = resolved.name;
   if (resolved.directory.empty() || last.empty() || last == "." || last == "..") {
     errno = EISDIR;
     return restart::system_error("cannot resolve", name);

@@ -5,18 +5,27 @@
 
 #include <sys/stat.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "codecs/base/result.hpp"
+#include "restart/base/file.hpp"
 
 namespace mcr::vol {
 
 struct ResolvedPath {
   std::string path;       ///< absolute, no symbolic links
   std::string directory;  ///< the same without the last component
+  std::string name;       ///< the last component
+  /// The directory itself (O_PATH). What is done at the path is done in it, because a neighbour above
+  /// may put another directory in its place.
+  std::shared_ptr<const restart::File> home;
   struct stat directory_status {};
   std::optional<struct stat> status;  ///< of what lies there; none: nothing
+
+  [[nodiscard]] Result<restart::File> open(int flags, mode_t mode = 0600) const {
+    return restart::File::open(home->descriptor(), name, flags, mode);
+  }
 };
 
 /// A last component that is a symbolic link is followed, also where it leads to nothing: that is

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stub_file.hpp"
 #include "vol/driver/native_backend.hpp"
@@ -30,16 +31,23 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
                                              const restart::File& stub,
                                              bool ignore_disabled_locks) {
   const struct stat status = MCR_TRY(stub.status());
-  auto [file, name] = MCR_TRY(
-      temporary_beside(path, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
+  const restart::File home =
+      MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY));
+  const std::string last = restart::name_of(path);
+  if (!restart::is_still_named(stub, home.descriptor(), last)) {
+    errno = ESTALE;
+    return restart::system_error("another file is now at", path);
+  }
+  auto [file, name] =
+      MCR_TRY(temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
   auto copied = copy_source(source, file);
   if (copied) keep_attributes(stub, file);
-  if (copied &&
-      restart::system_calls().renameat(AT_FDCWD, name.c_str(), AT_FDCWD, path.c_str()) != 0) {
+  if (copied && restart::system_calls().renameat(home.descriptor(), name.c_str(), home.descriptor(),
+                                                 last.c_str()) != 0) {
     copied = restart::system_error("cannot rename", name);
   }
   if (!copied) {
-    restart::system_calls().unlinkat(AT_FDCWD, name.c_str(), 0);
+    restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
     return copied.error();
   }
   const struct stat now = MCR_TRY(file.status());

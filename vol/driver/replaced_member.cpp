@@ -43,7 +43,7 @@ bool is_above_ranks(const std::string& path, std::size_t components) {
 
 // The part of a set that lies there: a stub, or a native file with a note.
 std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
-  const auto file = restart::File::open(AT_FDCWD, place.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return std::nullopt;
   if (restart::is_stub_file(*file)) {
     auto stub = restart::read_stub_file(*file);
@@ -63,8 +63,7 @@ std::optional<Member> member_at(const ResolvedPath& place, std::string_view cont
 
 // What was looked at there, and nothing that came to the path since.
 Result<restart::File> open_same(const ResolvedPath& place) {
-  restart::File file =
-      MCR_TRY(restart::File::open(AT_FDCWD, place.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+  restart::File file = MCR_TRY(place.open(O_RDWR | O_NOFOLLOW | O_NONBLOCK));
   const struct stat now = MCR_TRY(file.status());
   if (FileIdentity(now) == FileIdentity(*place.status)) return file;
   errno = ESTALE;
@@ -79,8 +78,9 @@ bool note_native(const StagedPart& part, std::uint64_t inode) {
          restart::note_native(containers, stub_of(part), static_cast<ino_t>(inode));
 }
 
-void keep_member_aside(const std::string& path, std::string_view container_dir) {
-  if (const auto kept = restart::keep_member_aside(path, container_dir); !kept) {
+void keep_replaced_member(const restart::File& directory, const std::string& path,
+                          std::string_view container_dir) {
+  if (const auto kept = restart::keep_member_aside(directory, path, container_dir); !kept) {
     restart::log_warning_once("aside",
                               "the earlier set loses " + path + ": " + kept.error().message);
   }
@@ -91,8 +91,9 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   if (!place || !place->status || !S_ISREG(place->status->st_mode) || !Process::is_owner())
     return std::optional<NativeReplacement>();
   const struct stat& status = *place->status;
-  if (status.st_uid != geteuid() || access(place->path.c_str(), W_OK) != 0 ||
-      access(place->directory.c_str(), W_OK | X_OK) != 0) {
+  const int home = place->home->descriptor();
+  if (status.st_uid != geteuid() || faccessat(home, place->name.c_str(), W_OK, 0) != 0 ||
+      faccessat(home, ".", W_OK | X_OK, 0) != 0) {
     return std::optional<NativeReplacement>();
   }
   Process& process = Process::get();
@@ -104,7 +105,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
   restart::Stub& stub = member->stub;
   stub.part = MCR_TRY(restart::PartId::random());
-  auto beside = MCR_TRY(temporary_beside(place->path, stub.part.text()));
+  auto beside = MCR_TRY(temporary_in(*place->home, stub.part.text()));
   restart::File& file = beside.first;
   const std::string& temporary = beside.second;
   // Several programs in turn in one rank of a launch count on.
@@ -117,10 +118,10 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   auto done = [&]() -> Result<void> {
     const struct stat made = MCR_TRY(file.status());
     MCR_TRY(restart::note_native(member->containers, stub, made.st_ino));
-    if (member->is_native) keep_member_aside(place->path, (*settings)->text("container_dir"));
+    if (member->is_native)
+      keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
     MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
-    if (restart::system_calls().renameat(AT_FDCWD, temporary.c_str(), AT_FDCWD,
-                                         place->path.c_str()) != 0) {
+    if (restart::system_calls().renameat(home, temporary.c_str(), home, place->name.c_str()) != 0) {
       return restart::system_error("cannot rename", temporary);
     }
     return {};
@@ -129,7 +130,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
     return std::optional<NativeReplacement>(
         NativeReplacement{std::move(file), std::move(member->containers)});
   }
-  restart::system_calls().unlinkat(AT_FDCWD, temporary.c_str(), 0);
+  restart::system_calls().unlinkat(home, temporary.c_str(), 0);
   return std::optional<NativeReplacement>();  // as native: in place
 }
 

@@ -13,9 +13,10 @@ namespace mcr::vol {
 /// Says whose file the inode will be. False where that could not be said: then it is any file.
 bool note_native(const StagedPart& part, std::uint64_t inode);
 
-/// Keeps what lies at the path where a newer writing of its set may still need it: a native file
-/// of a set. Nothing where it is none.
-void keep_member_aside(const std::string& path, std::string_view container_dir);
+/// Keeps what lies at `path` in its `directory` where a newer writing of its set may still need it: a
+/// native file of a set. Nothing where it is none.
+void keep_replaced_member(const restart::File& directory, const std::string& path,
+                          std::string_view container_dir);
 
 /// A file that is created natively where a part of a set lies: the new one takes its path at once,
 /// as an empty file of its own, with a note that says to which writing it belongs. Nothing where no

@@ -49,16 +49,15 @@ void keep_attributes(const restart::File& old, const restart::File& now) {
   }
 }
 
-Result<std::pair<restart::File, std::string>> temporary_beside(const std::string& path,
-                                                               const std::string& word) {
+Result<std::pair<restart::File, std::string>> temporary_in(const restart::File& directory,
+                                                           const std::string& word) {
   constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-  const std::string before = path.substr(0, path.rfind('/') + 1) + ".mcr-";
-  std::string name = before + word;
-  auto file = restart::File::open(AT_FDCWD, name, flags, 0600);
+  std::string name = ".mcr-" + word;
+  auto file = restart::File::open(directory.descriptor(), name, flags, 0600);
   if (!file && file.error().system_error == EEXIST) {
     // Whoever has taken the name may leave it there.
-    name = before + MCR_TRY(restart::PartId::random()).text();
-    file = restart::File::open(AT_FDCWD, name, flags, 0600);
+    name = ".mcr-" + MCR_TRY(restart::PartId::random()).text();
+    file = restart::File::open(directory.descriptor(), name, flags, 0600);
   }
   if (!file) return file.error();
   return std::pair(*std::move(file), std::move(name));

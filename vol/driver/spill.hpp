@@ -17,9 +17,10 @@ Result<void> copy_bytes(const restart::File& from, const restart::File& to, std:
 /// All of `source` to the beginning of `to`.
 Result<void> copy_source(restart::PartSource& source, const restart::File& to);
 
-/// A new file in the directory of `path`, to be renamed to it, and its name.
-Result<std::pair<restart::File, std::string>> temporary_beside(const std::string& path,
-                                                               const std::string& word);
+/// A new file in `directory`, to be renamed to its own name there, and the name that it has until
+/// then.
+Result<std::pair<restart::File, std::string>> temporary_in(const restart::File& directory,
+                                                           const std::string& word);
 
 /// copy_attributes() for a file that goes to its path whatever the file system refuses, and says
 /// what was lost.

@@ -9,6 +9,7 @@
 
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stub_file.hpp"
@@ -47,6 +48,16 @@ Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
   return FileIdentity(status);
 }
 
+std::optional<restart::File> home_of(const StagedPart& part) {
+  const restart::PartBegin& begin = part.begin;
+  auto home = restart::open_same_directory(restart::parent_of(begin.path),
+                                           {begin.directory_device, begin.directory_inode});
+  if (!home ||
+      !restart::is_still_named(part.at_path, home->descriptor(), restart::name_of(begin.path)))
+    return std::nullopt;
+  return *std::move(home);
+}
+
 CreateScope::CreateScope() { ++creates; }
 CreateScope::~CreateScope() { --creates; }
 bool CreateScope::is_open() { return creates > 0; }
@@ -56,10 +67,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   StagedPart part;
   part.stage = plan.stage;
   part.settings = plan.settings;
-  part.at_path = MCR_TRY(
-      plan.place.status
-          ? restart::File::open(AT_FDCWD, plan.place.path, O_RDWR | O_NOFOLLOW)
-          : restart::File::open(AT_FDCWD, plan.place.path, O_RDWR | O_CREAT | O_EXCL, 0666));
+  part.at_path = MCR_TRY(plan.place.status ? plan.place.open(O_RDWR | O_NOFOLLOW)
+                                           : plan.place.open(O_RDWR | O_CREAT | O_EXCL, 0666));
   const struct stat status = MCR_TRY(part.at_path.status());
   part.identity = FileIdentity(status);
   restart::PartBegin& begin = part.begin;
@@ -249,8 +258,8 @@ Result<void> StagedFile::flush() {
 // What the failed create would have replaced stays, and nothing of it is published.
 Result<void> StagedFile::discard() {
   leave_table();
-  if (!native_temporary_.empty()) {
-    restart::system_calls().unlinkat(AT_FDCWD, native_temporary_.c_str(), 0);
+  if (const auto home = native_temporary_.empty() ? std::nullopt : home_of(part_)) {
+    restart::system_calls().unlinkat(home->descriptor(), native_temporary_.c_str(), 0);
   }
   if (part_.is_begun() || part_.journal_rests)
     (void)part_.stage->directory.drop(part_.begin.part).has_value();

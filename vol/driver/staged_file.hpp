@@ -41,6 +41,10 @@ struct StagedPart {
   [[nodiscard]] bool is_begun() const { return journal.is_open(); }
 };
 
+/// The directory in which the part was begun, where what the part replaces lies there still. Nothing
+/// where the program has moved or removed that, or its directory.
+std::optional<restart::File> home_of(const StagedPart& part);
+
 /// While it lives, a file that ends was never created: HDF5 opens the driver's file within
 /// H5Fcreate and closes it again where something fails.
 class CreateScope {
@@ -114,7 +118,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
 
   StagedPart part_;
   std::optional<NativeBackend> native_;  ///< after spill
-  std::string native_temporary_;         ///< its name until it replaces what lies at the path
+  std::string native_temporary_;         ///< its name in its home until it replaces what lies there
   std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond it is spilled
   std::uint64_t native_from_ns_ = 0;     ///< once it is flushed; 0: it stays
   bool is_noted_ = false;                ///< a note says whose native file it is

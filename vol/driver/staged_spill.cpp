@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/native_members.hpp"
 #include "restart/stub_links.hpp"
@@ -39,11 +40,17 @@ Result<void> StagedFile::spill(const char* why) {
   if (!part_.is_begun()) part_.begin.part = MCR_TRY(restart::PartId::random());
   restart::File target;
   FileIdentity identity = part_.identity;
-  if (part_.begin.replaced == restart::Replaced::nothing) {
-    // In place of the stub, whose descriptors stay good; our link to it must not hold a file that is
-    // the program's own.
-    if (const auto status = part_.at_path.status(); part_.has_stub && status)
+  const auto home =
+      part_.begin.replaced == restart::Replaced::nothing ? std::nullopt : home_of(part_);
+  if (!home) {
+    // In place of the stub, whose descriptors stay good, or where the program has moved what would have
+    // been replaced. Our link to a stub must not hold a file that is the program's own.
+    const auto status = part_.at_path.status();
+    const bool is_moved = part_.begin.replaced != restart::Replaced::nothing;
+    if (status && part_.has_stub)
       restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
+    if (status && is_moved && part_.begin.replaced_part)
+      restart::unlink_stub(containers_of(part_), *part_.begin.replaced_part, *status);
     MCR_TRY(part_.at_path.truncate(0));
     if (auto copied = copy_to(part_.at_path); !copied) {
       // Storage refuses what native HDF5 would have written too. The stub comes back, for what is
@@ -56,9 +63,9 @@ Result<void> StagedFile::spill(const char* why) {
     target = std::move(part_.at_path);
     is_noted_ = note_native(part_, identity.inode);
   } else {
-    auto [file, name] = MCR_TRY(temporary_beside(part_.begin.path, part_.begin.part.text()));
+    auto [file, name] = MCR_TRY(temporary_in(*home, part_.begin.part.text()));
     if (auto copied = copy_to(file); !copied) {
-      restart::system_calls().unlinkat(AT_FDCWD, name.c_str(), 0);
+      restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
       return copied;
     }
     keep_attributes(part_.at_path, file);
@@ -94,9 +101,12 @@ Result<void> StagedFile::take_path() {
   // about nothing, or the old file with a second name.
   if (const auto own = identity_of(native_->descriptor(), part_.begin.path))
     is_noted_ = note_native(part_, own->inode);
-  keep_member_aside(part_.begin.path, part_.settings->text("container_dir"));
-  if (restart::system_calls().renameat(AT_FDCWD, native_temporary_.c_str(), AT_FDCWD,
-                                       part_.begin.path.c_str()) != 0) {
+  const std::string& path = part_.begin.path;
+  const restart::File home = MCR_TRY(restart::open_same_directory(
+      restart::parent_of(path), {part_.begin.directory_device, part_.begin.directory_inode}));
+  keep_replaced_member(home, path, part_.settings->text("container_dir"));
+  if (restart::system_calls().renameat(home.descriptor(), native_temporary_.c_str(),
+                                       home.descriptor(), restart::name_of(path).c_str()) != 0) {
     return restart::system_error("cannot rename", native_temporary_);
   }
   native_temporary_.clear();

@@ -264,10 +264,19 @@ Result<std::optional<CommitReport>> bring_to_storage(
     const Present present = present_of(group, settings, where, known);
     if (parts_to_write(locked, present).empty() && natives_among(locked, names.where.base).empty())
       return std::optional<CommitReport>();
-    const auto is_wanted = [&] { return count_removed(locked, stubs) == 0; };
+    // Files beside them that are being removed are the first of all in their directory, perhaps.
+    const auto count_beside = [&] {
+      return stubs == nullptr ? 0 : stubs->count_removed_from(restart::parent_of(begin.path));
+    };
+    const std::size_t removed_beside = count_beside();
+    const auto is_wanted = [&] {
+      return count_removed(locked, stubs) == 0 && count_beside() <= removed_beside;
+    };
     if (!is_wanted() && turn < directory_turns) continue;
     auto written = write(directory, group, followed, present, locked, settings, stubs,
                          turn < directory_turns ? is_wanted : std::function<bool()>());
+    // A program that removes its directory expects nothing else there.
+    if (!written) remove_empty_directory(where);
     if (!written && is_gone(written.error()) && turn < directory_turns) continue;
     if (!written) return written.error();
     const auto reached = follow_container(stubs, names, locked, followed, *written);

@@ -69,6 +69,19 @@ std::string free_bundle_name(const ContainerName& where, const Present& present)
   }
 }
 
+void remove_empty_directory(const ContainerName& where) {
+  const auto above =
+      File::open(AT_FDCWD, restart::parent_of(where.directory), O_PATH | O_DIRECTORY);
+  if (!above) return;
+  const std::string name = restart::name_of(where.directory);
+  struct stat status {};
+  const bool is_ours = restart::system_calls().fstatat(above->descriptor(), name.c_str(), &status,
+                                                       AT_SYMLINK_NOFOLLOW) == 0 &&
+                       S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+  if (is_ours)
+    (void)restart::system_calls().unlinkat(above->descriptor(), name.c_str(), AT_REMOVEDIR);
+}
+
 Result<void> make_directory(const ContainerName& where) {
   const std::string& path = where.directory;
   std::size_t slash = where.base.size();
@@ -86,7 +99,20 @@ namespace {
 constexpr auto removal_pause = std::chrono::milliseconds(20);
 constexpr int removal_turns = 25;
 
-/// Gives a file another name on the same file system, durably; what lies there already stays.
+/// Until no more stubs are being removed, of these parts and of others beside them, or all of these are.
+void wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) {
+  if (stubs == nullptr || parts.empty()) return;
+  const std::string directory = restart::parent_of(parts.front().journal.begin.path);
+  std::size_t before = 0;
+  for (int turn = 0; turn < removal_turns; ++turn) {
+    const std::size_t own = count_removed(parts, stubs);
+    const std::size_t removed = own + stubs->count_removed_from(directory);
+    if (removed == before || own == parts.size()) return;
+    before = removed;
+    std::this_thread::sleep_for(removal_pause);
+  }
+}
+
 bool is_there(const File& base, const std::string& below, const FileIdentity& identity) {
   struct stat status {};
   const char* name = below.empty() ? "." : below.c_str();
@@ -156,13 +182,7 @@ Error files_have_gone(const ContainerName& where) {
 Followed follow_stubs(const LaunchDirectory& directory, StubHandles* stubs,
                       const PlaceByNames& names, std::vector<LockedPart>& parts,
                       std::vector<PartId>& left) {
-  std::size_t removed = count_removed(parts, stubs);
-  for (int turn = 0; turn < removal_turns && removed > 0 && removed < parts.size(); ++turn) {
-    std::this_thread::sleep_for(removal_pause);
-    const std::size_t now = count_removed(parts, stubs);
-    if (now == removed) break;
-    removed = now;
-  }
+  wait_for_removal(parts, stubs);
   StubPlaces places = find_stub_places(parts, stubs);
   Followed followed;
   std::size_t number = 0;

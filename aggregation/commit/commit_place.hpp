@@ -34,6 +34,8 @@ std::string free_bundle_name(const restart::ContainerName& where, const Present&
 
 /// Each directory of container_dir that is missing; nothing above.
 Result<void> make_directory(const restart::ContainerName& where);
+/// Removes it again, if it is this user's and nothing is in it.
+void remove_empty_directory(const restart::ContainerName& where);
 
 /// Where the stubs of a group's parts are, and so where their container goes.
 struct Followed {

@@ -46,6 +46,15 @@ bool leads_to(int directory, const std::string& name, const FileIdentity& identi
          FileIdentity(status) == identity;
 }
 
+/// And replaced by nothing.
+bool is_removed_from(const File& stub, const std::string& directory) {
+  if (stub.has_name()) return false;
+  const std::string last = without_mark(present_path(stub));
+  struct stat status {};
+  return parent_of(last) == directory &&
+         system_calls().fstatat(AT_FDCWD, last.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0;
+}
+
 }  // namespace
 
 Result<void> StubHandles::listen(const restart::LaunchDirectory& directory) {
@@ -131,12 +140,24 @@ File StubHandles::take(const PartId& part) {
   if (known == stubs_.end()) return {};
   File stub = std::move(known->second.stub);
   stubs_.erase(known);
+  keep_former(stub);
   return stub;
 }
 
 void StubHandles::forget(const PartId& part) {
   const std::lock_guard lock(mutex_);
-  stubs_.erase(part);
+  const auto known = stubs_.find(part);
+  if (known == stubs_.end()) return;
+  keep_former(known->second.stub);
+  stubs_.erase(known);
+}
+
+void StubHandles::keep_former(const File& stub) {
+  if (!stub.is_open()) return;
+  auto again = File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_PATH);
+  if (!again || !is_in_first_quarter(*again)) return;
+  if (former_.size() == most_former) former_.pop_front();
+  former_.push_back(*std::move(again));
 }
 
 StubHandles::Found StubHandles::find(const PartId& part) const {
@@ -189,6 +210,19 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   found.fate = handle.stub.is_open() ? Fate::elsewhere : Fate::unknown;
   if (!handle.stub.is_open()) found.device = found.inode = 0;
   return found;
+}
+
+std::size_t StubHandles::count_removed_from(const std::string& directory) const {
+  constexpr std::size_t most_asked = 256;
+  const std::lock_guard lock(mutex_);
+  std::size_t asked = 0;
+  std::size_t removed = 0;
+  for (const File& stub : former_) removed += is_removed_from(stub, directory) ? 1 : 0;
+  for (const auto& [part, handle] : stubs_) {
+    if (++asked > most_asked) break;
+    if (handle.stub.is_open() && is_removed_from(handle.stub, directory)) ++removed;
+  }
+  return removed;
 }
 
 std::optional<restart::Access> StubHandles::access(const PartId& part) const {

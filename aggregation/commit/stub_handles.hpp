@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,6 +54,9 @@ class StubHandles {
     std::uint64_t inode = 0;
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
+  /// How many stubs were removed from that directory and replaced by nothing, of any set: of those known
+  /// here and of the last ones that were; of very many only some are looked at.
+  [[nodiscard]] std::size_t count_removed_from(const std::string& directory) const;
   /// Who may use the stub now, wherever it is; nothing where it is not open, or has no name any more.
   [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
 
@@ -72,7 +76,10 @@ class StubHandles {
   };
   static constexpr std::size_t most_stubs = 4096;
 
+  static constexpr std::size_t most_former = 64;
+
   void hold(const restart::PartId& part, restart::File stub);
+  void keep_former(const restart::File& stub);
   void forget_what_left_the_stage();
   [[nodiscard]] std::shared_ptr<restart::File> directory_of(const std::string& path);
 
@@ -80,6 +87,8 @@ class StubHandles {
   const restart::LaunchDirectory* launch_ = nullptr;
   std::optional<restart::StubSocket> socket_;
   std::map<restart::PartId, Handle> stubs_;
+  std::deque<restart::File>
+      former_;  ///< of parts that were forgotten: whether they are removed now
   std::map<restart::FileIdentity, std::weak_ptr<restart::File>> directories_;
   std::size_t look_again_at_ = most_stubs;  ///< so many handles, and those of parts that left go
 };

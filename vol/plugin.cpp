@@ -6,7 +6,7 @@
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/connector/connector.hpp"
-#include "vol/connector/info_string.hpp"
+#include "vol/process/info_string.hpp"
 
 namespace mcr::vol {
 namespace {

@@ -24,9 +24,9 @@
 #include "aggregation/commit/retention.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
-#include "restart/format/decision.hpp"
-#include "restart/native_members.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/sets/decision.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 

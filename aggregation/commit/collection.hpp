@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "restart/base/settings.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/settings/settings.hpp"
 
 namespace mcr::aggregation {
 

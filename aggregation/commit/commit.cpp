@@ -52,8 +52,8 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
-#include "restart/masked_name.hpp"
-#include "restart/stub_links.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/stub_links.hpp"
 
 namespace mcr::aggregation {
 

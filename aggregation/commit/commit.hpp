@@ -6,13 +6,13 @@
 #include <string>
 
 #include "aggregation/commit/container_watch.hpp"
+#include "aggregation/commit/drain_group.hpp"
 #include "aggregation/commit/known_containers.hpp"
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/commit/summary.hpp"
-#include "aggregation/leader/decisions.hpp"
-#include "restart/base/settings.hpp"
-#include "restart/container_name.hpp"
-#include "restart/stage.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/settings/settings.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

@@ -4,9 +4,9 @@
 
 #include "aggregation/commit/write_container.hpp"
 #include "aggregation/merge/part_settings.hpp"
-#include "restart/base/settings.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/format/journal.hpp"
+#include "restart/settings/settings.hpp"
 
 namespace mcr::aggregation {
 

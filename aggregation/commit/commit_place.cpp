@@ -20,9 +20,9 @@
 #include "restart/base/system.hpp"
 #include "restart/base/time_stamp.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/container_reader.hpp"
-#include "restart/own_containers.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/sets/own_containers.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 
@@ -113,14 +113,6 @@ void wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) 
   }
 }
 
-bool is_there(const File& base, const std::string& below, const FileIdentity& identity) {
-  struct stat status {};
-  const char* name = below.empty() ? "." : below.c_str();
-  return restart::system_calls().fstatat(base.descriptor(), name, &status, AT_SYMLINK_NOFOLLOW) ==
-             0 &&
-         FileIdentity(status) == identity;
-}
-
 /// Whether one finds in `base`, of which `in_base` is the path, the part's stub, or the directory in which
 /// the part was begun.
 bool leads_to_part(const File& base, const std::string& in_base, const LockedPart& part,
@@ -128,11 +120,11 @@ bool leads_to_part(const File& base, const std::string& in_base, const LockedPar
   const auto found = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
   if (found.fate == StubHandles::Fate::present) {
     return found.path.starts_with(in_base) &&
-           is_there(base, found.path.substr(in_base.size()), {found.device, found.inode});
+           restart::leads_to(base, found.path.substr(in_base.size()), {found.device, found.inode});
   }
   const restart::PartBegin& begin = part.journal.begin;
   const std::string below = (place.directory + "/").substr(in_base.size());
-  if (is_there(base, below, {begin.directory_device, begin.directory_inode})) return true;
+  if (restart::leads_to(base, below, {begin.directory_device, begin.directory_inode})) return true;
   if (place.name.empty()) return false;
   const auto file = restart::open_file_beneath(base.descriptor(), below + place.name);
   const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
@@ -162,7 +154,7 @@ Result<void> move_container(const File& container, const std::string& path, cons
   const std::string from = restart::parent_of(present.empty() ? path : present);
   const std::string old = restart::name_of(path);
   const File home = MCR_TRY(File::open(AT_FDCWD, from, O_PATH | O_DIRECTORY));
-  if (!is_there(home, old, FileIdentity(MCR_TRY(container.status())))) {
+  if (!restart::leads_to(home, old, FileIdentity(MCR_TRY(container.status())))) {
     errno = ENOENT;
     return restart::system_error("cannot find", path);
   }
@@ -262,7 +254,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
     const std::string target = to.prefix + suffix;
     if (to.directory != before) MCR_TRY(make_directory(to));
     const File there = MCR_TRY(open_place(followed, parts, stubs));
-    if (is_there(there, target, identity)) {
+    if (restart::leads_to(there, target, identity)) {
       report.path = to.directory + "/" + target;
       return {};
     }

@@ -12,8 +12,8 @@
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/commit/stub_places.hpp"
 #include "aggregation/commit/write_container.hpp"
-#include "restart/base/settings.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/settings/settings.hpp"
 
 namespace mcr::aggregation {
 

@@ -12,7 +12,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
-#include "restart/own_containers.hpp"
+#include "restart/sets/own_containers.hpp"
 
 namespace mcr::aggregation {
 

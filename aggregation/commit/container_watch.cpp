@@ -14,11 +14,11 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
-#include "restart/container_name.hpp"
-#include "restart/container_places.hpp"
-#include "restart/masked_name.hpp"
-#include "restart/own_containers.hpp"
-#include "restart/removed_sets.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/container_places.hpp"
+#include "restart/sets/own_containers.hpp"
+#include "restart/sets/removed_sets.hpp"
 
 namespace mcr::aggregation {
 

@@ -3,7 +3,7 @@
 // `cp -r` followed by `rm -r`, list a directory, copy what they saw, and then remove all of it: stubs
 // are copied, and a container that came between goes with the directory. So the leader keeps such a
 // container open for a while, and where it loses its name, gives it one in a directory above, where the
-// copies of its stubs are led (restart/places_above).
+// copies of its stubs are led (restart/sets/places_above).
 //
 // A program that removes its older checkpoints is no such copy. Where nobody's reading leaves a trace,
 // nothing tells the two apart; so there a container is given up when a newer set of the same shape is

@@ -15,8 +15,8 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/filter/filter_id.hpp"
 #include "restart/base/file_identity.hpp"
+#include "restart/base/part_id.hpp"
 #include "restart/base/system.hpp"
-#include "restart/format/part_id.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "restart/base/file_identity.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 
 namespace mcr::aggregation {
 

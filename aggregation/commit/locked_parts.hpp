@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "restart/base/file.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

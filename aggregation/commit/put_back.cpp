@@ -14,13 +14,14 @@
 #include "aggregation/commit/container_directory.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/name_text.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/base/settings.hpp"
 #include "restart/base/system.hpp"
-#include "restart/container_name.hpp"
-#include "restart/native_members.hpp"
-#include "restart/stub_file.hpp"
-#include "restart/stub_links.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "restart/settings/settings.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 

@@ -12,7 +12,7 @@
 #include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

@@ -16,7 +16,7 @@
 #include "restart/base/file_identity.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/format/index.hpp"
-#include "restart/stub_links.hpp"
+#include "restart/sets/stub_links.hpp"
 
 namespace mcr::aggregation {
 
@@ -121,7 +121,7 @@ class Replacements {
 };
 
 /// Sets that the program has given up for certain, each with the set that replaces it: every part's
-/// stub is known to have been deleted or overwritten under all its names (restart/stub_links).
+/// stub is known to have been deleted or overwritten under all its names (restart/sets/stub_links).
 struct GivenUp {
   const StoredSet* set;
   const StoredSet* replacement;

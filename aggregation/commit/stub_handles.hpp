@@ -2,7 +2,7 @@
 // Where the stubs of parts in the stage are now. Programs rename a checkpoint's directory
 // (`step.tmp` to `step`), move files out of it, or remove it, while its parts still wait for their
 // commit. A descriptor of the stub follows all of that. Each rank sends one before H5Fclose returns
-// (restart/stub_socket); where none came, the stub is opened at its path when the part is first seen.
+// (restart/stage/stub_socket); where none came, the stub is opened at its path when the part is first seen.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 #include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/format/journal.hpp"
-#include "restart/stage.hpp"
-#include "restart/stub_socket.hpp"
+#include "restart/stage/stage.hpp"
+#include "restart/stage/stub_socket.hpp"
 
 namespace mcr::aggregation {
 

@@ -8,7 +8,7 @@
 
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/stub_handles.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 
 namespace mcr::aggregation {
 

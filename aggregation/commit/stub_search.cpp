@@ -13,10 +13,10 @@
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/container_name.hpp"
-#include "restart/native_members.hpp"
-#include "restart/stub_file.hpp"
-#include "restart/stub_links.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "restart/format/part_id.hpp"
+#include "restart/base/part_id.hpp"
 
 namespace mcr::aggregation {
 

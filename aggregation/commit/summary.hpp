@@ -8,7 +8,7 @@
 #include <string>
 
 #include "aggregation/merge/sets.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

@@ -9,7 +9,7 @@
 
 #include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
-#include "restart/leader_files.hpp"
+#include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
 namespace {

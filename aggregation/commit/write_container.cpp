@@ -26,10 +26,11 @@
 #include "aggregation/merge/rehearsal.hpp"
 #include "aggregation/merge/solid_choice.hpp"
 #include "aggregation/pipeline/part_sums.hpp"
-#include "codecs/chooser.hpp"
+#include "codecs/choice/chooser.hpp"
+#include "codecs/solid/solid_encode.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -14,7 +14,7 @@
 #include "aggregation/merge/schemes.hpp"
 #include "aggregation/merge/similarity.hpp"
 #include "aggregation/pipeline/drain_pipeline.hpp"
-#include "codecs/profiles.hpp"
+#include "codecs/choice/profiles.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/format/index.hpp"

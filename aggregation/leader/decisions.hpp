@@ -38,6 +38,7 @@
 #include <variant>
 #include <vector>
 
+#include "aggregation/commit/drain_group.hpp"
 #include "aggregation/merge/sets.hpp"
 
 namespace mcr::aggregation {
@@ -92,12 +93,6 @@ struct SiblingsLookedUp {
 struct FamilyUnranked {
   std::string family;
 };
-struct DrainDone {
-  std::uint64_t drain = 0;
-  std::vector<PartId> committed;  ///< of the drain's parts; those in neither list had gone before
-  std::vector<PartId> failed;
-  bool storage_failed = false;  ///< the storage's fault, not the parts'
-};
 struct PutBackDone {
   PartId part;
   bool done = false;
@@ -134,26 +129,6 @@ using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPubli
 /// Do files of other ranks exist beside this part? Answer: SiblingsLookedUp.
 struct LookForSiblings {
   PartId part;
-};
-struct SetOfPart {
-  SetName set;
-  std::uint64_t begun_ns = 0;
-};
-/// Merge these parts into one container. Answer: DrainDone.
-struct DrainGroup {
-  std::uint64_t drain = 0;
-  SetName set;
-  std::uint32_t rank_count = 1;
-  std::vector<PartId> parts;  ///< by rank
-  std::vector<std::uint32_t> ranks;
-  std::vector<std::uint32_t> passed_ranks;
-  std::vector<std::uint32_t> failed_ranks;
-  bool drifted = false;
-  std::uint64_t begun_ns = 0;    ///< the set's first part was begun
-  std::uint32_t supplement = 0;  ///< how many containers of this group came before
-  bool keep = false;             ///< the parts stay in the stage after commit
-  bool fast = false;
-  std::vector<SetOfPart> bundle;  ///< the set of each part, the first one's is `set`; empty: `set`
 };
 /// What became known of a set after its commit goes into a supplement without parts. Answer:
 /// AccountNoted.

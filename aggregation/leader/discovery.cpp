@@ -150,7 +150,7 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
                                     publish.native.has_value(), publish.size});
 }
 
-/// Families of parts here that a rank has marked (vol/connector/unranked_family).
+/// Families of parts here that a rank has marked (vol/capture/unranked_family).
 void Discovery::report_unranked(std::vector<Event>& events) {
   std::set<std::string_view> asked;
   for (const auto& [id, part] : parts_) {

@@ -13,7 +13,7 @@
 #include "aggregation/leader/decisions.hpp"
 #include "aggregation/leader/launch_clock.hpp"
 #include "aggregation/leader/requests.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

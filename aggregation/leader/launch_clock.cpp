@@ -14,8 +14,8 @@
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/container_name.hpp"
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/format/container_name.hpp"
 
 namespace mcr::aggregation {
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "restart/format/journal.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

@@ -8,7 +8,7 @@
 
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/system.hpp"
-#include "restart/leader_files.hpp"
+#include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
 

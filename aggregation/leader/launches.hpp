@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

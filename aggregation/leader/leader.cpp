@@ -27,9 +27,9 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
-#include "restart/leader_files.hpp"
-#include "restart/masked_name.hpp"
-#include "restart/shared_frames.hpp"
+#include "restart/container/shared_frames.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "restart/base/settings.hpp"
-#include "restart/stage.hpp"
+#include "restart/settings/settings.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

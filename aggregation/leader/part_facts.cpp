@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "aggregation/merge/part_settings.hpp"
-#include "restart/container_name.hpp"
-#include "restart/masked_name.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
 
 namespace mcr::aggregation {
 

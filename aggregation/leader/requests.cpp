@@ -4,7 +4,7 @@
 #include <set>
 
 #include "aggregation/commit/commit_options.hpp"
-#include "restart/part_request.hpp"
+#include "restart/open/part_request.hpp"
 
 namespace mcr::aggregation {
 

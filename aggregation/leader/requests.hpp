@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks on other nodes want of this node's parts (restart/part_request.hpp).
+// What ranks on other nodes want of this node's parts (restart/open/part_request.hpp).
 #pragma once
 
 #include <map>

@@ -13,9 +13,9 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/container_name.hpp"
-#include "restart/masked_name.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 

@@ -11,7 +11,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file.hpp"
-#include "restart/base/launcher.hpp"
+#include "restart/settings/launcher.hpp"
 
 namespace mcr::aggregation {
 namespace {

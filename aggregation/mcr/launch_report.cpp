@@ -12,7 +12,7 @@
 
 #include "aggregation/mcr/waiting_parts.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/leader_files.hpp"
+#include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
 namespace {

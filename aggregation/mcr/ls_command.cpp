@@ -12,10 +12,10 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/solid/solid_frame.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/frames/solid_frame.hpp"
 #include "restart/base/counted.hpp"
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "aggregation/mcr/acting_as.hpp"
 #include "restart/base/system.hpp"
-#include "restart/stub_links.hpp"
+#include "restart/sets/stub_links.hpp"
 
 namespace mcr::aggregation {
 

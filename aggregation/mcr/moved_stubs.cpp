@@ -15,12 +15,12 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/container_name.hpp"
-#include "restart/container_places.hpp"
-#include "restart/container_reader.hpp"
-#include "restart/open_part.hpp"
-#include "restart/stub_file.hpp"
-#include "restart/stub_links.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/open/open_part.hpp"
+#include "restart/sets/container_places.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codecs/base/result.hpp"
-#include "restart/format/part_id.hpp"
+#include "restart/base/part_id.hpp"
 
 namespace mcr::aggregation {
 

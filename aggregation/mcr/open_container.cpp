@@ -13,9 +13,9 @@
 #include "codecs/base/checksum.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/container_name.hpp"
-#include "restart/container_places.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/format/index.hpp"
+#include "restart/sets/container_places.hpp"
 
 namespace mcr::aggregation {
 namespace {

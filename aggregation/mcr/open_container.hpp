@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codecs/base/result.hpp"
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
 
 namespace mcr::aggregation {
 

@@ -15,13 +15,13 @@
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/container_name.hpp"
-#include "restart/container_places.hpp"
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/places_above.hpp"
-#include "restart/removed_sets.hpp"
+#include "restart/sets/container_places.hpp"
+#include "restart/sets/places_above.hpp"
+#include "restart/sets/removed_sets.hpp"
 
 namespace mcr::aggregation {
 namespace {

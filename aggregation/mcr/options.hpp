@@ -9,7 +9,7 @@
 
 #include "codecs/base/result.hpp"
 #include "restart/base/file.hpp"
-#include "restart/unpack.hpp"
+#include "restart/container/unpack.hpp"
 
 namespace mcr::aggregation {
 

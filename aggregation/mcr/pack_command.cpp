@@ -18,7 +18,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {

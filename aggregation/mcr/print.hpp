@@ -12,7 +12,7 @@
 
 #include "aggregation/mcr/commands.hpp"
 #include "codecs/base/result.hpp"
-#include "restart/unpack.hpp"
+#include "restart/container/unpack.hpp"
 
 namespace mcr::aggregation {
 

@@ -28,7 +28,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {

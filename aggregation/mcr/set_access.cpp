@@ -9,8 +9,8 @@
 
 #include "restart/base/attributes.hpp"
 #include "restart/base/closed_directories.hpp"
-#include "restart/container_reader.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -10,7 +10,7 @@
 #include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/verify.hpp"
+#include "restart/container/verify.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "restart/base/settings.hpp"
+#include "restart/settings/settings.hpp"
 
 namespace mcr::aggregation {
 

@@ -16,7 +16,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/mcr/trace_page.hpp"
 #include "restart/base/file.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 namespace {

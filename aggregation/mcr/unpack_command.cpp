@@ -24,7 +24,7 @@
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/unpack.hpp"
+#include "restart/container/unpack.hpp"
 
 namespace mcr::aggregation {
 namespace {

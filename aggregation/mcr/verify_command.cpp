@@ -18,11 +18,11 @@
 #include "restart/base/counted.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/container_name.hpp"
-#include "restart/native_members.hpp"
-#include "restart/open_part.hpp"
-#include "restart/stub_file.hpp"
-#include "restart/verify.hpp"
+#include "restart/container/verify.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/open/open_part.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "restart/base/file.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "aggregation/leader/launches.hpp"
-#include "restart/format/part_id.hpp"
+#include "restart/base/part_id.hpp"
 
 namespace mcr::aggregation {
 

@@ -2,7 +2,7 @@
 // What was chosen for the variables of a program's earlier checkpoints. A program writes the same
 // variables again and again, and what suited one step suits the next: from the second checkpoint on
 // nothing is sampled, until a variable comes out otherwise than expected. A frame that disappoints
-// has already been chosen for anew by then (codecs/chosen_frame): memory costs a checkpoint a
+// has already been chosen for anew by then (codecs/choice/chosen_frame): memory costs a checkpoint a
 // little, never much.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "codecs/chooser.hpp"
+#include "codecs/choice/chooser.hpp"
 
 namespace mcr::aggregation {
 

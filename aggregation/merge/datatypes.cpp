@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 
 namespace mcr::aggregation {
 namespace {

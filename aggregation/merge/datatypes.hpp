@@ -11,7 +11,7 @@
 
 #include "aggregation/merge/owned_id.hpp"
 #include "codecs/base/bytes.hpp"
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 #include "codecs/records/columns.hpp"
 
 namespace mcr::aggregation {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "aggregation/pipeline/part_reads.hpp"
+#include "aggregation/merge/part_reads.hpp"
 #include "codecs/base/integers.hpp"
 
 namespace mcr::aggregation {

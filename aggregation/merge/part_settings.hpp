@@ -2,8 +2,8 @@
 // The settings that ride in a part's journal.
 #pragma once
 
-#include "restart/base/settings.hpp"
 #include "restart/format/journal.hpp"
+#include "restart/settings/settings.hpp"
 
 namespace mcr::aggregation {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "aggregation/merge/part_inventory.hpp"
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
+#include "codecs/frames/solid_frame.hpp"
 #include "codecs/records/columns.hpp"
-#include "codecs/solid/solid_frame.hpp"
 #include "restart/format/index.hpp"
 
 namespace mcr::aggregation {

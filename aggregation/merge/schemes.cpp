@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "codecs/frame.hpp"
-#include "codecs/frame_plan.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/frames/frame_plan.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "restart/format/part_id.hpp"
-#include "restart/generations.hpp"
+#include "restart/base/part_id.hpp"
+#include "restart/sets/generations.hpp"
 
 namespace mcr::aggregation {
 

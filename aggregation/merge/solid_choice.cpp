@@ -10,8 +10,9 @@
 #include <set>
 
 #include "aggregation/merge/solid_plan.hpp"
-#include "codecs/chooser.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/choice/chooser.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/solid/solid_encode.hpp"
 
 namespace mcr::aggregation {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "aggregation/merge/choice_memory.hpp"
+#include "aggregation/merge/fetch.hpp"
 #include "aggregation/merge/plan.hpp"
-#include "aggregation/pipeline/fetch.hpp"
-#include "codecs/profiles.hpp"
+#include "codecs/choice/profiles.hpp"
 
 namespace mcr::aggregation {
 

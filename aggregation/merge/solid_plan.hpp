@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "aggregation/merge/plan.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/solid/solid_frame.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/frames/solid_frame.hpp"
+#include "codecs/solid/solid_encode.hpp"
 
 namespace mcr::aggregation {
 

@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/merge/fetch.hpp"
 #include "aggregation/merge/plan.hpp"
-#include "aggregation/pipeline/fetch.hpp"
 #include "aggregation/pipeline/trace.hpp"
-#include "codecs/chooser.hpp"
+#include "codecs/choice/chooser.hpp"
+#include "codecs/solid/solid_encode.hpp"
 #include "restart/format/index.hpp"
 
 namespace mcr::aggregation {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "codecs/base/checksum.hpp"
-#include "codecs/chosen_frame.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/choice/chosen_frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "restart/format/plain_chunk.hpp"
 
 namespace mcr::aggregation {

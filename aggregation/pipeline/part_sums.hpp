@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-#include "aggregation/pipeline/part_reads.hpp"
+#include "aggregation/merge/part_reads.hpp"
 #include "codecs/base/checksum.hpp"
 
 namespace mcr::aggregation {

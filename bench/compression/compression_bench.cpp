@@ -21,11 +21,12 @@
 #include <cstring>
 
 #include "bench/compression/rank_files.hpp"
-#include "codecs/chooser.hpp"
-#include "codecs/chosen_frame.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/frame_plan.hpp"
-#include "codecs/solid/solid_frame.hpp"
+#include "codecs/choice/chooser.hpp"
+#include "codecs/choice/chosen_frame.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/frames/frame_plan.hpp"
+#include "codecs/frames/solid_frame.hpp"
+#include "codecs/solid/solid_encode.hpp"
 
 namespace mcr::bench {
 namespace {

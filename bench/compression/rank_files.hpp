@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 #include "codecs/records/columns.hpp"
 
 namespace mcr::bench {

@@ -28,10 +28,10 @@
 #include <vector>
 
 #include "aggregation/commit/write_container.hpp"
-#include "codecs/chosen_frame.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/choice/chosen_frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "restart/base/file.hpp"
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
 
 namespace mcr::aggregation {
 namespace {

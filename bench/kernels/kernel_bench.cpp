@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "codecs/codec_pipeline.hpp"
+#include "codecs/base/codec_pipeline.hpp"
 
 namespace {
 

@@ -17,9 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "codecs/chooser.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/solid/solid_frame.hpp"
+#include "codecs/choice/chooser.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/frames/solid_frame.hpp"
+#include "codecs/solid/solid_encode.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // Coder of small unsigned numbers of any width; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codecs/delta/delta_codec.hpp"
 
+#include "codecs/base/word_transform.hpp"
 #include "codecs/delta/delta.hpp"
-#include "codecs/word_transform.hpp"
 
 namespace mcr::codecs {
 namespace {

@@ -2,7 +2,7 @@
 // Coder of numbers of which few are different; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

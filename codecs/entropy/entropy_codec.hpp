@@ -2,7 +2,7 @@
 // Order-0 entropy coder of bytes; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
+#include "codecs/base/layout.hpp"
 #include "codecs/base/words.hpp"
-#include "codecs/layout.hpp"
 
 namespace mcr::codecs {
 

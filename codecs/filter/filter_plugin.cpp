@@ -18,7 +18,7 @@
 #include "codecs/filter/filter_id.hpp"
 #include "codecs/filter/linked_chunk.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 
 namespace mcr::codecs {
 namespace {

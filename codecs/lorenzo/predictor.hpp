@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "codecs/base/bytes.hpp"
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 #include "codecs/lorenzo/lorenzo.hpp"
 
 namespace mcr::codecs {

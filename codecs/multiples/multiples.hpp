@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "codecs/base/bytes.hpp"
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 
 namespace mcr::codecs {
 

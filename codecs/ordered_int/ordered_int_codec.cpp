@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "codecs/base/word_transform.hpp"
 #include "codecs/ordered_int/ordered_int.hpp"
-#include "codecs/word_transform.hpp"
 
 namespace mcr::codecs {
 namespace {

@@ -2,7 +2,7 @@
 // Numbers to order-preserving integers as a transform; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

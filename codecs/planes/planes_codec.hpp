@@ -2,7 +2,7 @@
 // Coder of byte planes, each coded apart; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 
 namespace mcr::codecs {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "codecs/base/byte_order.hpp"
+#include "codecs/base/layout_format.hpp"
 #include "codecs/base/parameter_text.hpp"
-#include "codecs/layout_format.hpp"
-#include "codecs/registry.hpp"
+#include "codecs/base/registry.hpp"
 
 namespace mcr::codecs {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "codecs/codec.hpp"
-#include "codecs/codec_pipeline.hpp"
+#include "codecs/base/codec.hpp"
+#include "codecs/base/codec_pipeline.hpp"
 #include "codecs/records/columns.hpp"
 
 namespace mcr::codecs {

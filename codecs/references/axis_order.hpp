@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 
 namespace mcr::codecs {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "codecs/frames/solid_format.hpp"
 #include "codecs/references/reference_index.hpp"
-#include "codecs/solid/solid_format.hpp"
 #include "codecs/word_candidates/word_candidates.hpp"
 
 namespace mcr::codecs::solid {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "codecs/formulas/formula_search.hpp"
-#include "codecs/solid/section_memory.hpp"
-#include "codecs/solid/solid_frame.hpp"
+#include "codecs/frames/section_memory.hpp"
+#include "codecs/frames/solid_frame.hpp"
 
 namespace mcr::codecs::solid {
 

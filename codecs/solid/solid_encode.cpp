@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/solid/solid_encode.hpp"
+
 #include <zstd.h>
 
 #include <algorithm>
@@ -6,17 +8,17 @@
 
 #include "codecs/base/checksum.hpp"
 #include "codecs/base/float_environment.hpp"
-#include "codecs/chooser.hpp"
-#include "codecs/estimate.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/frame_plan.hpp"
+#include "codecs/choice/chooser.hpp"
+#include "codecs/choice/estimate.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/frames/frame_plan.hpp"
+#include "codecs/frames/section_memory.hpp"
+#include "codecs/frames/section_words.hpp"
+#include "codecs/frames/solid_bytes.hpp"
+#include "codecs/frames/solid_frame.hpp"
+#include "codecs/frames/solid_report.hpp"
 #include "codecs/solid/brick_sources.hpp"
-#include "codecs/solid/section_memory.hpp"
 #include "codecs/solid/section_order.hpp"
-#include "codecs/solid/section_words.hpp"
-#include "codecs/solid/solid_bytes.hpp"
-#include "codecs/solid/solid_frame.hpp"
-#include "codecs/solid/solid_report.hpp"
 
 namespace mcr::codecs {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 
 namespace mcr::codecs {
 

@@ -2,7 +2,7 @@
 // The fitted stencil as a transform; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

@@ -2,7 +2,7 @@
 // Array of structures to structure of arrays as a transform; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

@@ -2,7 +2,7 @@
 // Coder of floating-point numbers by the order-0 statistics of their top bits; see spec.md.
 #pragma once
 
-#include "codecs/codec.hpp"
+#include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codecs/zigzag/zigzag_codec.hpp"
 
-#include "codecs/word_transform.hpp"
+#include "codecs/base/word_transform.hpp"
 #include "codecs/zigzag/zigzag.hpp"
 
 namespace mcr::codecs {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "restart/base/part_id.hpp"
 #include "restart/base/system.hpp"
-#include "restart/format/part_id.hpp"
 
 namespace mcr::restart {
 

@@ -203,6 +203,13 @@ bool File::has_name() const {
 
 std::string link_path(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
+bool leads_to(const File& directory, const std::string& name, FileIdentity file) {
+  struct stat status {};
+  return system_calls().fstatat(directory.descriptor(), name.empty() ? "." : name.c_str(), &status,
+                                AT_SYMLINK_NOFOLLOW) == 0 &&
+         FileIdentity(status) == file;
+}
+
 bool is_still_named(const File& file, int directory, const std::string& name) {
   struct stat by_name {};
   if (system_calls().fstatat(directory, name.c_str(), &by_name, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -214,8 +221,8 @@ bool is_still_named(const File& file, int directory, const std::string& name) {
 
 std::string present_path(const File& file) {
   std::array<char, PATH_MAX> path{};
-  const ssize_t length = system_calls().readlinkat(
-      AT_FDCWD, link_path(file.descriptor()).c_str(), path.data(), path.size());
+  const ssize_t length = system_calls().readlinkat(AT_FDCWD, link_path(file.descriptor()).c_str(),
+                                                   path.data(), path.size());
   if (length <= 0 || static_cast<std::size_t>(length) >= path.size() || path[0] != '/') return {};
   return {path.data(), static_cast<std::size_t>(length)};
 }
@@ -225,6 +232,14 @@ Result<File> open_same_directory(const std::string& path, FileIdentity identity)
   if (FileIdentity(MCR_TRY(directory.status())) == identity) return directory;
   errno = ESTALE;
   return system_error("another directory is now at", path);
+}
+
+std::string real_path(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return {};
+  std::string text = resolved;
+  std::free(resolved);
+  return text;
 }
 
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit) {

@@ -79,11 +79,17 @@ std::string link_path(int descriptor);
 /// the kernel writes " (deleted)". Empty where the kernel does not say.
 std::string present_path(const File& file);
 
+/// True where `name` in `directory`, which may end in "..", leads to that file. No link is followed.
+bool leads_to(const File& directory, const std::string& name, FileIdentity file);
+
 /// True while `name` in `directory` still leads to the very file that is open.
 bool is_still_named(const File& file, int directory, const std::string& name);
 
 /// The directory at `path` (O_PATH), if it is that one. ESTALE: another one lies there now.
 Result<File> open_same_directory(const std::string& path, FileIdentity identity);
+
+/// Links resolved; empty where there is nothing.
+std::string real_path(const std::string& path);
 
 /// Whole small file; Cause::damaged where longer than `limit`.
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit);

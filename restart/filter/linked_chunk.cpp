@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "restart/base/file.hpp"
-#include "restart/linked_frames.hpp"
+#include "restart/container/linked_frames.hpp"
 
 namespace mcr::codecs {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/base/part_id.hpp"
 #include "restart/format/index_tables.hpp"
-#include "restart/format/part_id.hpp"
 #include "restart/format/part_map.hpp"
 #include "restart/format/user_block.hpp"
 
@@ -32,7 +32,7 @@ enum class DatasetKind : std::uint8_t { variable = 0, skeletons = 1, batch = 2 }
 
 /// What the stored bytes of a dataset's chunks are.
 enum class DatasetStorage : std::uint8_t {
-  frames = 0,   ///< a frame each (codecs/frame.hpp); it holds what FramePlace::raw_bytes says
+  frames = 0,  ///< a frame each (codecs/frames/frame.hpp); it holds what FramePlace::raw_bytes says
   deflate = 1,  ///< HDF5's own shuffle (element_bytes above 1) and deflate filters; holds
                 ///< chunk_bytes, of which the first raw_bytes mean something (profile `portable`)
 };
@@ -150,7 +150,7 @@ IndexBytes write_index(const Index& index);
 /// writer's.
 UserBlock user_block_of(const IndexBytes& index, std::uint64_t offset);
 
-/// Reading goes piece by piece (restart/container_reader): the directory first, then pages of
+/// Reading goes piece by piece (restart/container/container_reader): the directory first, then pages of
 /// dataset records and frame records, part table and map pages as they are asked for, each with a
 /// checksum.
 struct IndexDirectory {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "codecs/codec_pipeline.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/registry.hpp"
+#include "codecs/base/codec_pipeline.hpp"
+#include "codecs/base/registry.hpp"
+#include "codecs/frames/frame.hpp"
 
 namespace mcr::restart {
 namespace {

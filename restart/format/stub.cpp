@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "codecs/base/checksum.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 
 namespace mcr::restart {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
-#include "restart/format/part_id.hpp"
+#include "restart/base/part_id.hpp"
 
 namespace mcr::restart {
 

@@ -3,7 +3,7 @@
 // the rest is data: encoded it must come back, taken for encoded it must not lead outside.
 #include <cstdlib>
 
-#include "codecs/registry.hpp"
+#include "codecs/base/registry.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mcr;

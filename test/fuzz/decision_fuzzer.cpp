@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "codecs/base/checksum.hpp"
-#include "restart/format/decision.hpp"
+#include "restart/sets/decision.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "codecs/base/checksum.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/registry.hpp"
+#include "codecs/base/registry.hpp"
+#include "codecs/frames/frame.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "restart/container_name.hpp"
-#include "restart/masked_name.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mcr::restart;

@@ -2,7 +2,7 @@
 // Any text as a pipeline: what is accepted must print and parse to itself.
 #include <cstdlib>
 
-#include "codecs/codec_pipeline.hpp"
+#include "codecs/base/codec_pipeline.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using mcr::codecs::Pipeline;

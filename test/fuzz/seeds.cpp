@@ -5,12 +5,12 @@
 #include <cmath>
 #include <string>
 
-#include "codecs/registry.hpp"
-#include "restart/format/decision.hpp"
+#include "codecs/base/registry.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/journal.hpp"
 #include "restart/format/record.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/sets/decision.hpp"
 
 namespace mcr::fuzz {
 namespace {

@@ -2,8 +2,8 @@
 // Any text after the connector's name, any mcr.conf. What is taken can be told to another process.
 #include <cstdlib>
 
-#include "restart/base/configuration.hpp"
-#include "restart/base/settings.hpp"
+#include "restart/settings/configuration.hpp"
+#include "restart/settings/settings.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mcr::restart;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "codecs/base/checksum.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/format/stub.hpp"
 
 namespace {

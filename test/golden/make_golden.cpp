@@ -10,8 +10,9 @@
 #include <iostream>
 
 #include "codecs/base/byte_order.hpp"
-#include "codecs/frame.hpp"
-#include "codecs/solid/solid_frame.hpp"
+#include "codecs/frames/frame.hpp"
+#include "codecs/frames/solid_frame.hpp"
+#include "codecs/solid/solid_encode.hpp"
 #include "test/unit/codecs/sample_data.hpp"
 
 namespace mcr::codecs {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solid frames, written from codecs/solid/spec.md and the pages that it names, and shared with nothing."""
+"""Solid frames, written from codecs/frames/spec.md and the pages that it names, and shared with nothing."""
 import math
 import struct
 

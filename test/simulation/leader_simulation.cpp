@@ -25,8 +25,8 @@
 
 #include "aggregation/leader/decisions.hpp"
 #include "aggregation/leader/part_facts.hpp"
-#include "restart/masked_name.hpp"
-#include "vol/connector/capture_rule.hpp"
+#include "restart/format/masked_name.hpp"
+#include "vol/capture/capture_rule.hpp"
 
 namespace {
 

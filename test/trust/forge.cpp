@@ -25,11 +25,11 @@
 #include <vector>
 
 #include "codecs/base/checksum.hpp"
-#include "codecs/frame.hpp"
-#include "restart/format/decision.hpp"
+#include "codecs/frames/frame.hpp"
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/stub_file.hpp"
+#include "restart/sets/decision.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {

@@ -5,19 +5,19 @@
 
 #include "restart/base/log.hpp"
 #include "restart/base/spare_numbers.hpp"
+#include "vol/binding/guard.hpp"
 #include "vol/binding/id.hpp"
 #include "vol/connector/file_calls.hpp"
-#include "vol/connector/guard.hpp"
-#include "vol/connector/info_string.hpp"
 #include "vol/connector/link_access.hpp"
-#include "vol/process.hpp"
+#include "vol/process/info_string.hpp"
+#include "vol/process/process.hpp"
 
 namespace mcr::vol {
 
 namespace {
 
-constinit const H5VL_class_t* native = nullptr;
 constinit H5VL_class_t own{};
+constinit bool is_made = false;
 // Of no HDF5: 1.12 counts its classes from 0, 1.14 and 2.x have 3.
 constexpr unsigned no_version = ~0U;
 constinit const H5VL_class_t refused = [] {
@@ -38,27 +38,17 @@ herr_t terminate() {
 // HDF5 asks for the terminal class to find out whether an object is the native connector's: ours
 // all are.
 herr_t connector_class_of(void*, H5VL_get_conn_lvl_t level, const H5VL_class_t** found) {
-  *found = level == H5VL_GET_CONN_LVL_TERM ? native : &own;
+  *found = level == H5VL_GET_CONN_LVL_TERM ? &native_class() : &own;
   return 0;
-}
-
-const H5VL_class_t* find_native_class() {
-  const hid_t id = hdf5.H5VLregister_connector_by_value(H5_VOL_NATIVE, H5P_DEFAULT);
-  if (id < 0) return nullptr;
-  const H5VL_class_t* found = nullptr;
-  int not_null = 0;  // the native row does not look at the object, but HDF5 refuses none
-  const bool told =
-      hdf5.H5VLintrospect_get_conn_cls(&not_null, id, H5VL_GET_CONN_LVL_CURR, &found) >= 0;
-  hdf5.H5VLclose(id);
-  return told && found != nullptr && found->version == H5VL_VERSION ? found : nullptr;
 }
 
 }  // namespace
 
 const H5VL_class_t* connector_class() {
-  if (native != nullptr) return &own;
-  native = find_native_class();
+  if (is_made) return &own;
+  const H5VL_class_t* const native = find_native_class();
   if (native == nullptr) return &refused;
+  is_made = true;
   restart::spare_numbers_of_program();
   restart::look_for_stderr();
   own = *native;
@@ -79,7 +69,5 @@ const H5VL_class_t* connector_class() {
 }
 
 const H5VL_class_t* refused_class() { return &refused; }
-
-const H5VL_class_t& native_class() { return *native; }
 
 }  // namespace mcr::vol

@@ -4,21 +4,14 @@
 // and HDF5 2.x, which registers a discovered file with the native connector, meets what it expects.
 #pragma once
 
-#include "vol/binding/host_hdf5.hpp"
+#include "vol/binding/native_class.hpp"
 
 namespace mcr::vol {
-
-inline constexpr const char* connector_name = "mcr";
-/// From the range for testing (256 to 511) until a number is registered.
-inline constexpr H5VL_class_value_t connector_value = static_cast<H5VL_class_value_t>(387);
 
 /// Our class; refused_class() where the host's native connector is of another version.
 const H5VL_class_t* connector_class();
 
 /// A class that HDF5 passes over without a word: its version is none.
 const H5VL_class_t* refused_class();
-
-/// The class that ours was copied from, for rows of ours that call the row that they replaced.
-const H5VL_class_t& native_class();
 
 }  // namespace mcr::vol

@@ -5,12 +5,12 @@
 
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/id.hpp"
-#include "vol/connector/capture_plan.hpp"
+#include "vol/capture/capture_plan.hpp"
+#include "vol/capture/staged_file.hpp"
 #include "vol/connector/connector.hpp"
-#include "vol/connector/info_string.hpp"
 #include "vol/driver/driver.hpp"
 #include "vol/driver/open_path.hpp"
-#include "vol/driver/staged_file.hpp"
+#include "vol/process/info_string.hpp"
 
 namespace mcr::vol {
 

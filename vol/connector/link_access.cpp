@@ -5,8 +5,8 @@
 #include "vol/connector/link_access.hpp"
 
 #include "vol/binding/error_stack.hpp"
+#include "vol/binding/guard.hpp"
 #include "vol/binding/id.hpp"
-#include "vol/connector/guard.hpp"
 #include "vol/driver/driver.hpp"
 
 namespace mcr::vol {

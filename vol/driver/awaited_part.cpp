@@ -12,10 +12,10 @@
 #include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
-#include "restart/container_name.hpp"
-#include "restart/part_request.hpp"
-#include "restart/silent_stages.hpp"
-#include "vol/driver/written_in_turns.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/open/part_request.hpp"
+#include "restart/stage/silent_stages.hpp"
+#include "vol/capture/written_in_turns.hpp"
 
 namespace mcr::vol {
 

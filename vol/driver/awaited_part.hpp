@@ -9,7 +9,7 @@
 
 #include "restart/base/file.hpp"
 #include "restart/format/stub.hpp"
-#include "vol/process.hpp"
+#include "vol/process/process.hpp"
 
 namespace mcr::vol {
 

@@ -12,12 +12,12 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
-#include "restart/stub_file.hpp"
-#include "vol/driver/native_backend.hpp"
-#include "vol/driver/open_path.hpp"
-#include "vol/driver/spill.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "vol/capture/native_backend.hpp"
+#include "vol/capture/spill.hpp"
+#include "vol/capture/stub_source.hpp"
+#include "vol/capture/written_in_turns.hpp"
 #include "vol/driver/stage_backend.hpp"
-#include "vol/driver/written_in_turns.hpp"
 
 namespace mcr::vol {
 

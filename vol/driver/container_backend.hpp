@@ -8,9 +8,9 @@
 #include <string>
 
 #include "restart/base/file.hpp"
+#include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/part_source.hpp"
-#include "vol/driver/backend.hpp"
+#include "vol/capture/backend.hpp"
 #include "vol/driver/swmr_role.hpp"
 
 namespace mcr::vol {

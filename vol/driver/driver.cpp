@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "vol/binding/error_stack.hpp"
-#include "vol/connector/capture_plan.hpp"
-#include "vol/connector/connector.hpp"
-#include "vol/connector/guard.hpp"
+#include "vol/binding/guard.hpp"
+#include "vol/binding/native_class.hpp"
+#include "vol/capture/capture_plan.hpp"
+#include "vol/capture/native_backend.hpp"
 #include "vol/driver/memory_backend.hpp"
-#include "vol/driver/native_backend.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/driver/planned_backend.hpp"
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "vol/binding/id.hpp"
-#include "vol/driver/backend.hpp"
+#include "vol/capture/backend.hpp"
 #include "vol/driver/chosen_driver.hpp"
 
 namespace mcr::vol {

@@ -4,9 +4,9 @@
 // written ranges go into the file, at a flush and at the close.
 #pragma once
 
-#include "vol/driver/backend.hpp"
+#include "vol/capture/backend.hpp"
+#include "vol/capture/written_ranges.hpp"
 #include "vol/driver/chosen_driver.hpp"
-#include "vol/driver/written_ranges.hpp"
 
 namespace mcr::vol {
 

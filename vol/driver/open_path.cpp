@@ -9,19 +9,20 @@
 
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/native_members.hpp"
-#include "restart/open_generation.hpp"
-#include "restart/open_part.hpp"
-#include "restart/stub_file.hpp"
-#include "vol/connector/info_string.hpp"
-#include "vol/connector/resolved_path.hpp"
+#include "restart/open/open_generation.hpp"
+#include "restart/open/open_part.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "vol/capture/native_backend.hpp"
+#include "vol/capture/replaced_member.hpp"
+#include "vol/capture/resolved_path.hpp"
+#include "vol/capture/stub_source.hpp"
 #include "vol/driver/awaited_part.hpp"
 #include "vol/driver/container_backend.hpp"
-#include "vol/driver/native_backend.hpp"
-#include "vol/driver/replaced_member.hpp"
 #include "vol/driver/stage_backend.hpp"
-#include "vol/launch_share.hpp"
-#include "vol/leader_start.hpp"
+#include "vol/process/info_string.hpp"
+#include "vol/process/launch_share.hpp"
+#include "vol/process/leader_start.hpp"
 
 namespace mcr::vol {
 
@@ -33,38 +34,6 @@ bool is_stub(const restart::File& file, const struct stat& status) {
   return S_ISREG(status.st_mode) &&
          status.st_size <= static_cast<off_t>(restart::Stub::max_bytes) &&
          restart::is_stub_file(file);
-}
-
-// A part that was flushed and not closed: its writer still writes, or died. What is there is what
-// native HDF5 would have left at the path; whether a living writer's file may be read is for HDF5's
-// lock to say.
-class FlushedPart : public restart::PartSource {
- public:
-  FlushedPart(restart::File bytes, std::uint64_t size) : bytes_(std::move(bytes)), size_(size) {}
-  [[nodiscard]] std::uint64_t size() const override { return size_; }
-  Result<void> read_at(std::uint64_t offset, MutableByteSpan out) override {
-    return bytes_.read_at(offset, out);
-  }
-
- private:
-  restart::File bytes_;
-  std::uint64_t size_;
-};
-
-Result<std::unique_ptr<restart::PartSource>> open_flushed(const restart::Stub& stub) {
-  const auto directory = MCR_TRY(restart::LaunchDirectory::open(stub.launch_directory));
-  const auto journal = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part));
-  if (!journal.publish || journal.publish->native)
-    return Error{Cause::system, "it was never flushed", ENOENT};
-  auto bytes = MCR_TRY(restart::File::open(directory.descriptor(), "parts/" + stub.part.text(),
-                                           O_RDONLY | O_NOFOLLOW));
-  return std::unique_ptr<restart::PartSource>(
-      std::make_unique<FlushedPart>(std::move(bytes), journal.publish->size));
-}
-
-Result<Process::SettingsPointer> settings_at(const std::string& path) {
-  const std::string directory = restart::parent_of(path);
-  return Process::get().settings(environment_info().settings, directory);
 }
 
 // The part that a restart sees there: the stub's own, or one of the whole set before it.
@@ -230,15 +199,6 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
     return native;
   }
   return open_native(request);
-}
-
-Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub,
-                                                         const std::string& path) {
-  const auto settings = MCR_TRY(settings_at(path));
-  auto source = restart::open_part(stub, path, std::string(settings->text("allow")));
-  if (source) return source;
-  if (auto flushed = open_flushed(stub)) return flushed;
-  return source;
 }
 
 bool is_stub_path(const char* name) {

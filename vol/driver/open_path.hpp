@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/part_source.hpp"
-#include "vol/driver/backend.hpp"
+#include "vol/capture/backend.hpp"
 #include "vol/driver/swmr_role.hpp"
 
 namespace mcr::vol {
@@ -30,11 +30,6 @@ struct OpenRequest {
 /// Cause::system with an empty message (errno in system_error): open(2) refused, as it would have
 /// refused native HDF5.
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request);
-
-/// The bytes that the stub at `path` stands for: finished, in the stage or a container; or flushed
-/// by a writer that has not closed them.
-Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub,
-                                                         const std::string& path);
 
 /// True where a stub, whole or not, lies at the path. Silent.
 bool is_stub_path(const char* name);

@@ -4,7 +4,7 @@
 // that, and nobody opens a stub's container for a file that is replaced.
 #pragma once
 
-#include "vol/driver/backend.hpp"
+#include "vol/capture/backend.hpp"
 
 namespace mcr::vol {
 

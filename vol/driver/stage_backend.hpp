@@ -3,7 +3,7 @@
 // publishes when it closes; HDF5's tentative ones look and go.
 #pragma once
 
-#include "vol/driver/staged_file.hpp"
+#include "vol/capture/staged_file.hpp"
 
 namespace mcr::vol {
 

@@ -7,7 +7,7 @@
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/retention.hpp"
 #include "restart/base/system.hpp"
-#include "restart/stub_links.hpp"
+#include "restart/sets/stub_links.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "restart/base/system.hpp"
-#include "restart/container_reader.hpp"
-#include "restart/part_image.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/container/part_image.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;

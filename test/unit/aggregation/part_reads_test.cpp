@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "aggregation/pipeline/part_reads.hpp"
+#include "aggregation/merge/part_reads.hpp"
 
 #include <fcntl.h>
 

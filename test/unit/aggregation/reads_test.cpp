@@ -9,8 +9,8 @@
 
 #include "aggregation/commit/write_container.hpp"
 #include "restart/base/system.hpp"
-#include "restart/container_reader.hpp"
-#include "restart/part_image.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/container/part_image.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/aggregation/part_files.hpp"
 #include "test/unit/restart/scratch_directory.hpp"

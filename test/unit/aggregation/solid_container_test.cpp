@@ -8,11 +8,11 @@
 #include <random>
 
 #include "aggregation/commit/write_container.hpp"
-#include "codecs/frame.hpp"
-#include "restart/container_reader.hpp"
-#include "restart/linked_frames.hpp"
-#include "restart/unpack.hpp"
-#include "restart/verify.hpp"
+#include "codecs/frames/frame.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/container/linked_frames.hpp"
+#include "restart/container/unpack.hpp"
+#include "restart/container/verify.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/aggregation/part_files.hpp"
 #include "test/unit/restart/scratch_directory.hpp"

@@ -17,8 +17,8 @@
 
 #include "aggregation/commit/put_back.hpp"
 #include "restart/base/file.hpp"
-#include "restart/masked_name.hpp"
-#include "restart/stage.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/stage/stage.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 

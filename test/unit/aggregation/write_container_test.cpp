@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "restart/base/system.hpp"
-#include "restart/container_reader.hpp"
-#include "restart/part_image.hpp"
-#include "restart/unpack.hpp"
-#include "restart/verify.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/container/part_image.hpp"
+#include "restart/container/unpack.hpp"
+#include "restart/container/verify.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/aggregation/part_files.hpp"
 #include "test/unit/restart/scratch_directory.hpp"

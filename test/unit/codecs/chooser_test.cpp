@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/chooser.hpp"
+#include "codecs/choice/chooser.hpp"
 
 #include <bit>
 #include <cmath>
 #include <random>
 
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 

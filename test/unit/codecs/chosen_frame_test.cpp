@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/chosen_frame.hpp"
+#include "codecs/choice/chosen_frame.hpp"
 
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/codec_pipeline.hpp"
+#include "codecs/base/codec_pipeline.hpp"
 
-#include "codecs/registry.hpp"
+#include "codecs/base/registry.hpp"
 #include "test/support/catch.hpp"
 
 namespace mcr::codecs {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/chooser.hpp"
+#include "codecs/choice/chooser.hpp"
 #include "codecs/dictionary/dictionary_codec.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 

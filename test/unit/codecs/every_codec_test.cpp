@@ -2,8 +2,8 @@
 // What holds for every codec of the registry, whatever it does: whoever adds a row is tested here.
 #include <set>
 
-#include "codecs/codec_pipeline.hpp"
-#include "codecs/registry.hpp"
+#include "codecs/base/codec_pipeline.hpp"
+#include "codecs/base/registry.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 

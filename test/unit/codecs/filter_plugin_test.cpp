@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "codecs/filter/filter_id.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "test/support/catch.hpp"
 
 namespace mcr::codecs {

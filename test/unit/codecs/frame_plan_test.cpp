@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/frame_plan.hpp"
+#include "codecs/frames/frame_plan.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/checksum.hpp"
-#include "codecs/registry.hpp"
+#include "codecs/base/registry.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 

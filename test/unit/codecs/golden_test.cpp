@@ -6,8 +6,8 @@
 #include <fstream>
 #include <set>
 
-#include "codecs/frame.hpp"
-#include "codecs/registry.hpp"
+#include "codecs/base/registry.hpp"
+#include "codecs/frames/frame.hpp"
 #include "test/support/catch.hpp"
 
 namespace mcr::codecs {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <random>
 
+#include "codecs/base/codec_pipeline.hpp"
 #include "codecs/base/cpu.hpp"
 #include "codecs/base/words.hpp"
-#include "codecs/codec_pipeline.hpp"
 #include "codecs/lorenzo/lorenzo_codec.hpp"
 #include "codecs/lorenzo/predictor.hpp"
 #include "sample_data.hpp"

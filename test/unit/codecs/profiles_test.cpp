@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/profiles.hpp"
+#include "codecs/choice/profiles.hpp"
 
 #include <set>
 

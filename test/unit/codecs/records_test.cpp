@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/chooser.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/choice/chooser.hpp"
+#include "codecs/frames/frame.hpp"
 #include "codecs/records/records_codec.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
-#include "codecs/layout.hpp"
+#include "codecs/base/layout.hpp"
 
 namespace mcr::codecs::sample {
 

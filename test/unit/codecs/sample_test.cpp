@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/sample.hpp"
+#include "codecs/choice/sample.hpp"
 
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"

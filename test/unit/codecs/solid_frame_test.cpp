@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "codecs/solid/solid_frame.hpp"
+#include "codecs/frames/solid_frame.hpp"
 
 #include <cmath>
 #include <random>
 
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/checksum.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "codecs/references/axis_order.hpp"
+#include "codecs/solid/solid_encode.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 

@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "codecs/base/checksum.hpp"
+#include "codecs/base/codec_pipeline.hpp"
 #include "codecs/base/cpu.hpp"
 #include "codecs/base/integers.hpp"
-#include "codecs/codec_pipeline.hpp"
 #include "test/support/catch.hpp"
 
 namespace mcr::codecs {

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "codecs/base/codec_pipeline.hpp"
+#include "codecs/base/registry.hpp"
 #include "codecs/base/words.hpp"
-#include "codecs/codec_pipeline.hpp"
 #include "codecs/constant/constant_codec.hpp"
 #include "codecs/delta/delta.hpp"
 #include "codecs/ordered_int/ordered_int.hpp"
-#include "codecs/registry.hpp"
 #include "codecs/structure_split/structure_split.hpp"
 #include "codecs/structure_split/structure_split_codec.hpp"
 #include "codecs/zigzag/zigzag.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codecs/transpose/transpose.hpp"
 
-#include "codecs/registry.hpp"
+#include "codecs/base/registry.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 

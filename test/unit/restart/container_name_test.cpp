@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 
 #include "test/support/catch.hpp"
 

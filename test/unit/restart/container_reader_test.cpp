@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
 
 #include <fcntl.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/format/decision.hpp"
+#include "restart/sets/decision.hpp"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // With which sequence a program goes on that another one of the same rank and launch came before.
-#include "restart/earlier_writings.hpp"
+#include "restart/sets/earlier_writings.hpp"
 
 #include <filesystem>
 #include <fstream>

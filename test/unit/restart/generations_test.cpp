@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What counts prove about a set, and which generation a restart sees.
-#include "restart/generations.hpp"
+#include "restart/sets/generations.hpp"
 
 #include "test/support/catch.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "restart/base/launcher.hpp"
+#include "restart/settings/launcher.hpp"
 
 int main() {
   const auto found = mcr::restart::find_launcher(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The variables that launchers set, and, where there is a launcher, real starts of several
 // processes.
-#include "restart/base/launcher.hpp"
+#include "restart/settings/launcher.hpp"
 
 #include <unistd.h>
 

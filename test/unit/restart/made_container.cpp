@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "codecs/base/checksum.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "test/support/catch.hpp"
 
 namespace mcr::restart {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "restart/container_reader.hpp"
+#include "restart/container/container_reader.hpp"
 
 namespace mcr::restart {
 

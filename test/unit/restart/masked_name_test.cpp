@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/masked_name.hpp"
+#include "restart/format/masked_name.hpp"
 
 #include <algorithm>
 #include <cstdio>

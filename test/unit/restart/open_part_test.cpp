@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From a stub to its bytes: which places are believed, and which are not.
-#include "restart/open_part.hpp"
+#include "restart/open/open_part.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,11 +9,11 @@
 #include <filesystem>
 
 #include "codecs/base/checksum.hpp"
-#include "codecs/frame.hpp"
+#include "codecs/frames/frame.hpp"
 #include "restart/base/durable_replace.hpp"
-#include "restart/container_name.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/format/index.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 

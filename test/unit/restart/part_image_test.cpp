@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/part_image.hpp"
+#include "restart/container/part_image.hpp"
 
 #include <fcntl.h>
 
 #include <random>
 
 #include "restart/base/system.hpp"
-#include "restart/unpack.hpp"
-#include "restart/verify.hpp"
+#include "restart/container/unpack.hpp"
+#include "restart/container/verify.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/made_container.hpp"
 #include "test/unit/restart/scratch_directory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/base/pattern_syntax.hpp"
+#include "restart/settings/pattern_syntax.hpp"
 
 #include <random>
 #include <regex>

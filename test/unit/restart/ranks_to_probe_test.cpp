@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which ranks may have a file under a masked name, whatever number of ranks a stub claims.
-#include "restart/ranks_to_probe.hpp"
+#include "restart/sets/ranks_to_probe.hpp"
 
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "restart/known_generations.hpp"
+#include "restart/sets/known_generations.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 

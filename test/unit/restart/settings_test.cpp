@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/base/settings.hpp"
+#include "restart/settings/settings.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/shared_frames.hpp"
+#include "restart/container/shared_frames.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "restart/base/lock.hpp"
-#include "restart/part_image.hpp"
+#include "restart/container/part_image.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/faults.hpp"
 #include "test/unit/restart/made_container.hpp"

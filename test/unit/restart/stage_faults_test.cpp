@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 #include "test/unit/restart/faults.hpp"
 #include "test/unit/restart/staged_parts.hpp"
 

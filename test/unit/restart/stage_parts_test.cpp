@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "restart/base/lock.hpp"
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 #include "test/unit/restart/staged_parts.hpp"
 
 using namespace mcr;

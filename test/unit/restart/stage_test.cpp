@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/stage.hpp"
-#include "restart/stub_socket.hpp"
+#include "restart/stage/stage.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -13,7 +12,8 @@
 
 #include "restart/base/lock.hpp"
 #include "restart/base/system.hpp"
-#include "restart/shape_marks.hpp"
+#include "restart/stage/shape_marks.hpp"
+#include "restart/stage/stub_socket.hpp"
 #include "test/unit/restart/staged_parts.hpp"
 
 using namespace mcr;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "restart/stage.hpp"
+#include "restart/stage/stage.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 

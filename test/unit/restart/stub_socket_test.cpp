@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "restart/stub_socket.hpp"
+#include "restart/stage/stub_socket.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

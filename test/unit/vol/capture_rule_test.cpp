@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vol/connector/capture_rule.hpp"
+#include "vol/capture/capture_rule.hpp"
 
 #include "restart/format/journal.hpp"
 #include "test/support/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vol/connector/info_string.hpp"
+#include "vol/process/info_string.hpp"
 
 #include "test/support/catch.hpp"
 

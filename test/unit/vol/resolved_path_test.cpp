@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vol/connector/resolved_path.hpp"
+#include "vol/capture/resolved_path.hpp"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vol/driver/written_ranges.hpp"
+#include "vol/capture/written_ranges.hpp"
 
 #include <random>
 #include <vector>

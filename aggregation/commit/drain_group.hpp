@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is committed together, and what became of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "aggregation/merge/sets.hpp"
+
+namespace mcr::aggregation {
+
+struct SetOfPart {
+  SetName set;
+  std::uint64_t begun_ns = 0;
+};
+
+/// These parts go into one container. Answer: DrainDone.
+struct DrainGroup {
+  std::uint64_t drain = 0;
+  SetName set;
+  std::uint32_t rank_count = 1;
+  std::vector<PartId> parts;  ///< by rank
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::uint32_t> passed_ranks;
+  std::vector<std::uint32_t> failed_ranks;
+  bool drifted = false;
+  std::uint64_t begun_ns = 0;    ///< the set's first part was begun
+  std::uint32_t supplement = 0;  ///< how many containers of this group came before
+  bool keep = false;             ///< the parts stay in the stage after commit
+  bool fast = false;
+  std::vector<SetOfPart> bundle;  ///< the set of each part, the first one's is `set`; empty: `set`
+};
+
+struct DrainDone {
+  std::uint64_t drain = 0;
+  std::vector<PartId> committed;  ///< of the drain's parts; those in neither list had gone before
+  std::vector<PartId> failed;
+  bool storage_failed = false;  ///< the storage's fault, not the parts'
+};
+
+}  // namespace mcr::aggregation

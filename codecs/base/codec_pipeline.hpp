@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A chain of codecs with their parameters; text form `lorenzo(float)|zigzag|class`, byte form in
+// frames.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/codec.hpp"
+
+namespace mcr::codecs {
+
+/// One codec of a pipeline.
+struct Step {
+  CodecId codec = 0;
+  Bytes parameters;
+
+  bool operator==(const Step&) const = default;
+};
+
+/// Steps in the order of encoding. Empty: the bytes as they are.
+struct Pipeline {
+  static constexpr std::size_t max_steps = 8;
+  static constexpr std::size_t max_parameter_bytes = 4096;
+
+  std::vector<Step> steps;
+
+  bool operator==(const Pipeline&) const = default;
+
+  /// From text: codec names with optional parameters in parentheses, joined by `|`; "none" is
+  /// empty. Cause::usage names the unknown codec and lists the known ones.
+  static Result<Pipeline> parse(std::string_view text);
+  [[nodiscard]] std::string print() const;
+
+  /// Byte form: step count, then per step id, parameter length, parameters.
+  void write(Writer& out) const;
+  static Result<Pipeline> read(Reader& in);
+};
+
+/// The largest output of a coder that another codec may follow: what a decoder is willing to
+/// allocate between two steps for `raw_bytes` of data.
+inline std::uint64_t max_coded_bytes(std::uint64_t raw_bytes) { return raw_bytes * 2 + 4096; }
+
+/// Appends what `pipeline` makes of `raw` (exactly `layout.raw_bytes()` long, little-endian
+/// elements) to `out`, without a frame around it. Parameters that wait for the data are filled in,
+/// in `pipeline` itself: a decoder needs them so. `coded_bytes` receives the output size of each
+/// coder that is not the last step: the decoder needs it, and knows the others.
+Result<void> run_encode(Pipeline& pipeline, ByteSpan raw, const Layout& layout, Scratch& scratch,
+                        Bytes& out, std::vector<std::uint64_t>& coded_bytes);
+
+/// The inverse: fills `raw` (exactly `layout.raw_bytes()` long). Everything may come from a
+/// stranger.
+Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout& layout,
+                        const std::vector<std::uint64_t>& coded_bytes, Scratch& scratch,
+                        MutableByteSpan raw);
+
+/// How many numbers run_encode leaves in `coded_bytes`. Cause::unsupported for an unknown codec.
+Result<std::size_t> coded_count(const Pipeline& pipeline);
+
+}  // namespace mcr::codecs

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Three steps. First every candidate's size is estimated from points (codecs/choice/estimate):
+// microseconds for all of them together. Then those that are close to the best are tried on a
+// sample of boxes, as far as that costs an eighth of encoding the data. Where much was there
+// before, whatever its distance, string matchers are tried against the best on one contiguous
+// piece; a table of numbers that points promise, on a frame. Numbers with a common step are looked
+// at as multiples of it first (codecs/choice/multiples_choice): those that are clearly less need no more.
+#include "codecs/choice/chooser.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "codecs/base/registry.hpp"
+#include "codecs/choice/contenders.hpp"
+#include "codecs/choice/estimate.hpp"
+#include "codecs/choice/multiples_choice.hpp"
+#include "codecs/choice/sample.hpp"
+#include "codecs/estimates/code_sizes.hpp"
+#include "codecs/frames/frame_plan.hpp"
+#include "codecs/records/records_codec.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+/// How far trials go.
+struct Effort {
+  double share;             ///< of the time to encode
+  double close;             ///< estimates within so much of the best are tried
+  std::size_t most;         ///< candidates
+  std::size_t least_bytes;  ///< of a sample: below that estimates are better
+};
+Effort effort_of(Profile profile, ElementClass elements) {
+  if (profile == Profile::max) return {1e9, 1.15, 8, 0};
+  // Integers are indices and connectivity, bytes are text and records: sequences, whose repeats
+  // points see badly. They are a small part of most sets.
+  if (elements != ElementClass::floating) return {0.4, 2.5, 5, 32 << 10};
+  return {profile == Profile::fast ? 0.06 : 0.12, 1.06, 4, 24 << 10};
+}
+
+constexpr std::size_t largest_trial = 256 << 10;
+constexpr std::size_t box_bytes = 32 << 10;
+constexpr std::size_t small_data = 16 << 10;  ///< points say little of it, and all of it is a trial
+constexpr std::size_t least_piece = 48 << 10;
+
+/// Tries the first few contenders on a sample of boxes, and keeps only these. Answers how many
+/// bytes were tried; 0 where that would have cost too much.
+std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& options,
+                    const Layout& layout, ByteSpan raw, Scratch& scratch) {
+  const Effort effort = effort_of(options.profile, element_class(layout.type));
+  const double limit = price(contenders.front(), options, layout.type) * effort.close;
+  std::size_t count = 1;
+  while (count < contenders.size() && count < effort.most &&
+         price(contenders[count], options, layout.type) <= limit) {
+    ++count;
+  }
+  // Sequences are what string matchers are for, whatever points say.
+  const bool sequence = element_class(layout.type) != ElementClass::floating;
+  for (std::size_t i = count; i < contenders.size() && sequence; ++i) {
+    if (!matches_strings(contenders[i].model)) continue;
+    std::rotate(contenders.begin() + static_cast<std::ptrdiff_t>(count),
+                contenders.begin() + static_cast<std::ptrdiff_t>(i),
+                contenders.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    ++count;
+    break;
+  }
+  const bool small = raw.size() <= small_data;
+  if (small) count = std::max(count, std::min<std::size_t>(contenders.size(), 3));
+  if (count == 1) return 0;
+  double cost = 0;  // seconds for a megabyte tried with each
+  for (std::size_t i = 0; i < count; ++i) cost += 1 / contenders[i].encode_mb_s;
+  const double time =
+      effort.share * static_cast<double>(raw.size()) / contenders.front().encode_mb_s;
+  auto bytes = static_cast<std::size_t>(std::min(time / cost, static_cast<double>(largest_trial)));
+  if (small) bytes = raw.size();
+  if (sequence) bytes = std::max(bytes, effort.least_bytes);
+  if (bytes < std::min(effort.least_bytes, raw.size())) return 0;
+  // Stencils are fitted to a frame, which no boxes replace.
+  Sample boxes;
+  if (options.profile != Profile::max) {
+    boxes = take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
+                        std::min(bytes, box_bytes));
+  }
+  const Piece piece = options.profile == Profile::max ? middle_piece(layout, raw, usual_frame_bytes)
+                                                      : Piece{boxes.layout, boxes.raw};
+  contenders.resize(count);
+  try_all(contenders, options, piece, raw.size(), scratch);
+  return piece.raw.size();
+}
+
+/// A table of numbers is dear in a sample and cheap in a frame: where points say that it is clearly
+/// the best, it is tried on a frame. Answers its size.
+std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector<Contender>& all,
+                           const ProfileOptions& options, const Layout& layout, ByteSpan raw,
+                           Scratch& scratch) {
+  // Of numbers with a common step points tell well how many different ones there are.
+  const double clearly = contenders.front().is_of_multiples ? 1.0 : 0.9;
+  const auto found = std::find_if(all.begin(), all.end(), [](const Contender& contender) {
+    return contender.model == Model::dictionary;
+  });
+  const bool tried = contenders.front().model == Model::dictionary;
+  if (found == all.end() || tried ||
+      price(*found, options, layout.type) >
+          clearly * price(contenders.front(), options, layout.type)) {
+    return 0;
+  }
+  Contender dictionary = *found;
+  const Piece frame = middle_piece(layout, raw, usual_frame_bytes);
+  try_on(dictionary, frame, frame.raw.size(), scratch);
+  std::erase_if(contenders,
+                [](const Contender& contender) { return contender.model == Model::dictionary; });
+  contenders.push_back(std::move(dictionary));
+  rank(contenders, options, layout.type);
+  return frame.raw.size();
+}
+
+/// False where nothing repeats, or so little that points tell what string matchers make of it.
+bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& all,
+                     std::size_t element_bytes) {
+  constexpr double repetitive = 0.15;  // share of words that were there before
+  constexpr double very_repetitive = 0.3;
+  constexpr double close = 1.1;
+  const double seen = estimates.repeated - estimates.frequent;
+  if (seen <= repetitive || seen > very_repetitive) return seen > repetitive;
+  double best = impossible_bits;
+  for (const Contender& contender : all) best = std::min(best, contender.bits);
+  // Of what nearly vanishes they do not: the share that is left decides.
+  const bool nearly_vanishes = best * 8 < 8.0 * static_cast<double>(element_bytes);
+  return nearly_vanishes || estimates.of(Model::words) <= close * best;
+}
+
+/// Boxes of integers that nearly vanish do not tell how few exceptions the whole has, and how
+/// regular they are.
+bool vanishes_in_boxes(const Contender& tried, const ElementType& type) {
+  constexpr double ratio = 64;
+  return !matches_strings(tried.model) && tried.bits * ratio < 8.0 * type.size;
+}
+
+/// The first of some contenders that is no string matcher.
+const Contender* best_coder(const std::vector<Contender>& contenders) {
+  const auto found =
+      std::find_if(contenders.begin(), contenders.end(),
+                   [](const Contender& contender) { return !matches_strings(contender.model); });
+  return found == contenders.end() ? nullptr : &*found;
+}
+
+/// Where data repeats, estimates and samples of boxes say little of string matchers: those of `all`
+/// and `few` others are tried on one piece. Answers its size.
+std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& contenders,
+                        const std::vector<Contender>& all, const ProfileOptions& options,
+                        const Layout& layout, ByteSpan raw, Scratch& scratch) {
+  for (const Contender& contender : all) {
+    if (matches_strings(contender.model)) few.push_back(contender);
+  }
+  // Records are dear to try, and a matcher sees quickly that they repeat.
+  const std::size_t largest =
+      !few.empty() && few.front().model == Model::records ? largest_piece / 2 : largest_piece;
+  const Piece piece = middle_piece(layout, raw, std::clamp(raw.size() / 8, least_piece, largest));
+  try_all(few, options, piece, raw.size(), scratch);
+  contenders = std::move(few);
+  return piece.raw.size();
+}
+
+/// Records as columns, each chosen for itself; no value where the codec does not take them.
+std::optional<Contender> choose_columns(const ProfileOptions& options, const Layout& layout,
+                                        ByteSpan raw, std::span<const Column> columns,
+                                        Scratch& scratch) {
+  std::uint64_t record_bytes = 0;
+  for (const Column& column : columns) record_bytes += column.bytes();
+  if (columns.empty() || record_bytes != layout.type.size) return std::nullopt;
+  ProfileOptions unnamed = options;
+  unnamed.named.clear();
+  const Piece piece = middle_piece(layout, raw, usual_frame_bytes);
+  const auto count = static_cast<std::size_t>(piece.layout.count());
+  Contender contender{Model::records, 0, 0, {}, {}};
+  std::vector<Pipeline> pipelines;
+  double seconds = 0;
+  std::size_t at = 0;
+  for (const Column& column : columns) {
+    Bytes own(count * static_cast<std::size_t>(column.bytes()));
+    gather_column(piece.raw.data() + at, layout.type.size, count,
+                  static_cast<std::size_t>(column.bytes()), own.data());
+    at += static_cast<std::size_t>(column.bytes());
+    Layout shape = column_layout(piece.layout, column);
+    shape.type.big_endian = column.type.big_endian;
+    Choice choice = choose(unnamed, shape, own, scratch);
+    contender.bits += 8 * static_cast<double>(column.bytes()) / std::max(choice.ratio, 1e-3);
+    seconds += static_cast<double>(column.bytes()) / std::max(choice.encode_mb_s, 500.0);
+    pipelines.push_back(std::move(choice.pipeline));
+  }
+  auto parameters = records_parameters({columns.begin(), columns.end()}, pipelines);
+  if (!parameters) return std::nullopt;
+  contender.made.steps.push_back({codec_id::records, *std::move(parameters)});
+  contender.encode_mb_s = static_cast<double>(record_bytes) / seconds;
+  return contender;
+}
+
+std::string times(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2fx", ratio);
+  return text;
+}
+
+bool chooses(Profile profile) {
+  return profile == Profile::fast || profile == Profile::balanced || profile == Profile::max;
+}
+
+Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
+                  Scratch& scratch, std::span<const Column> columns) {
+  const Layout shaped = mesh_layout(layout);
+  const std::size_t points = points_of(layout);
+  const Estimates estimates = estimate(shaped, raw, points);
+  const std::vector<Contender> all = estimated(options, layout, estimates);
+  if (all.empty()) return {{}, "nothing takes such elements", 1, 0, {}};
+  std::vector<Contender> contenders = all;
+  std::size_t tried = 0;
+  if (estimates.of(Model::constant) == 0) {
+    // nothing is smaller
+  } else if (auto by_columns = choose_columns(options, layout, raw, columns, scratch)) {
+    std::vector<Contender> few{*std::move(by_columns)};
+    if (const Contender* other = best_coder(all)) few.push_back(*other);
+    tried = try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
+  } else {
+    auto multiples = best_of_multiples(all.front(), options, shaped, raw, scratch, tried);
+    if (multiples && options.profile != Profile::max &&
+        price(*multiples, options, layout.type) <
+            clearly_less * price(all.front(), options, layout.type)) {
+      contenders = {*std::move(multiples), all.front()};
+    } else {
+      tried += try_out(contenders, options, shaped, raw, scratch);
+      const bool may_repeat = element_class(layout.type) == ElementClass::floating
+                                  ? repeats_may_pay(estimates, all, layout.type.size)
+                                  : vanishes_in_boxes(contenders.front(), layout.type);
+      if (raw.size() >= least_piece && may_repeat) {
+        std::vector<Contender> few;
+        if (const Contender* other = best_coder(contenders)) few.push_back(*other);
+        tried += try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
+      }
+      if (multiples) {
+        tried += try_against(*std::move(multiples), contenders, options, shaped, raw, scratch);
+      }
+    }
+    tried += try_dictionary(contenders, all, options, shaped, raw, scratch);
+  }
+  const Contender& best = contenders.front();
+  const double raw_bits = 8.0 * layout.type.size;
+  if (best.bits >= raw_bits * 0.999) return {{}, "does not become smaller", 1, 0, {}};
+  const double ratio = raw_bits / std::max(best.bits, 0.01);
+  std::string why = tried != 0 ? "tried on " + std::to_string(tried >> 10) + " KiB: "
+                               : "by " + std::to_string(points) + " points: ";
+  why += times(ratio);
+  if (contenders.size() > 1) {
+    why += "; next " + contenders[1].pipeline().print() + " " +
+           times(raw_bits / std::max(contenders[1].bits, 0.01));
+  }
+  return {best.pipeline(), why, ratio, best.encode_mb_s, {}};
+}
+
+}  // namespace
+
+Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
+              std::string_view variable, std::span<const Column> columns) {
+  if (const Pipeline* named = named_pipeline(options, variable, layout.type)) {
+    return {*named, "named by the settings", 0, 0, {}};
+  }
+  if (!chooses(options.profile)) {
+    return {fixed_pipeline(options.profile, layout.type), "fixed by the profile", 0, 0, {}};
+  }
+  if (raw.empty()) return {{}, "no data", 0, 0, {}};
+  Choice choice = choose_one(options, layout, raw, scratch, columns);
+  if (options.profile == Profile::max) {
+    ProfileOptions balanced = options;
+    balanced.profile = Profile::balanced;
+    Choice other = choose_one(balanced, layout, raw, scratch, columns);
+    if (other.pipeline != choice.pipeline) choice.other = std::move(other.pipeline);
+  }
+  return choice;
+}
+
+std::vector<Pipeline> allowed_pipelines(const ProfileOptions& options, const ElementType& type) {
+  std::vector<Pipeline> pipelines;
+  for (const Candidate& candidate : candidates()) {
+    if (!belongs(candidate, options, type)) continue;
+    if (auto pipeline = Pipeline::parse(candidate.pipeline)) pipelines.push_back(*pipeline);
+  }
+  return pipelines;
+}
+
+}  // namespace mcr::codecs

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the pipeline of a variable from its data, within a profile. The same data and options
+// give the same choice on every machine and at any load.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/codec_pipeline.hpp"
+#include "codecs/base/layout.hpp"
+#include "codecs/base/scratch.hpp"
+#include "codecs/choice/profiles.hpp"
+#include "codecs/records/columns.hpp"
+
+namespace mcr::codecs {
+
+struct Choice {
+  Pipeline pipeline;
+  std::string why;         ///< for `mcr ls -v`: what decided
+  double ratio = 1;        ///< expected; 0: nothing is expected (the pipeline was named)
+  double encode_mb_s = 0;  ///< expected, one thread; 0: unknown
+  /// Encoded too, and the smaller frame is kept: what `balanced` would have taken, so that `max` is
+  /// never larger.
+  std::optional<Pipeline> other;
+};
+
+/// `raw` is exactly `layout.raw_bytes()` long: the variable's data of one frame or more, the more
+/// the better; only samples of it are looked at. `variable` is matched with the settings'
+/// codec.<name>. `columns`: of elements that are records, where they are known; they make up the
+/// element's size.
+Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
+              std::string_view variable = {}, std::span<const Column> columns = {});
+
+/// Everything that choose() may choose for such elements where nothing is named: what an exhaustive
+/// trial would try.
+std::vector<Pipeline> allowed_pipelines(const ProfileOptions& options, const ElementType& type);
+
+}  // namespace mcr::codecs

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/choice/chosen_frame.hpp"
+
+#include "codecs/frames/frame.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+/// A frame so much larger than expected is chosen for anew; estimates are wrong by less.
+constexpr double disappointing = 1.3;
+/// What shrinks so well anyway is left alone.
+constexpr std::size_t small_enough = 32;
+/// Frames so small do not pay for another choice.
+constexpr std::size_t least_bytes = 4096;
+
+/// Replaces `out` from `begin` on by a frame under `pipeline`, if that is smaller.
+Result<void> keep_smaller(const Pipeline& pipeline, ByteSpan raw, const Layout& layout,
+                          Scratch& scratch, std::size_t begin, Bytes& out) {
+  const auto frame = scratch.take_vector();
+  MCR_TRY(encode_frame(raw, layout, pipeline, scratch, *frame));
+  if (frame->size() >= out.size() - begin) return {};
+  out.resize(begin);
+  out.insert(out.end(), frame->begin(), frame->end());
+  return {};
+}
+
+}  // namespace
+
+Result<void> encode_chosen_frame(const Choice& choice, const ProfileOptions& options, ByteSpan raw,
+                                 const Layout& layout, std::span<const Column> columns,
+                                 Scratch& scratch, Bytes& out) {
+  const std::size_t begin = out.size();
+  MCR_TRY(encode_frame(raw, layout, choice.pipeline, scratch, out));
+  if (choice.other) MCR_TRY(keep_smaller(*choice.other, raw, layout, scratch, begin, out));
+  if (choice.ratio <= 0 || raw.size() < least_bytes) return {};
+  const double expected = static_cast<double>(raw.size()) / choice.ratio + max_frame_overhead;
+  const std::size_t stored = out.size() - begin;
+  if (static_cast<double>(stored) <= expected * disappointing ||
+      stored < raw.size() / small_enough) {
+    return {};
+  }
+  const Choice own = choose(options, layout, raw, scratch, {}, columns);
+  if (own.pipeline == choice.pipeline) return {};
+  return keep_smaller(own.pipeline, raw, layout, scratch, begin, out);
+}
+
+}  // namespace mcr::codecs

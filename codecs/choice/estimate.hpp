@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an element of a variable would cost under each kind of coding, judged by some hundred
+// points. No codec runs: predictors are evaluated at the points, and the entropy of what is left is
+// counted. Costs microseconds, and is right within a percent or two where a coding is what it
+// models (order-0 codes); repeats over long distances are only guessed at.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/layout.hpp"
+
+namespace mcr::codecs {
+
+/// Kinds of coding. `split`: the last dimension (2 to 16 wide) becomes the slowest one first.
+/// Differences are those of the order-preserving integers.
+enum class Model : std::uint8_t {
+  planes,            ///< each byte plane by its own order-0 code
+  top_bits,          ///< sign, exponent and first mantissa bits together; frequent values apart
+  predicted,         ///< residuals of the best Lorenzo predictor: bit length and top bits, rest raw
+  planes_predicted,  ///< these residuals in planes
+  fitted,            ///< residuals of a fitted stencil: not estimated, a little below `predicted`
+  contexts,          ///< as `predicted`, symbols coded by what came before
+  split_predicted,
+  split_planes_predicted,
+  split_fitted,
+  split_contexts,
+  split_planes,  ///< planes, members of a structure apart
+  dictionary,    ///< few different numbers
+  records,       ///< columns of records: not estimated here
+  words,         ///< repeated runs of words by Lempel-Ziv, others raw
+  words_delta,   ///< integers: repeated runs of differences by Lempel-Ziv, others by planes
+  constant,
+  count
+};
+
+struct Estimates {
+  std::array<double, static_cast<std::size_t>(Model::count)>
+      bits{};               ///< an element; huge: not possible
+  double repeated = 0;      ///< share of words that were there before
+  double frequent = 0;      ///< share of numbers that are among the few very frequent ones
+  double frequent_mix = 0;  ///< bits that say which of these one is
+
+  [[nodiscard]] double of(Model model) const { return bits[static_cast<std::size_t>(model)]; }
+};
+
+/// Looks at about `points` elements (at most 4096) of `raw`, which is exactly `layout.raw_bytes()`
+/// long and not empty. Elements are numbers of 1, 2, 4 or 8 bytes in the order that the layout
+/// says; other elements only have the models planes (up to 64 bytes), words and constant.
+Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points);
+
+}  // namespace mcr::codecs

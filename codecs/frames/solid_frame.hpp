@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The solid frame: several variables in one unit of compression, so that one may be coded from
+// another and nothing ever refers to another frame. Its *sections* are the variables' bytes one
+// behind the other; each is coded alone by a pipeline, in a stream joined with others, or word by
+// word from formulas over earlier sections and references to earlier bricks. spec.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/codec_pipeline.hpp"
+#include "codecs/base/layout.hpp"
+#include "codecs/base/scratch.hpp"
+
+namespace mcr::codecs {
+
+/// Limits, so that no number in a directory can ask for more.
+inline constexpr std::size_t max_sections = 1U << 16;
+inline constexpr std::uint64_t max_solid_bricks = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t max_directory_bytes = std::uint64_t{1} << 24;
+
+/// One variable's bytes in a solid frame.
+struct Section {
+  std::string name;  ///< for SectionReport only, not stored
+  Layout layout;
+};
+
+/// How a section was coded, for people.
+struct SectionReport {
+  std::string name;
+  std::string coding;  ///< "words: p = ((0.666667 * (1 / v)) * e), 2 references a brick"
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t stored_bytes = 0;
+  bool is_related = false;           ///< formulas or references were used
+  std::vector<std::uint32_t> needs;  ///< sections that must be decoded before it
+};
+
+/// True where `frame` begins as a solid frame does.
+bool is_solid_frame(ByteSpan frame);
+
+/// What a solid frame says of itself.
+struct SolidInfo {
+  std::vector<Layout> sections;
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t frame_bytes = 0;
+};
+Result<SolidInfo> read_solid_info(ByteSpan frame);
+
+/// How its sections are coded; `names` by section, as far as they are known.
+Result<std::vector<SectionReport>> describe_solid_frame(ByteSpan frame,
+                                                        const std::vector<std::string>& names);
+
+/// Decodes a whole solid frame into `raw` (exactly its raw_bytes long). Everything may come from a
+/// stranger; all checksums are checked.
+Result<void> decode_solid_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw);
+
+/// Decodes one section and those that it needs, into `raw` (exactly the section's length).
+Result<void> decode_solid_section(ByteSpan frame, std::size_t section, Scratch& scratch,
+                                  MutableByteSpan raw);
+
+}  // namespace mcr::codecs

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes solid frames (frames/solid_frame.hpp has what they are).
+#pragma once
+
+#include <vector>
+
+#include "codecs/base/bytes.hpp"
+#include "codecs/base/scratch.hpp"
+#include "codecs/choice/profiles.hpp"
+#include "codecs/frames/solid_frame.hpp"
+#include "codecs/word_candidates/word_candidates.hpp"
+
+namespace mcr::codecs {
+
+/// About as many raw bytes are put into one solid frame.
+inline constexpr std::uint64_t solid_frame_bytes = std::uint64_t{16} << 20;
+
+/// How hard the encoder tries.
+struct SolidOptions {
+  bool formulas = true;
+  bool references = true;
+  words::Coding coding = words::Coding::fast;
+  int level = 3;           ///< of zstd, for symbols and joined streams
+  ProfileOptions profile;  ///< for sections that are coded alone
+};
+
+/// What the profile asks for.
+SolidOptions solid_options(const ProfileOptions& profile);
+
+/// Appends one solid frame with `raw`, the sections' bytes one behind the other, to `out`. Under
+/// `max` it is never larger than under `balanced`: both are made.
+Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sections,
+                                const SolidOptions& options, Scratch& scratch, Bytes& out,
+                                std::vector<SectionReport>* report = nullptr);
+
+}  // namespace mcr::codecs

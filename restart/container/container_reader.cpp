@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/container/container_reader.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "codecs/base/checksum.hpp"
+#include "codecs/fpzip/fpzip_trust.hpp"
+#include "codecs/frames/frame.hpp"
+#include "restart/format/plain_chunk.hpp"
+
+namespace mcr::restart {
+namespace {
+
+/// The page of records that was used last, of a table of records in pages.
+struct LastPage {
+  std::uint64_t number = 0;
+  Bytes bytes;
+  ByteSpan records;  // within bytes; empty: none
+};
+
+/// As much of a table as is asked for before anything of it was seen.
+constexpr std::size_t unpaid_bytes = 1U << 20;
+
+/// The bytes of a table, read piece by piece. A sparse file costs its owner nothing, and could claim a
+/// table of any size: a piece of zeros alone ends the reading, because no table has one.
+Result<Bytes> read_table(const File& file, std::uint64_t offset, std::uint64_t count) {
+  Bytes bytes;
+  while (bytes.size() < count) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(count, begin + unpaid_bytes)));
+    const MutableByteSpan piece = MutableByteSpan(bytes).subspan(begin);
+    MCR_TRY(file.read_at(offset + begin, piece));
+    const bool is_paid =
+        piece.size() < unpaid_bytes ||
+        std::any_of(piece.begin(), piece.end(), [](std::byte byte) { return byte != std::byte{}; });
+    if (!is_paid)
+      return damaged_index("a table of " + std::to_string(count) + " bytes has nothing in it");
+  }
+  return bytes;
+}
+
+class OwnerJudge final : public codecs::Judge {
+ public:
+  OwnerJudge(const File& file, bool is_trusted) : file_(file), is_trusted_(is_trusted) {}
+
+  [[nodiscard]] Result<void> may_decode_unchecked() const override {
+    if (is_trusted_) return {};
+    const struct stat status = MCR_TRY(file_.status());
+    if (status.st_uid == ::geteuid() || status.st_uid == 0) return {};
+    return Error{Cause::usage,
+                 "belongs to user " + std::to_string(status.st_uid) +
+                     " and has frames for fpzip, a library that made-up data can harm: they are "
+                     "decoded in your own and root's containers only. If you trust that user, set "
+                     "allow= to the container's directory (MCR_ALLOW=DIRECTORY, for `mcr unpack` "
+                     "too)"};
+  }
+
+ private:
+  const File& file_;
+  bool is_trusted_;
+};
+
+/// More than any coder makes of a chunk with its head (docs/format.md).
+std::uint64_t most_stored_bytes(std::uint32_t chunk_bytes) {
+  return 4 * std::uint64_t{chunk_bytes} + (64U << 20);
+}
+
+class FileContainerReader final : public ContainerReader {
+ public:
+  FileContainerReader(File file, std::uint64_t file_bytes)
+      : file_(std::move(file)), file_bytes_(file_bytes) {}
+
+  /// User block and directory.
+  Result<void> begin() {
+    Bytes head(UserBlock::bytes);
+    const std::size_t there = MCR_TRY(file_.read_some_at(0, head));
+    user_block_ = MCR_TRY(read_user_block(ByteSpan(head).first(there)));
+    if (user_block_.index_offset > file_bytes_ ||
+        user_block_.index_bytes > file_bytes_ - user_block_.index_offset) {
+      return Error{Cause::damaged, "is shorter than its user block says"};
+    }
+    const Bytes directory = MCR_TRY(read_index({0, user_block_.directory_bytes, 0, 0}));
+    if (checksum(directory) != user_block_.directory_checksum) {
+      return Error{Cause::damaged, "index: directory does not match its checksum"};
+    }
+    directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
+    return {};
+  }
+
+  const std::string& name() const override { return file_.name(); }
+  Result<struct stat> status() const override { return file_.status(); }
+  const UserBlock& user_block() const override { return user_block_; }
+  const SetIdentity& set() const override { return directory_.set; }
+  const IndexDirectory& directory() const override { return directory_; }
+
+  Result<const std::vector<PartRecord>*> parts() override {
+    if (!parts_) {
+      const Bytes table = MCR_TRY(named(read_index(directory_.parts)));
+      parts_ = MCR_TRY(named(read_part_table(table, directory_.parts, user_block_.index_bytes)));
+    }
+    return &*parts_;
+  }
+
+  Result<const std::vector<DatasetEntry>*> datasets() override {
+    if (!datasets_) {
+      std::vector<DatasetEntry> all;
+      for (std::uint32_t i = 0; i < directory_.datasets.count; ++i) {
+        const DatasetRecord record = MCR_TRY(dataset_record(i));
+        all.push_back(record.entry);
+        all.back().name = MCR_TRY(named(read_name(record)));
+      }
+      datasets_ = std::move(all);
+    }
+    return &*datasets_;
+  }
+
+  Result<DatasetEntry> dataset(std::uint32_t number) override {
+    return std::move(MCR_TRY(dataset_record(number)).entry);
+  }
+
+  std::string dataset_name(std::uint32_t number) override {
+    if (number == directory_.skeleton_dataset) return "skeletons";
+    const auto record = dataset_record(number);
+    if (record) {
+      auto name = read_name(*record);
+      if (name) return std::move(*name);
+    }
+    return "dataset " + std::to_string(number);
+  }
+
+  Result<std::vector<MapPage>> pages(const PartRecord& part) override {
+    const Bytes table = MCR_TRY(named(read_index(part.page_table)));
+    return named(read_page_table(table, part, user_block_.index_bytes));
+  }
+
+  Result<std::vector<MapEntry>> page(const PartRecord& part, const std::vector<MapPage>& pages,
+                                     std::size_t page) override {
+    const std::uint64_t end =
+        page + 1 < pages.size() ? pages[page + 1].first_part_offset : part.entry.size;
+    const Bytes bytes = MCR_TRY(named(read_index(pages[page].place)));
+    return named(read_map_page(bytes, pages[page], end - pages[page].first_part_offset,
+                               part.entry.skeleton.bytes, directory_.datasets.count));
+  }
+
+  Result<FramePlace> frame_place(const DatasetEntry& dataset, std::uint32_t frame) override {
+    if (frame >= dataset.frame_count) return damaged("index: no such frame of the dataset");
+    const ByteSpan record = MCR_TRY(named(
+        read_record(frame_pages, directory_.frames, dataset.first_frame + frame, last_frames_)));
+    const FramePlace place = MCR_TRY(named(read_frame_place(record, file_bytes_)));
+    if (place.raw_bytes > dataset.chunk_bytes) return damaged("index: frame larger than its chunk");
+    if (place.stored_bytes > most_stored_bytes(dataset.chunk_bytes))
+      return damaged("index: frame stored in more bytes than its chunk can need");
+    return place;
+  }
+
+  Result<void> stored_frame(const FramePlace& place, Bytes& stored) const override {
+    stored.resize(place.stored_bytes);
+    MCR_TRY(named(file_.read_at(place.file_offset, stored)));
+    if (checksum(stored) != place.checksum) {
+      return damaged("frame at byte " + std::to_string(place.file_offset) +
+                     " does not match its checksum");
+    }
+    return {};
+  }
+
+  Result<void> decode(const DatasetEntry& dataset, const FramePlace& place, Scratch& scratch,
+                      MutableByteSpan raw) const override {
+    const auto stored = scratch.take_vector();
+    MCR_TRY(stored_frame(place, *stored));
+    if (dataset.storage == DatasetStorage::deflate) {
+      return named(
+          decode_plain_chunk(*stored, dataset.element_bytes, dataset.chunk_bytes, scratch, raw));
+    }
+    const OwnerJudge judge(file_, is_trusted_);
+    const codecs::JudgedBy judged(judge);
+    return named(codecs::decode_frame(*stored, scratch, raw));
+  }
+
+  void trust_owner() override { is_trusted_ = true; }
+
+ private:
+  [[nodiscard]] Error damaged(const std::string& what) const {
+    return {Cause::damaged, name() + ": " + what};
+  }
+  /// Puts the container's name before an error's message.
+  template <typename T>
+  [[nodiscard]] Result<T> named(Result<T> result) const {
+    if (!result && !result.error().message.starts_with(name())) {
+      result.error().message = name() + ": " + result.error().message;
+    }
+    return result;
+  }
+
+  /// A table's bytes; places were checked against the index, and that against the file.
+  [[nodiscard]] Result<Bytes> read_index(const TablePlace& place) const {
+    return read_table(file_, user_block_.index_offset + place.offset, place.bytes);
+  }
+
+  Result<ByteSpan> read_record(const RecordPages& pages, const TablePlace& table,
+                               std::uint64_t number, LastPage& last) {
+    const std::uint64_t page = number / pages.records_per_page;
+    if (last.records.empty() || last.number != page) {
+      last.records = {};
+      last.bytes = MCR_TRY(read_index(
+          {table.offset + pages.page_offset(page), pages.page_bytes(table.count, page), 0, 0}));
+      last.records = MCR_TRY(pages.open(last.bytes, page));
+      last.number = page;
+    }
+    const auto begin =
+        static_cast<std::size_t>(number % pages.records_per_page) * pages.record_bytes;
+    return last.records.subspan(begin, pages.record_bytes);
+  }
+
+  Result<DatasetRecord> dataset_record(std::uint32_t number) {
+    if (number >= directory_.datasets.count) return damaged("index: no such dataset");
+    const ByteSpan record =
+        MCR_TRY(named(read_record(dataset_pages, directory_.datasets, number, last_datasets_)));
+    return named(read_dataset_record(record, directory_));
+  }
+
+  [[nodiscard]] Result<std::string> read_name(const DatasetRecord& record) const {
+    const Bytes name = MCR_TRY(
+        read_index({directory_.names.offset + record.name_offset, record.name_bytes, 0, 0}));
+    return read_dataset_name(name, record);
+  }
+
+  File file_;
+  bool is_trusted_ = false;
+  std::uint64_t file_bytes_;
+  UserBlock user_block_;
+  IndexDirectory directory_;
+  std::optional<std::vector<PartRecord>> parts_;
+  std::optional<std::vector<DatasetEntry>> datasets_;
+  LastPage last_frames_;
+  LastPage last_datasets_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<ContainerReader>> ContainerReader::open(int directory,
+                                                               const std::string& name) {
+  // A name that was found in a directory leads nowhere else; one that a user gave may be a link.
+  // Without a wait, should it be a pipe.
+  const int links = directory == AT_FDCWD ? 0 : O_NOFOLLOW;
+  File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK | links));
+  return read(std::move(file), name);
+}
+
+Result<std::shared_ptr<ContainerReader>> ContainerReader::read(File file, const std::string& name) {
+  file.leave_access_time();
+  const struct stat status = MCR_TRY(file.status());
+  if (!S_ISREG(status.st_mode))
+    return Error{Cause::usage, name + " is no regular file, and so no container"};
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  auto reader = std::make_shared<FileContainerReader>(std::move(file), file_bytes);
+  const auto begun = reader->begin();
+  if (!begun) {
+    Error error = begun.error();
+    if (error.cause == Cause::damaged || error.cause == Cause::unsupported) {
+      error.message = name + ": " + error.message;
+    }
+    return error;
+  }
+  return std::shared_ptr<ContainerReader>(std::move(reader));
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/container/frame_bytes.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+namespace {
+
+// Solid frames are large: of them the cache keeps one or two.
+constexpr std::size_t cached_bytes = 24U << 20;
+/// A rank that waits looks so many frames ahead, and no further than it has read so far: others may
+/// be after a single variable.
+constexpr std::size_t most_ahead = 8;
+constexpr long first_pause_ns = 200'000;
+constexpr long longest_pause_ns = 5'000'000;
+
+}  // namespace
+
+FrameBytes::~FrameBytes() {
+  log_debug(container_->name(), ", rank ", std::to_string(rank_), ": ",
+            std::to_string(decoded_bytes_), " bytes of frames decoded from ",
+            std::to_string(stored_bytes_), ", ", std::to_string(shared_bytes_),
+            " read that other ranks decoded");
+}
+
+Result<void> FrameBytes::read(const WantedFrame& wanted, std::size_t begin, MutableByteSpan out,
+                              bool is_shared, const Ahead& ahead) {
+  if (find_cached(wanted) == nullptr) {
+    SharedFrames* const others =
+        is_shared && wanted.place.raw_bytes >= least_shared_bytes ? shared() : nullptr;
+    if (others != nullptr && MCR_TRY(read_shared(*others, wanted, begin, out, ahead))) return {};
+    if (out.size() == wanted.place.raw_bytes && find_cached(wanted) == nullptr)
+      return decode(wanted, out);
+  }
+  const Bytes* raw = MCR_TRY(decoded(wanted));
+  std::copy_n(raw->begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
+  return {};
+}
+
+// True: `out` is filled. False: this rank is to decode for itself, or has.
+Result<bool> FrameBytes::read_shared(SharedFrames& others, const WantedFrame& wanted,
+                                     std::size_t begin, MutableByteSpan out, const Ahead& ahead) {
+  const FrameOfContainer frame = wanted.of_container();
+  if (std::exchange(last_shared_, frame.number) != frame.number) ++shared_frames_;
+  timespec pause{0, first_pause_ns};
+  std::uint64_t waited_ns = 0;
+  for (;;) {
+    if (others.read(frame, begin, out)) {
+      shared_bytes_ += out.size();
+      return true;
+    }
+    if (!others.fits(frame)) return false;
+    if (others.begin_making(frame)) {
+      // Who held it may have put it there since we looked.
+      const bool is_there = others.has(frame) && others.read(frame, begin, out);
+      const auto made = is_there ? Result<void>() : make(others, wanted);
+      others.end_making(frame);
+      if (!made) return made.error();
+      if (is_there) shared_bytes_ += out.size();
+      return is_there;
+    }
+    if (has_waited_in_vain_ || waited_ns > share_->longest_wait_ns) {
+      has_waited_in_vain_ = true;
+      MCR_TRY(make(others, wanted));
+      return false;
+    }
+    const std::uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+    if (help(others, wanted, ahead)) continue;
+    ::nanosleep(&pause, nullptr);
+    pause.tv_nsec = std::min(pause.tv_nsec * 2, longest_pause_ns);
+    waited_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
+  }
+}
+
+/// Decodes the frame into the cache and leaves it to the others.
+Result<void> FrameBytes::make(SharedFrames& others, const WantedFrame& wanted) {
+  const Bytes* raw = MCR_TRY(decoded(wanted));
+  others.put(wanted.of_container(), *raw);
+  return {};
+}
+
+/// Decodes the next frame that will be needed and that nobody has. False: there is none.
+bool FrameBytes::help(SharedFrames& others, const WantedFrame& awaited, const Ahead& ahead) {
+  for (const WantedFrame& next : ahead(std::min(shared_frames_, most_ahead))) {
+    const FrameOfContainer frame = next.of_container();
+    if (frame.number == awaited.of_container().number || others.has(frame)) continue;
+    if (!others.fits(frame) || !others.begin_making(frame)) continue;
+    const bool made = others.has(frame) || make(others, next);  // damage is told when it is needed
+    others.end_making(frame);
+    if (made) return true;
+  }
+  return false;
+}
+
+SharedFrames* FrameBytes::shared() {
+  if (share_ == nullptr) return nullptr;
+  if (shared_ != nullptr && shared_->is_gone()) shared_.reset();
+  if (shared_ == nullptr) {
+    const LaunchDirectory* const place = share_->place();
+    if (place == nullptr) {
+      share_.reset();  // alone from now on
+      return nullptr;
+    }
+    auto opened = SharedFrames::open(*share_, *place, *container_);
+    if (!opened) {
+      log_debug(container_->name(), ": nothing is shared: ", opened.error().message);
+      share_.reset();
+      return nullptr;
+    }
+    shared_ = std::move(*opened);
+  }
+  return shared_.get();
+}
+
+Result<void> FrameBytes::decode(const WantedFrame& wanted, MutableByteSpan raw) {
+  decoded_bytes_ += raw.size();
+  stored_bytes_ += wanted.place.stored_bytes;
+  return explained(container_->decode(wanted.dataset, wanted.place, scratch_, raw),
+                   wanted.dataset_number);
+}
+
+FrameBytes::Decoded* FrameBytes::find_cached(const WantedFrame& wanted) {
+  for (Decoded& cached : cache_) {
+    if (cached.used != 0 && cached.number == wanted.of_container().number) return &cached;
+  }
+  return nullptr;
+}
+
+Result<const Bytes*> FrameBytes::decoded(const WantedFrame& wanted) {
+  Decoded* cached = find_cached(wanted);
+  if (cached == nullptr) {
+    cached = &*std::min_element(cache_.begin(), cache_.end(),
+                                [](const Decoded& a, const Decoded& b) { return a.used < b.used; });
+    cached->used = 0;
+    make_room(*cached, wanted.place.raw_bytes);
+    cached->raw.resize(wanted.place.raw_bytes);
+    MCR_TRY(decode(wanted, cached->raw));
+    cached->number = wanted.of_container().number;
+  }
+  cached->used = ++clock_;
+  return &cached->raw;
+}
+
+/// Gives up the frames used least lately, until `bytes` more fit; `next` is about to hold them.
+void FrameBytes::make_room(Decoded& next, std::size_t bytes) {
+  if (next.raw.capacity() > 2 * bytes) Bytes().swap(next.raw);
+  std::size_t held = bytes;
+  for (const Decoded& cached : cache_) held += &cached == &next ? 0 : cached.raw.capacity();
+  while (held > cached_bytes) {
+    Decoded* oldest = nullptr;
+    for (Decoded& cached : cache_) {
+      const bool holds = &cached != &next && cached.raw.capacity() != 0;
+      if (holds && (oldest == nullptr || cached.used < oldest->used)) oldest = &cached;
+    }
+    if (oldest == nullptr) return;
+    held -= oldest->raw.capacity();
+    oldest->used = 0;
+    Bytes().swap(oldest->raw);
+  }
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decoded frames of a container for one part: from the few that were used last, from those that
+// other ranks of the node have decoded (restart/container/shared_frames), or decoded here.
+//
+// A frame that another rank is decoding is waited for, but not idly: what the part will need next
+// is decoded meanwhile, so that all ranks of a node together decode a set in parallel and once.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "restart/container/container_reader.hpp"
+#include "restart/container/shared_frames.hpp"
+
+namespace mcr::restart {
+
+/// One frame, named by its dataset.
+struct WantedFrame {
+  DatasetEntry dataset;
+  std::uint32_t dataset_number = 0;
+  std::uint32_t frame = 0;  ///< within the dataset
+  FramePlace place;
+
+  [[nodiscard]] FrameOfContainer of_container() const {
+    return {dataset.first_frame + frame, place};
+  }
+};
+
+class FrameBytes {
+ public:
+  /// `share` may be null. `rank` is for messages.
+  FrameBytes(std::shared_ptr<ContainerReader> container, std::shared_ptr<FrameShare> share,
+             std::uint32_t rank)
+      : container_(std::move(container)), share_(std::move(share)), rank_(rank) {}
+  ~FrameBytes();
+  FrameBytes(const FrameBytes&) = delete;
+  FrameBytes& operator=(const FrameBytes&) = delete;
+
+  /// Frames that may be needed next, in order; at most so many.
+  using Ahead = std::function<std::vector<WantedFrame>(std::size_t most)>;
+
+  /// Fills `out` from byte `begin` of the frame on, which it lies within. `is_shared`: other parts
+  /// lie in the frame too.
+  Result<void> read(const WantedFrame& wanted, std::size_t begin, MutableByteSpan out,
+                    bool is_shared, const Ahead& ahead);
+  [[nodiscard]] bool may_share() const { return share_ != nullptr; }
+  /// Frames of fewer bytes are decoded sooner than they are asked for.
+  static constexpr std::size_t least_shared_bytes = 4U << 10;
+
+  /// Puts the variable's name and the rank behind an error.
+  template <typename T>
+  Result<T> explained(Result<T> result, std::uint32_t dataset) {
+    if (!result) {
+      result.error().message += " (variable " + container_->dataset_name(dataset) + ", rank " +
+                                std::to_string(rank_) + ")";
+    }
+    return result;
+  }
+
+ private:
+  struct Decoded {
+    std::uint64_t number = 0;  ///< in the container's table of frames
+    std::uint64_t used = 0;    ///< time of last use; 0: holds nothing
+    Bytes raw;
+  };
+  /// Not the number but the bytes of them are what is bounded: adaptive meshes have a frame for each
+  /// of dozens of variables, and their files go from grid to grid, through all of them.
+  static constexpr std::size_t cached_frames = 64;
+
+  Result<void> decode(const WantedFrame& wanted, MutableByteSpan raw);
+  Decoded* find_cached(const WantedFrame& wanted);
+  Result<const Bytes*> decoded(const WantedFrame& wanted);
+  void make_room(Decoded& next, std::size_t bytes);
+  SharedFrames* shared();
+  Result<bool> read_shared(SharedFrames& others, const WantedFrame& wanted, std::size_t begin,
+                           MutableByteSpan out, const Ahead& ahead);
+  Result<void> make(SharedFrames& others, const WantedFrame& wanted);
+  bool help(SharedFrames& others, const WantedFrame& awaited, const Ahead& ahead);
+
+  std::shared_ptr<ContainerReader> container_;
+  std::shared_ptr<FrameShare> share_;
+  std::uint32_t rank_;
+  std::unique_ptr<SharedFrames> shared_;
+  std::array<Decoded, cached_frames> cache_;
+  std::uint64_t clock_ = 0;
+  Scratch scratch_;
+  std::size_t shared_frames_ = 0;  ///< that were asked for, and the last of them
+  std::uint64_t last_shared_ = ~std::uint64_t{0};
+  bool has_waited_in_vain_ = false;  ///< for a stopped rank: once is enough
+  // For log=debug.
+  std::uint64_t decoded_bytes_ = 0;
+  std::uint64_t stored_bytes_ = 0;
+  std::uint64_t shared_bytes_ = 0;
+};
+
+}  // namespace mcr::restart

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/container/verify.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "codecs/base/checksum.hpp"
+#include "codecs/frames/frame.hpp"
+#include "restart/container/linked_frames.hpp"
+#include "restart/container/part_image.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr std::size_t block_bytes = 1U << 20;
+constexpr std::uint32_t max_link_bytes = 1U << 16;  // of a link frame, usually some forty
+
+struct FrameToCheck {
+  std::uint32_t dataset = 0;
+  FramePlace place;
+};
+
+class Verifier {
+ public:
+  Verifier(ContainerReader& container, const VerifyOptions& options)
+      : container_(container), options_(options) {}
+
+  Result<VerifyReport> run() {
+    parts_ = MCR_TRY(container_.parts());
+    datasets_ = MCR_TRY(container_.datasets());
+    const std::vector<FrameToCheck> frames = find_frames();
+    for (const PartRecord& part : *parts_) {
+      if (options_.whole_parts) total_ += part.entry.size;
+    }
+    options_.parallel_for(frames.size(), [&](std::size_t i) { check_frame(frames[i]); });
+    check_links();
+    // Every part has a reader of its own file's tables; only frames are shared.
+    for (const PartRecord& part : *parts_) check_part(part);
+    report_.frames = frames.size();
+    report_.parts = parts_->size();
+    report_.damaged_ranks.assign(ranks_.begin(), ranks_.end());
+    return std::move(report_);
+  }
+
+ private:
+  std::vector<FrameToCheck> find_frames() {
+    std::vector<FrameToCheck> frames;
+    for (std::uint32_t i = 0; i < datasets_->size(); ++i) {
+      const DatasetEntry& dataset = (*datasets_)[i];
+      for (std::uint32_t frame = 0; frame < dataset.frame_count; ++frame) {
+        const auto place = container_.frame_place(dataset, frame);
+        if (!place) {
+          report_.damage.push_back(place.error().message + " (variable " + dataset.name + ")");
+          continue;
+        }
+        frames.push_back({i, *place});
+        report_.raw_bytes += place->raw_bytes;
+        total_ += place->raw_bytes;
+      }
+    }
+    return frames;
+  }
+
+  void check_frame(const FrameToCheck& frame) {
+    const DatasetEntry& dataset = (*datasets_)[frame.dataset];
+    Scratch scratch;
+    if (is_link(dataset, frame.place)) {
+      const std::lock_guard lock(mutex_);
+      links_.push_back(frame);
+      return;
+    }
+    const auto raw = scratch.take<std::byte>(frame.place.raw_bytes);
+    const auto decoded = container_.decode(dataset, frame.place, scratch, raw.span());
+    if (!decoded) {
+      const std::lock_guard lock(mutex_);
+      report_.damage.push_back(decoded.error().message + " (variable " + dataset.name + ")");
+    }
+    advance(frame.place.raw_bytes);
+  }
+
+  /// Link frames are small; what they name is checked where it lies, and then that they name it.
+  bool is_link(const DatasetEntry& dataset, const FramePlace& place) const {
+    if (dataset.kind != DatasetKind::variable || dataset.storage != DatasetStorage::frames ||
+        place.stored_bytes > max_link_bytes) {
+      return false;
+    }
+    Bytes stored;
+    if (!container_.stored_frame(place, stored)) return false;
+    const auto info = codecs::read_frame_info(stored);
+    return info && info->link;
+  }
+
+  /// In the order of frames, so that each solid frame is decoded once for a variable.
+  void check_links() {
+    std::sort(links_.begin(), links_.end(), [](const FrameToCheck& a, const FrameToCheck& b) {
+      return a.place.file_offset < b.place.file_offset;
+    });
+    KeptFrame kept;
+    LinkedFrames linked(container_, kept);
+    Scratch scratch;
+    Bytes stored;
+    for (const FrameToCheck& frame : links_) {
+      const auto raw = scratch.take<std::byte>(frame.place.raw_bytes);
+      auto checked = container_.stored_frame(frame.place, stored);
+      if (checked) checked = codecs::decode_frame(stored, scratch, raw.span(), &linked);
+      if (!checked) {
+        report_.damage.push_back(container_.name() + ": " + checked.error().message +
+                                 " (variable " + (*datasets_)[frame.dataset].name + ")");
+      }
+      advance(frame.place.raw_bytes);
+    }
+  }
+
+  void check_part(const PartRecord& part) {
+    const auto checked = read_part(part);
+    if (checked) return;
+    ranks_.insert(part.entry.rank);
+    report_.damage.push_back(checked.error().message);
+  }
+
+  Result<void> read_part(const PartRecord& part) {
+    const PartEntry& entry = part.entry;
+    auto shared = std::shared_ptr<ContainerReader>(&container_, [](ContainerReader*) {});
+    const auto image = MCR_TRY(open_part_image(std::move(shared), part));
+    if (!options_.whole_parts) return check_map(part);
+    RunningChecksum sum;
+    Bytes block;
+    for (std::uint64_t done = 0; done < entry.size; done += block.size()) {
+      block.resize(
+          static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, entry.size - done)));
+      MCR_TRY(image->read_at(done, block));
+      sum.add(block);
+      advance(block.size());
+    }
+    if (sum.value() == entry.checksum) return {};
+    return Error{Cause::damaged, container_.name() + ": the part of rank " +
+                                     std::to_string(entry.rank) + " (" + entry.path +
+                                     ") does not match its checksum"};
+  }
+
+  Result<void> check_map(const PartRecord& part) {
+    const std::vector<MapPage> pages = MCR_TRY(container_.pages(part));
+    for (std::size_t i = 0; i < pages.size(); ++i) MCR_TRY(container_.page(part, pages, i));
+    return {};
+  }
+
+  void advance(std::uint64_t bytes) {
+    if (options_.progress) options_.progress(done_ += bytes, total_);
+  }
+
+  ContainerReader& container_;
+  const VerifyOptions& options_;
+  const std::vector<PartRecord>* parts_ = nullptr;
+  const std::vector<DatasetEntry>* datasets_ = nullptr;
+  VerifyReport report_;
+  std::set<std::uint32_t> ranks_;
+  std::vector<FrameToCheck> links_;  // guarded by mutex_ while frames are checked
+  std::uint64_t total_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+Result<VerifyReport> verify_container(ContainerReader& container, const VerifyOptions& options) {
+  return Verifier(container, options).run();
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/open/open_generation.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <iterator>
+
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/open/drain_progress.hpp"
+#include "restart/open/open_part.hpp"
+#include "restart/sets/decision.hpp"
+#include "restart/sets/known_generations.hpp"
+#include "restart/sets/names_here.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/sets/places_above.hpp"
+#include "restart/stage/living_launches.hpp"
+#include "restart/stage/silent_stages.hpp"
+#include "restart/stage/stage.hpp"
+#include "restart/stage/stub_file.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr std::uint64_t look_again_ms = 50;
+constexpr std::uint64_t looks_per_adoption = 20;
+constexpr std::uint64_t quiet_of_nodes_ms = 2000;
+/// With more containers than this the first opener's answer is written down even where the set is
+/// whole, so that the others need not read them all.
+constexpr std::size_t cheap_containers = 8;
+
+void pause() {
+  const timespec time{0, static_cast<long>(look_again_ms) * 1'000'000};
+  ::nanosleep(&time, nullptr);
+}
+
+std::string text_of(const GenerationName& name) {
+  return "launch " + name.launch + ", sequence " + std::to_string(name.sequence);
+}
+
+class View {
+ public:
+  View(const Stub& stub, const std::string& path, const Opener& opener)
+      : stub_(stub), opener_(opener), path_(real_path(path)) {
+    if (path_.empty()) path_ = path;
+  }
+
+  Result<OpenedPart> open() {
+    if (opener_.mix == Mix::native || stub_.launch == opener_.launch || stub_.rank_count <= 1)
+      return exactly();
+    if (!find_place()) return exactly();  // nothing of it is known but the stub
+    if (is_alone()) return exactly();
+    if (is_launch()) {
+      if (const auto decision = decided()) return obey(*decision);
+    }
+    look_for_a_later_stub();
+    is_unsettled_ =
+        is_launch() && (drains(stub_.launch_directory) || coming_ || another_stub_came());
+    if (!is_unsettled_ && is_plainly_whole()) {
+      // Written while we looked.
+      if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
+      if (is_launch() && generations_.front().containers > cheap_containers)
+        (void)decide(Decision{}).has_value();
+      return exactly();
+    }
+    const Choice choice = choose();
+    // What lies here may make another set whole: one that is chosen without it would be a mix.
+    const bool waits = !is_alone() && ((choice.may_change && drains_) || leader_puts_a_stub());
+    if (is_launch() && !obeyed_ && waits) return still_draining(choice);
+    return act_on(choice);
+  }
+
+ private:
+  [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
+
+  /// Where containers of these names lie, and what the ranks' names are now.
+  bool find_place() {
+    auto here = find_names(stub_, path_, opener_.allow, generations_);
+    if (!here) return false;
+    here_ = std::move(*here);
+    const ContainerName decided =
+        container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
+    decision_directory_ = decided.directory;
+    decision_name_ = decided.prefix + "decision";
+    // A stub alone does not say where this user makes files.
+    may_decide_ = !generations_.empty() || stub_.container_directory == opener_.container_dir;
+    return true;
+  }
+
+  /// What this launch has decided.
+  [[nodiscard]] std::optional<Decision> decided() const {
+    return may_decide_ ? find_decision(decision_directory_, decision_name_) : std::nullopt;
+  }
+  Result<Recorded> decide(const Decision& decision) const {
+    if (!may_decide_)
+      return Error{Cause::usage, decision_directory_ + " is no place for decisions"};
+    return record_decision(decision_directory_, decision_name_, decision);
+  }
+  /// The file is a set of its own, which no other rank's file can make incomplete.
+  [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
+
+  /// By the containers alone: then every look gives the same, and nothing else has to be read.
+  [[nodiscard]] bool is_plainly_whole() const {
+    if (here_.renamed || generations_.size() != 1) return false;
+    const Generation& own = generations_.front();
+    const bool has_natives =
+        std::any_of(own.members.begin(), own.members.end(),
+                    [](const auto& member) { return member.second.native.has_value(); });
+    return !has_natives && !own.damaged && wholeness(own.account) == Wholeness::whole;
+  }
+
+  Choice choose() {
+    DrainProgress progress(opener_.wait_ms);
+    const std::uint64_t begin_ms = monotonic_ms();
+    std::uint64_t looks = 0;
+    std::uint64_t settled_ms = 0;  // 0: it is not
+    for (;;) {
+      look_for_a_later_stub();  // before the names are read: what has left the stage is at its path
+      const Choice choice = look();
+      // What drained while we looked may be in a container that was not there when they were listed.
+      if (is_alone()) return choice;
+      const bool is_settled =
+          !choice.may_change && !leader_puts_a_stub() && !may_be_dying(choice, begin_ms);
+      if (is_settled && choice.kind == Choice::Kind::as_it_is) return choice;
+      if (!is_settled && !is_launch()) return choice;
+      if (is_settled) {
+        if (settled_ms != 0 && monotonic_ms() - settled_ms >= quiet_ms()) return choice;
+        if (settled_ms == 0) settled_ms = monotonic_ms();
+        if (quiet_ms() > 0) pause();
+        continue;
+      }
+      settled_ms = 0;
+      directories_.insert(stub_.launch_directory);
+      if (coming_) directories_.insert(coming_->launch_directory);
+      for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
+      if (progress.has_stopped(directories_, here_.place.directory)) {
+        note_silence();
+        return choice;
+      }
+      // Again and again: the leader that was seen may be dying.
+      if (opener_.adopt && looks++ % looks_per_adoption == 0) {
+        for (const std::string& directory : directories_) opener_.adopt(directory);
+      }
+      pause();
+      // Another rank may have been first.
+      if (const auto decision = decided()) {
+        obeyed_ = decision;
+        // That rank has waited for the whole time, and this one for most of it.
+        if (monotonic_ms() - begin_ms > opener_.wait_ms / 2) note_silence();
+        return choice;
+      }
+    }
+  }
+
+  /// How long what was seen must stay as it is. Another node's leader puts stubs of dead writers in
+  /// place when it commits, and nothing here tells that it is about to.
+  [[nodiscard]] std::uint64_t quiet_ms() const {
+    std::set<std::string> nodes;
+    for (const auto& [rank, stub] : present_.stubs) nodes.insert(stub.node);
+    return is_launch() && nodes.size() > 1 ? quiet_of_nodes_ms : 0;
+  }
+
+  /// The stages whose parts were waited for are not waited for again, for any set. Where this node's
+  /// own leader stands still, that says nothing about others.
+  void note_silence() const {
+    if (drains_ || opener_.wait_ms == 0) return;
+    for (const auto& [node, directory] : lost_in_) note_silent_stage(node, directory);
+  }
+
+  /// Ranks whose stubs came to their paths would give that set, and this one an older.
+  void look_for_a_later_stub() {
+    coming_.reset();
+    if (!is_launch()) return;
+    coming_ =
+        stub_coming_to(path_, stub_.part, opener_.is_native, parent_of(stub_.launch_directory));
+  }
+  [[nodiscard]] bool leader_puts_a_stub() const { return coming_ && !coming_->writer_lives; }
+
+  /// The choice would be another one if a launch that seems to live were dead.
+  bool may_be_dying(const Choice& choice, std::uint64_t begin_ms) const {
+    if (!is_launch()) return false;
+    std::set<std::string> launches;
+    if (coming_ && coming_->writer_lives) launches.insert(coming_->launch_directory);
+    if (choice.kind != Choice::Kind::as_it_is && living_.contains(choice.newest.launch)) {
+      for (const auto& [rank, stub] : present_.stubs) {
+        if (stub.launch == choice.newest.launch) launches.insert(stub.launch_directory);
+      }
+    }
+    std::erase_if(launches, is_known_to_live);
+    if (monotonic_ms() - begin_ms < dying_ms) return !launches.empty();
+    for (const std::string& launch : launches) note_living(launch);
+    return false;
+  }
+
+  /// Since this one was read.
+  [[nodiscard]] bool another_stub_came() const {
+    const auto file = File::open(AT_FDCWD, path_, O_RDONLY | O_NONBLOCK);
+    if (!file || !is_stub_file(*file)) return false;
+    const auto there = read_stub_file(*file);
+    return there && there->part != stub_.part;
+  }
+
+  Choice look() {
+    generations_ = stored_generations(here_.place, here_.components, false);
+    const GenerationName own{stub_.launch, stub_.sequence};
+    const bool is_found = std::any_of(generations_.begin(), generations_.end(),
+                                      [&](const auto& it) { return it.name == own; });
+    // Its container may have come meanwhile, under another of the stub's names.
+    if (!is_found && stub_.masked_names.size() > 1 && find_place())
+      generations_ = stored_generations(here_.place, here_.components, false);
+    present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
+                             here_.place.directory, here_.place.owner);
+    if (here_.renamed) add_generations_of_stubs();
+    find_native_members(generations_, present_, here_.place.directory, here_.base);
+    Question question;
+    question.stages = look_into_stages(present_, generations_, here_.components);
+    question.stages.drains |= drains(stub_.launch_directory);
+    lost_in_ = question.stages.lost_in;
+    question.stages.lost = std::any_of(lost_in_.begin(), lost_in_.end(), [](const auto& stage) {
+      return !is_silent_stage(stage.first, stage.second);
+    });
+    living_ = question.stages.living;
+    drains_ = question.stages.drains;
+    std::erase_if(generations_,
+                  [&](const Generation& it) { return it.name.launch == opener_.launch; });
+    for (auto& [rank, there] : present_.at) {
+      // What this launch has written meanwhile says nothing about the others' sets.
+      if (there.generation.launch == opener_.launch) there = AtName{};
+    }
+    question.own = {stub_.launch, stub_.sequence};
+    question.path = here_.tail;
+    question.rank = stub_.rank;
+    question.renamed = here_.renamed;
+    question.present = present_.at;
+    question.generations = generations_;
+    return choose_generation(question);
+  }
+
+  /// Renamed files may come from sets of several names and places: each stub leads to its own.
+  void add_generations_of_stubs() {
+    for (const auto& [rank, stub] : present_.stubs) {
+      const GenerationName name{stub.launch, stub.sequence};
+      const auto known = std::any_of(generations_.begin(), generations_.end(),
+                                     [&](const auto& it) { return it.name == name; });
+      if (known) continue;
+      auto places = container_places(stub, present_.paths[rank], opener_.allow);
+      auto above = places_above(stub, present_.paths[rank], false);
+      std::move(above.begin(), above.end(), std::back_inserter(places));
+      for (const ContainerPlace& place : places) {
+        auto found = stored_generations(place, components_of(stub_, place.masked_name), true);
+        if (found.empty()) continue;
+        generations_.push_back(std::move(found.front()));
+        break;
+      }
+    }
+  }
+
+  [[nodiscard]] Error still_draining(const Choice& choice) const {
+    return Error{Cause::system,
+                 path_ + " cannot be opened yet: files of the launch that wrote it (" +
+                     text_of(choice.newest) + ") are still in this node's stage, " +
+                     stub_.launch_directory +
+                     ", and for read_wait= its leader has brought none of them to storage. "
+                     "`mcr status` shows what it does, `mcr drain` waits for it, `mcr recover` "
+                     "starts another where it is dead",
+                 ETIMEDOUT};
+  }
+
+  Result<OpenedPart> act_on(const Choice& choice) {
+    if (obeyed_) return obey(*obeyed_);
+    if (is_alone()) return exactly();
+    if (living_.contains(choice.newest.launch)) {
+      // A rank that came a moment later may have seen it dead.
+      if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
+      // The stub may have come since it was read. Nothing is written down: more sets may come.
+      const bool is_whole = choice.kind == Choice::Kind::as_it_is;
+      return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
+    }
+    if (choice.kind == Choice::Kind::as_it_is) {
+      if (!is_unsettled_) return exactly();
+      Decision whole{false, choice.newest, choice.newest};
+      const auto recorded = decide(whole);
+      return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
+    }
+    const std::string newest = here_.masked_name + " (" + text_of(choice.newest) + ")";
+    if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown) {
+      const std::string earlier = choice.kind == Choice::Kind::previous
+                                      ? "the whole set before it is (" + text_of(choice.given) + ")"
+                                      : "there is no whole set before it";
+      return Error{Cause::usage, "the set " + newest + " " + what_is_wrong(choice) + "; " +
+                                     earlier +
+                                     ", and mix=refuse: mix=previous gives that one, `mcr unpack` "
+                                     "writes it as plain files"};
+    }
+    Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
+    bool is_first = true;
+    if (is_launch()) {
+      const auto recorded = decide(decision);
+      if (recorded && !recorded->is_ours) {
+        is_first = false;
+        decision = recorded->decision;
+      }
+    }
+    if (is_first) warn(choice, newest);
+    return obey(decision);
+  }
+
+  /// Why the newest set is not whole: a container of it is damaged, or ranks have written no file of it.
+  [[nodiscard]] std::string what_is_wrong(const Choice& choice) const {
+    const auto newest = std::find_if(generations_.begin(), generations_.end(),
+                                     [&](const auto& it) { return it.name == choice.newest; });
+    if (newest != generations_.end() && !newest->damaged_container.empty())
+      return "cannot be read whole, because its container " + newest->damaged_container +
+             " is damaged (`mcr verify` says which ranks come back)";
+    return "is incomplete: " + std::to_string(choice.missing) + " of " +
+           std::to_string(stub_.rank_count) + " ranks have no file of it";
+  }
+
+  void warn(const Choice& choice, const std::string& newest) const {
+    if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
+    // Nothing of it is here, as where stubs were copied without their mcr/: the open fails, and says
+    // where it has looked.
+    if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
+    std::string text = "the set " + newest;
+    if (choice.kind == Choice::Kind::previous) {
+      text += " " + what_is_wrong(choice) + ". All ranks get the whole set before it (" +
+              text_of(choice.given) + ")";
+    } else if (choice.kind == Choice::Kind::no_whole) {
+      text += " " + what_is_wrong(choice) +
+              ", and there is no whole set before it: each path gives its own newest file";
+    } else {
+      text += " may not be whole: " + std::to_string(choice.missing) + " of " +
+              std::to_string(stub_.rank_count) +
+              " ranks are not accounted for. Each path gives its own newest file";
+    }
+    log_warning_once("mix " + here_.masked_name, text);
+  }
+
+  Result<OpenedPart> obey(const Decision& decision) {
+    const GenerationName own{stub_.launch, stub_.sequence};
+    if (decision.as_it_is || decision.given == own) return exactly();
+    // What was looked at before the decision was made may lack a container that it was made with.
+    const std::uint64_t begin = monotonic_ms();
+    for (;;) {
+      (void)look();
+      const auto given = std::find_if(generations_.begin(), generations_.end(),
+                                      [&](const auto& it) { return it.name == decision.given; });
+      const bool is_there = given != generations_.end();
+      const Member* const member = is_there ? member_of(*given) : nullptr;
+      if (member != nullptr) return open_member(*given, *member);
+      // A rank that passed, or that the set's launch did not have, keeps what it has.
+      const bool is_left_out = is_there && (given->account.passed.contains(stub_.rank) ||
+                                            stub_.rank >= given->account.rank_count);
+      if (is_left_out) return exactly();
+      if (monotonic_ms() - begin >= opener_.wait_ms) break;
+      pause();
+    }
+    return Error{Cause::system, path_ +
+                                    " belongs to an incomplete set, and its part of the set that "
+                                    "the launch was given instead (" +
+                                    text_of(decision.given) + ") is not there any more"};
+  }
+
+  [[nodiscard]] const Member* member_of(const Generation& given) const {
+    const Member* newest = nullptr;
+    for (const auto& [path, it] : given.members) {
+      const bool is_it = here_.renamed ? it.rank == stub_.rank : path == here_.tail;
+      if (is_it && (newest == nullptr || newest->written_ns < it.written_ns)) newest = &it;
+    }
+    return newest;
+  }
+
+  Result<OpenedPart> open_native(const Member& member, Stub other) {
+    const auto named = present_.paths.find(member.rank);
+    const std::string place =
+        place_of_native(here_.place.directory, *member.native,
+                        named == present_.paths.end() ? path_ : named->second, member.owner);
+    auto source = MCR_TRY(open_native_source(place, *member.native));
+    return OpenedPart{std::move(source), std::move(other)};
+  }
+
+  Result<OpenedPart> open_member(const Generation& given, const Member& member) {
+    Stub other = stub_;
+    other.part = member.part;
+    other.launch = given.name.launch;
+    other.sequence = given.name.sequence;
+    other.launch_directory.clear();
+    std::string from = path_;
+    for (const auto& [rank, stub] : present_.stubs) {
+      if (GenerationName{stub.launch, stub.sequence} != given.name) continue;
+      other = stub;  // its places and its stage
+      other.part = member.part;
+      if (here_.renamed) from = present_.paths[rank];
+      break;
+    }
+    other.rank = member.rank;
+    other.path = stub_.path;
+    if (!given.masked_name.empty()) other.masked_names = {given.masked_name};
+    if (member.native) return open_native(member, std::move(other));
+    auto source = MCR_TRY(open_part(other, from, opener_.allow, opener_.share));
+    return OpenedPart{std::move(source), std::move(other)};
+  }
+
+  Result<OpenedPart> exactly() {
+    if (opener_.is_native) return OpenedPart{nullptr, stub_};
+    auto source = MCR_TRY(open_part(stub_, path_, opener_.allow, opener_.share));
+    return OpenedPart{std::move(source), stub_};
+  }
+
+  const Stub& stub_;
+  const Opener& opener_;
+  std::string path_;  ///< links resolved
+  NamesHere here_;
+  bool is_unsettled_ = false;
+  std::optional<ComingStub> coming_;  ///< to this path
+  bool drains_ = false;  ///< this node's stage has parts of launches that nobody goes on with
+  std::string decision_directory_;
+  std::string decision_name_;
+  bool may_decide_ = false;
+  std::vector<Generation> generations_;
+  PresentNames present_;
+  std::set<std::string> living_;  ///< launches whose ranks live here
+  std::set<std::string> directories_;
+  std::set<std::pair<std::string, std::string>> lost_in_;  ///< StageLook::lost_in of the last look
+  std::optional<Decision> obeyed_;
+};
+
+}  // namespace
+
+Result<OpenedPart> open_generation(const Stub& stub, const std::string& path,
+                                   const Opener& opener) {
+  return View(stub, path, opener).open();
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/open/open_part.hpp"
+
+#include <cerrno>
+#include <optional>
+
+#include "restart/base/log.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/container/part_image.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/sets/container_places.hpp"
+#include "restart/sets/places_above.hpp"
+#include "restart/sets/removed_sets.hpp"
+#include "restart/stage/staged_part.hpp"
+
+namespace mcr::restart {
+namespace {
+
+class Search {
+ public:
+  Search(const Stub& stub, const std::shared_ptr<FrameShare>& share) : stub_(stub), share_(share) {}
+
+  Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
+    if (!is_above) looked_in_.push_back(place);
+    const auto directory = place.open();
+    if (!directory) return std::unique_ptr<PartSource>();
+    // By their names: a directory of 100,000 containers is not listed for each open.
+    for (const std::string& name : likely_names(place)) {
+      auto source = in_container(*directory, place, name);
+      if (source && *source != nullptr) return source;
+      if (!source && source.error().system_error == ENOENT) {
+        if (parse_bundle_name(name)) break;
+        continue;
+      }
+      if (!source) keep(source.error());
+    }
+    auto names = list_directory(directory->descriptor(), ".");
+    if (!names) {
+      keep(names.error());
+      return std::unique_ptr<PartSource>();
+    }
+    // Those whose ranks include ours first: a set of many nodes has many containers.
+    std::vector<std::string> likely;
+    std::vector<std::string> others;
+    const std::string bundle = bundle_prefix(place);
+    for (std::string& name : *names) {
+      if (is_one_rank() && name.starts_with(bundle) && parse_bundle_name(name))
+        others.push_back(name);
+      if (!name.starts_with(place.prefix)) continue;
+      const auto parsed = parse_container_name(name);
+      if (!parsed || parsed->sequence != stub_.sequence) continue;
+      const bool includes = parsed->first_rank <= stub_.rank && stub_.rank <= parsed->last_rank;
+      (includes ? likely : others).push_back(std::move(name));
+    }
+    likely.insert(likely.end(), others.begin(), others.end());
+    for (const std::string& name : likely) {
+      auto source = in_container(*directory, place, name);
+      if (source && *source != nullptr) return source;
+      if (!source) keep(source.error());
+    }
+    return std::unique_ptr<PartSource>();
+  }
+
+  [[nodiscard]] Error nothing_found() const {
+    const std::string part = "part " + stub_.part.text() + " (" + stub_.path + ", rank " +
+                             std::to_string(stub_.rank) + " of " +
+                             std::to_string(stub_.rank_count) + ")";
+    if (problem_) {
+      return Error{problem_->cause, part + ": " + problem_->message, problem_->system_error};
+    }
+    std::string places;
+    for (const ContainerPlace& place : looked_in_) {
+      const auto opened = place.open();
+      if (const auto removed = opened ? removed_set(*opened, place.prefix) : std::nullopt)
+        return Error{Cause::system, part + " is gone: " + *removed, ENOENT};
+      if (!places.empty()) places += ", ";
+      places += place.directory + "/" + place.prefix + "*.h5";
+    }
+    return Error{Cause::system,
+                 part + " is neither in the stage of this node (" + stub_.launch_directory +
+                     ") nor in a container (" + places +
+                     ", nor in a directory above). If the job's node still has its stage, run `mcr "
+                     "recover` there; if files or containers were moved, `mcr recover DIR` leads "
+                     "the files to the containers, DIR being a directory above both",
+                 ENOENT};
+  }
+
+ private:
+  /// Bundles of one block are few: a leader begins another only when the last one is written.
+  static constexpr std::uint32_t most_bundles = 16;
+
+  [[nodiscard]] bool is_one_rank() const { return stub_.rank_count == 1; }
+
+  [[nodiscard]] std::string bundle_prefix(const ContainerPlace& place) const {
+    return bundle_name(place.masked_name, stub_.container_directory, stub_.launch, stub_.part)
+        .prefix;
+  }
+
+  /// The container of this rank alone, and the bundles that may hold the part.
+  [[nodiscard]] std::vector<std::string> likely_names(const ContainerPlace& place) const {
+    std::vector<std::string> names{place.prefix + container_suffix(stub_.rank, stub_.rank, {})};
+    if (!is_one_rank()) return names;
+    const std::string bundle = bundle_prefix(place);
+    for (std::uint32_t number = 0; number < most_bundles; ++number)
+      names.push_back(bundle + bundle_suffix(number));
+    return names;
+  }
+
+  Result<std::unique_ptr<PartSource>> in_container(const OpenContainers& directory,
+                                                   const ContainerPlace& place,
+                                                   const std::string& name) {
+    auto container = MCR_TRY(directory.container(name));
+    const SetIdentity& set = container->set();
+    const bool is_bundle = !set.bundled.empty();
+    if (set.launch != stub_.launch || (!is_bundle && set.sequence != stub_.sequence)) {
+      return Error{Cause::damaged,
+                   place.directory + "/" + name + " holds another set than its name says"};
+    }
+    const std::vector<PartRecord>* parts = MCR_TRY(container->parts());
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      const PartRecord& record = (*parts)[i];
+      if (record.entry.part != stub_.part) continue;
+      if (is_bundle && set.bundled[i].sequence != stub_.sequence) continue;
+      if (place.is_allowed) container->trust_owner();
+      log_debug(stub_.path, " is read from ", place.directory, "/", name);
+      return open_part_image(container, record, share_);
+    }
+    return std::unique_ptr<PartSource>();
+  }
+
+  /// The first problem is the one to tell, unless a later one is damage.
+  void keep(const Error& error) {
+    if (!problem_ || (error.cause == Cause::damaged && problem_->cause != Cause::damaged)) {
+      problem_ = error;
+    }
+  }
+
+  const Stub& stub_;
+  const std::shared_ptr<FrameShare>& share_;
+  std::vector<ContainerPlace> looked_in_;
+  std::optional<Error> problem_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
+                                              const std::string& allow,
+                                              const std::shared_ptr<FrameShare>& share) {
+  if (!stub.launch_directory.empty()) {
+    // Whatever is wrong with a stage that is not ours, or no longer there: then it is the
+    // container's turn.
+    if (const auto launch = LaunchDirectory::open(stub.launch_directory)) {
+      auto source = open_staged_part(*launch, stub.part);
+      if (source && *source != nullptr) {
+        log_debug(stub_path, " is read from the stage ", stub.launch_directory);
+        return source;
+      }
+    }
+  }
+  Search search(stub, share);
+  for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
+    auto source = search.in_place(place);
+    if (!source || *source != nullptr) return source;
+  }
+  // The program renamed its files before the commit, or since.
+  for (const ContainerPlace& place : places_above(stub, stub_path, true)) {
+    auto source = search.in_place(place, true);
+    if (!source || *source != nullptr) return source;
+  }
+  return search.nothing_found();
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a stub to its bytes: the stage if the part is still there, else the container that lists it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "restart/container/shared_frames.hpp"
+#include "restart/format/part_source.hpp"
+#include "restart/format/stub.hpp"
+
+namespace mcr::restart {
+
+/// The part that the stub at `stub_path` names: from the stage, where it belongs to this user and
+/// still has the part; else from a container, which must list the part's id under the stub's launch
+/// and sequence.
+///
+/// Containers are looked for where the stub says, seen from its own directory (so that a tree can
+/// be moved as a whole); and then where they were written, by the absolute path, but only if that
+/// directory and the container belong to the stub's owner, or lie below a directory of `allow` (the
+/// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a
+/// path.
+///
+/// `share`: as for open_part_image().
+///
+/// An error names the part, what was looked for and where, and the remedy: Cause::damaged where a
+/// container of the set is there but cannot be read, else Cause::system with ENOENT.
+Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
+                                              const std::string& allow,
+                                              const std::shared_ptr<FrameShare>& share = nullptr);
+
+}  // namespace mcr::restart

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/container_places.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "restart/base/system.hpp"
+#include "restart/format/container_name.hpp"
+
+namespace mcr::restart {
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Relative, and upwards at its beginning only.
+bool is_modest(std::string_view container_directory) {
+  bool down = false;
+  std::string_view rest = container_directory;
+  while (!rest.empty()) {
+    const std::string_view component = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), component.size() + 1));
+    if (component.empty()) return false;  // absolute, or "//"
+    if (component == ".." && down) return false;
+    down = down || component != "..";
+  }
+  return down;
+}
+
+bool belongs_to(const File& file, uid_t owner) {
+  const auto status = file.status();
+  return status && status->st_uid == owner;
+}
+
+}  // namespace
+
+bool is_below_allowed(const std::string& directory, std::string_view allow) {
+  const std::string real = real_path(directory);
+  if (real.empty() || allow == "none") return false;
+  while (!allow.empty()) {
+    const std::string_view item = allow.substr(0, allow.find(':'));
+    allow.remove_prefix(std::min(allow.size(), item.size() + 1));
+    const std::string allowed = real_path(std::string(item));
+    if (allowed.empty()) continue;
+    if (real == allowed || allowed == "/" || real.starts_with(allowed + "/")) return true;
+  }
+  return false;
+}
+
+bool OpenContainers::believes(uid_t writer) const {
+  if (is_allowed_) return true;
+  return beside_ ? beside_->believes(writer, owner_) : is_believed(writer, owner_);
+}
+
+Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
+  // Whose it is comes first: a neighbour's, whole or damaged, is as if it were not there.
+  File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  const struct stat status = MCR_TRY(file.status());
+  if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
+  return Error{Cause::usage, name + " belongs to " + user_text(status.st_uid) +
+                                 ", and the file that it would stand for to " + user_text(owner_) +
+                                 ": it is not believed (allow=DIRECTORY lets one read it)"};
+}
+
+std::optional<OpenContainers> ContainerPlace::open() const {
+  if (is_allowed) {
+    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    return opened ? std::optional(OpenContainers(std::move(*opened))) : std::nullopt;
+  }
+  if (below.empty()) {
+    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+    if (!opened) return std::nullopt;
+    if (!belongs_to(*opened, owner)) return std::nullopt;
+    return OpenContainers(std::move(*opened), owner, {});
+  }
+  const auto base = File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
+  const auto outer = base ? base->status() : Result<struct stat>(base.error());
+  if (!outer) return std::nullopt;
+  auto opened = open_beneath(base->descriptor(), below, O_RDONLY | O_DIRECTORY);
+  if (!opened) return open_linked(*base, *outer);
+  const auto inner = opened->status();
+  if (!inner) return std::nullopt;
+  // Between the two there may be directories that others may write to.
+  const bool is_beside = below.find('/') == std::string::npos;
+  return OpenContainers(std::move(*opened), owner,
+                        is_beside ? std::optional(Beside(*outer, *inner)) : std::nullopt);
+}
+
+/// A link in place of the directory says as much as an absolute path in the stub, if the stub's owner
+/// has made it or whoever could have exchanged the stub.
+std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
+                                                          const struct stat& outer) const {
+  struct stat link {};
+  if (!is_plain_path(below) || below.find('/') != std::string::npos ||
+      system_calls().fstatat(base.descriptor(), below.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISLNK(link.st_mode)) {
+    return std::nullopt;
+  }
+  if (!is_believed(link.st_uid, owner) && link.st_uid != outer.st_uid) return std::nullopt;
+  auto opened = File::open(base.descriptor(), below, O_RDONLY | O_DIRECTORY);
+  if (!opened) return std::nullopt;
+  return OpenContainers(std::move(*opened), owner, {});
+}
+
+// Not of what lies at the path now: the directories on the way to it may have been exchanged.
+uid_t owner_of(const Stub& stub, const std::string& path) {
+  if (stub.owner) return *stub.owner;
+  struct stat status {};
+  const bool is_there = system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
+  return is_there ? status.st_uid : ::geteuid();
+}
+
+std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
+                                             const std::string& allow) {
+  std::vector<ContainerPlace> places;
+  if (!is_modest(stub.container_directory)) return places;
+  const uid_t owner = owner_of(stub, stub_path);
+  const std::string resolved = real_path(stub_path);
+  const std::string stub_directory = directory_of(resolved.empty() ? stub_path : resolved);
+  for (const std::string& masked_name : stub.masked_names) {
+    const ContainerName name =
+        container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
+    const std::string relative = name.directory_from_stub(stub.container_directory);
+    const std::size_t down =
+        relative.rfind("../") == std::string::npos ? 0 : relative.rfind("../") + 3;
+    ContainerPlace place;
+    place.masked_name = masked_name;
+    place.directory = stub_directory + "/" + relative;
+    place.prefix = name.prefix;
+    place.above = stub_directory + "/" + relative.substr(0, down);
+    place.below = relative.substr(down);
+    place.owner = owner;
+    place.is_allowed = is_below_allowed(place.directory, allow);
+    places.push_back(std::move(place));
+  }
+  for (const std::string& masked_name : stub.masked_names) {
+    const ContainerName name =
+        container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
+    if (!name.directory.starts_with('/') || name.directory.find("/../") != std::string::npos)
+      continue;
+    ContainerPlace place;
+    place.masked_name = masked_name;
+    place.directory = name.directory;
+    place.prefix = name.prefix;
+    place.owner = owner;
+    place.is_allowed = is_below_allowed(name.directory, allow);
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+}  // namespace mcr::restart

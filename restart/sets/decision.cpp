@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/decision.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "codecs/base/checksum.hpp"
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/sets/own_containers.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr std::string_view magic = "mcr-deci";
+constexpr std::uint8_t decision_version = 1;
+constexpr std::size_t max_launch_bytes = 512;
+constexpr std::size_t max_bytes = 4096;
+
+Result<GenerationName> read_generation(Reader& in) {
+  GenerationName name;
+  name.launch = MCR_TRY(in.text(max_launch_bytes));
+  name.sequence = MCR_TRY(in.varint());
+  return name;
+}
+
+}  // namespace
+
+Bytes write_decision(const Decision& decision) {
+  Bytes file;
+  Writer out(file);
+  out.bytes(as_bytes(magic));
+  out.u8(decision_version);
+  out.u8(decision.as_it_is ? 0 : 1);
+  for (const GenerationName& name : {decision.given, decision.newest}) {
+    out.text(name.launch);
+    out.varint(name.sequence);
+  }
+  out.u64(checksum(file));
+  return file;
+}
+
+Result<Decision> read_decision(ByteSpan file) {
+  Reader in(file);
+  const auto begin = in.bytes(magic.size());
+  if (!begin || as_text(*begin) != magic) return Error{Cause::damaged, "is no decision"};
+  if (MCR_TRY(in.u8()) != decision_version)
+    return Error{Cause::unsupported, "decision of a newer format"};
+  const std::uint8_t kind = MCR_TRY(in.u8());
+  Decision decision;
+  decision.as_it_is = kind == 0;
+  decision.given = MCR_TRY(read_generation(in));
+  decision.newest = MCR_TRY(read_generation(in));
+  const std::size_t summed = in.position();
+  if (kind > 1 || MCR_TRY(in.u64()) != checksum(file.first(summed)))
+    return Error{Cause::damaged, "decision does not match its checksum"};
+  return decision;
+}
+
+std::optional<Decision> find_decision(const std::string& directory, const std::string& name) {
+  const auto file =
+      File::open(AT_FDCWD, directory + "/" + name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  // The launch that it is for is this user's.
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  if (!status || !S_ISREG(status->st_mode) || !is_believed(status->st_uid, ::geteuid()))
+    return std::nullopt;
+  const auto content = file->read_all(max_bytes);
+  if (!content) return std::nullopt;
+  auto decision = read_decision(*content);
+  if (!decision) return std::nullopt;
+  return std::move(*decision);
+}
+
+Result<Recorded> record_decision(const std::string& directory, const std::string& name,
+                                 const Decision& decision) {
+  const File home = MCR_TRY(open_own_containers(directory));
+  const auto put = replace_file(home.descriptor(), name, write_decision(decision), 0666,
+                                Durability::durable, Existing::kept);
+  if (put) return Recorded{decision, true};
+  if (put.error().system_error != EEXIST) return put.error();
+  if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
+  return Error{Cause::damaged, directory + "/" + name + " is no decision of this user's"};
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/earlier_writings.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/container/container_reader.hpp"
+
+namespace mcr::restart {
+namespace {
+
+/// Whether the rank wrote into it, and not only others; where that cannot be read, its name decides.
+bool has_part_of(const std::string& directory, const std::string& name, std::uint32_t rank) {
+  const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+  if (!home) return true;
+  struct stat status {};
+  if (system_calls().fstatat(home->descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      !is_believed(status.st_uid, ::geteuid())) {
+    return false;  // another user's is none of this launch
+  }
+  const auto container = ContainerReader::open(home->descriptor(), name);
+  if (!container) return true;
+  const auto parts = (*container)->parts();
+  return !parts || std::any_of((*parts)->begin(), (*parts)->end(),
+                               [&](const PartRecord& record) { return record.entry.rank == rank; });
+}
+
+}  // namespace
+
+std::uint64_t EarlierWritings::after_staged(const LaunchDirectory& directory,
+                                            const PartBegin& begin) {
+  using State = LaunchDirectory::State;
+  if (!staged_) {
+    staged_.emplace();
+    for (const State state : {State::open, State::published, State::committed}) {
+      const auto parts = directory.list(state);
+      if (!parts) continue;
+      for (const PartId& part : *parts) {
+        const auto journal = directory.journal(state, part);
+        if (!journal || journal->begin.rank != begin.rank) continue;
+        std::uint64_t& next = (*staged_)[journal->begin.path];
+        next = std::max(next, journal->begin.sequence + 1);
+      }
+    }
+  }
+  const auto found = staged_->find(begin.path);
+  return found == staged_->end() ? 0 : found->second;
+}
+
+std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const PartBegin& begin) {
+  const auto [known, is_new] = stored_.try_emplace(first.directory);
+  if (is_new) known->second = list_directory(AT_FDCWD, first.directory).value_or({});
+  const std::string prefix = first.prefix.substr(0, first.prefix.size() - 2);  // without "0."
+  std::uint64_t next = 0;
+  const std::vector<std::string>& names = known->second;
+  for (auto at = std::lower_bound(names.begin(), names.end(), prefix);
+       at != names.end() && at->starts_with(prefix); ++at) {
+    const std::string& name = *at;
+    const auto parsed = parse_container_name(name);
+    // Also a late rank's first writing finds containers there, of the others.
+    if (parsed && parsed->sequence >= next && parsed->first_rank <= begin.rank &&
+        begin.rank <= parsed->last_rank && has_part_of(first.directory, name, begin.rank))
+      next = parsed->sequence + 1;
+  }
+  if (begin.rank_count > 1) return next;
+  if (is_new) read_bundles(first.directory, begin.launch, names);
+  const auto bundled = bundled_.find(begin.path);
+  return bundled == bundled_.end() ? next : std::max(next, bundled->second);
+}
+
+/// Of the launch's sets of one rank, whose masked names are their paths.
+void EarlierWritings::read_bundles(const std::string& directory, const std::string& launch,
+                                   const std::vector<std::string>& names) {
+  const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+  if (!home) return;
+  for (const std::string& name : names) {
+    const auto parsed = parse_bundle_name(name);
+    if (!parsed || parsed->launch != launch) continue;
+    const auto container = ContainerReader::open(home->descriptor(), name);
+    if (!container) continue;
+    for (const BundledSet& set : (*container)->set().bundled) {
+      std::uint64_t& next = bundled_[set.masked_name];
+      next = std::max(next, set.sequence + 1);
+    }
+  }
+}
+
+std::uint64_t EarlierWritings::next_sequence(const LaunchDirectory& directory,
+                                             const PartBegin& begin,
+                                             std::string_view container_dir) {
+  // The stage first: what a leader takes out of it meanwhile is in a container by then.
+  std::uint64_t next = after_staged(directory, begin);
+  for (const std::string& masked_name : begin.masked_names)
+    next = std::max(
+        next, after_stored(container_name(masked_name, container_dir, begin.launch, 0), begin));
+  return next;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/generations.hpp"
+
+#include <algorithm>
+
+namespace mcr::restart {
+namespace {
+
+const Generation* find(const std::vector<Generation>& generations, const GenerationName& name) {
+  const auto found = std::find_if(generations.begin(), generations.end(),
+                                  [&](const Generation& it) { return it.name == name; });
+  return found == generations.end() ? nullptr : &*found;
+}
+
+/// The newest of those that a stub at a present name shows.
+const Generation* newest_shown(const Question& question) {
+  const Generation* newest = find(question.generations, question.own);
+  for (const auto& [rank, there] : question.present) {
+    if (there.kind != AtName::Kind::stub) continue;
+    const Generation* const shown = find(question.generations, there.generation);
+    if (shown != nullptr && (newest == nullptr || is_older(*newest, *shown))) newest = shown;
+  }
+  return newest;
+}
+
+struct Evidence {
+  std::uint32_t missing = 0;   ///< ranks that are not accounted for under these names
+  bool is_incomplete = false;  ///< one of them has no part of it there, or none that is reached
+  bool is_certain = false;     ///< one of them had not finished it: its path shows another one
+};
+/// Looks only at ranks that something is known of: the number of ranks is a number from a file, and
+/// nothing pays for it.
+Evidence evidence_against(const Question& question, const Generation& newest) {
+  const Account& account = newest.account;
+  std::set<std::uint32_t> known = account.passed;
+  known.insert(account.failed.begin(), account.failed.end());
+  for (const auto& [rank, there] : question.present) known.insert(rank);
+  Evidence evidence;
+  evidence.missing = account.rank_count;
+  for (const std::uint32_t rank : known) {
+    if (rank >= account.rank_count) break;
+    const auto found = question.present.find(rank);
+    const AtName there = found == question.present.end() ? AtName{} : found->second;
+    const bool shows_it = there.kind == AtName::Kind::stub && there.generation == newest.name;
+    const bool wrote = account.wrote.contains(rank);
+    // A rank that passed keeps what it had; under other names its file may be anything.
+    const bool passed = account.passed.contains(rank) && !wrote;
+    // A native file may be the set's own: amended outside, or spilled.
+    const bool is_native = there.kind == AtName::Kind::native_file && wrote;
+    if ((shows_it && there.available) || passed || is_native) {
+      --evidence.missing;
+      continue;
+    }
+    const bool shows_another = there.kind == AtName::Kind::stub && !shows_it;
+    evidence.is_certain |= shows_another || account.failed.contains(rank);
+    evidence.is_incomplete |= evidence.is_certain || shows_it;
+  }
+  return evidence;
+}
+
+/// It has a part for each name that the newest one has, so that no rank is left out.
+bool covers(const Question& question, const Generation& earlier, const Generation& newest) {
+  if (question.renamed) {
+    // It lay under these names only if some of it still does.
+    const bool shown =
+        std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
+          return entry.second.kind == AtName::Kind::stub && entry.second.generation == earlier.name;
+        });
+    return shown && earlier.account.rank_count == newest.account.rank_count;
+  }
+  return earlier.members.contains(question.path) &&
+         std::all_of(newest.members.begin(), newest.members.end(),
+                     [&](const auto& member) { return earlier.members.contains(member.first); });
+}
+
+/// Whether a container that is not here yet can make a newer set whole than the one that was chosen.
+bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) {
+  // Whole for all: what comes can only be newer and incomplete. Living ranks: nothing is decided.
+  if (choice.kind == Choice::Kind::as_it_is || stages.living.contains(choice.newest.launch))
+    return false;
+  if (stages.drains) return true;
+  // No commit makes the newest one whole, and no set lies between it and the given one.
+  const bool same_launch = choice.given.launch == choice.newest.launch;
+  const bool is_next_before =
+      choice.kind == Choice::Kind::previous &&
+      choice.newest.sequence == (same_launch ? choice.given.sequence + 1 : 0);
+  return stages.lost && !(is_certain && is_next_before);
+}
+
+/// By what was seen; whether that may change is not asked.
+Choice choose_now(const Question& question, Evidence& evidence) {
+  Choice choice;
+  choice.newest = question.own;
+  choice.given = question.own;
+  const Generation* const newest = newest_shown(question);
+  if (newest == nullptr) {
+    choice.kind = Choice::Kind::unknown;
+    return choice;
+  }
+  choice.newest = newest->name;
+  evidence = evidence_against(question, *newest);
+  choice.missing = evidence.missing;
+  if (evidence.missing == 0) {
+    // The stub may have been put in place since it was read.
+    const auto here = question.present.find(question.rank);
+    const bool shows_it = here != question.present.end() &&
+                          here->second.kind == AtName::Kind::stub &&
+                          here->second.generation == newest->name;
+    if (shows_it) choice.given = newest->name;
+    return choice;
+  }
+  const bool may_grow = question.stages.living.contains(newest->name.launch);
+  if (newest->account.drifted || may_grow || !evidence.is_incomplete) {
+    choice.kind = Choice::Kind::unknown;
+    return choice;
+  }
+  const Generation* given = nullptr;
+  for (const Generation& earlier : question.generations) {
+    if (!is_older(earlier, *newest) || earlier.damaged) continue;
+    if (wholeness(earlier.account) != Wholeness::whole) continue;
+    if (!covers(question, earlier, *newest)) continue;
+    if (given == nullptr || is_older(*given, earlier)) given = &earlier;
+  }
+  choice.kind = given == nullptr ? Choice::Kind::no_whole : Choice::Kind::previous;
+  if (given != nullptr) choice.given = given->name;
+  return choice;
+}
+
+}  // namespace
+
+Wholeness wholeness(const Account& account) {
+  if (account.is_of_one_file) return account.wrote.empty() ? Wholeness::unknown : Wholeness::whole;
+  if (account.drifted) return Wholeness::unknown;  // the parts may belong to different steps
+  std::set<std::uint32_t> accounted = account.wrote;
+  accounted.insert(account.passed.begin(), account.passed.end());
+  accounted.erase(accounted.lower_bound(account.rank_count), accounted.end());
+  if (accounted.size() == account.rank_count) return Wholeness::whole;
+  const bool has_failed = std::any_of(
+      account.failed.begin(), account.failed.end(),
+      [&](std::uint32_t rank) { return rank < account.rank_count && !accounted.contains(rank); });
+  return has_failed ? Wholeness::incomplete : Wholeness::unknown;
+}
+
+bool is_older(const Generation& a, const Generation& b) {
+  if (a.name.launch == b.name.launch) return a.name.sequence < b.name.sequence;
+  if (a.order_ns != b.order_ns) return a.order_ns < b.order_ns;
+  return a.name < b.name;
+}
+
+Choice choose_generation(const Question& question) {
+  Evidence evidence;
+  Choice choice = choose_now(question, evidence);
+  choice.may_change = may_change(choice, question.stages, evidence.is_certain);
+  return choice;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which generation of a set a restart sees (design.md 4.6 and 5). Pure: no clock, no file, so that
+// every rank that sees the same directory decides the same.
+//
+// A part's life, with the function that makes each transition:
+//
+//   (none) --LaunchDirectory::begin--> open --LaunchDirectory::publish--> published
+//   published --LaunchDirectory::withdraw--> open             its writer goes on writing
+//   published --write_container (its rename)--> in a container
+//   in a container --LaunchDirectory::committed--> kept in the stage, or freed from it
+//   open, its writer dead --settle--> native file, put aside, or dropped
+//   published --put_back--> native file
+//
+// A generation's life, as a reader of its containers and of the stubs at its final names sees it:
+//
+// clang-format off
+//   unknown --a container or supplement accounts for the last rank--> whole
+//   unknown --a rank drifted: counts prove nothing------------------> unknown for ever, read as native would
+//   unknown --a rank ended without it, or its path shows another----> incomplete: never given, the newest earlier whole one is
+//   whole   --a newer one of the same names is whole----------------> superseded (`mcr gc` may take it)
+// clang-format on
+//
+// wholeness() makes the transitions that counts prove, choose_generation() those that the files at
+// the present names prove. Nothing is ever marked: both look anew each time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "restart/base/part_id.hpp"
+#include "restart/format/index.hpp"
+
+namespace mcr::restart {
+
+/// What counts prove about a set. `unknown` is not a kind of incomplete: a rank that is not
+/// accounted for may have had nothing to write.
+enum class Wholeness : std::uint8_t { whole, incomplete, unknown };
+
+struct Account {
+  std::uint32_t rank_count = 1;
+  std::set<std::uint32_t> wrote;   ///< published a part of this set
+  std::set<std::uint32_t> passed;  ///< known to have had nothing to write
+  std::set<std::uint32_t> failed;  ///< wrote earlier sets, ended or died without this one
+  bool drifted = false;         ///< a rank began its next writing before all had finished this one
+  bool is_of_one_file = false;  ///< whichever rank wrote that file (masked_name.hpp)
+};
+Wholeness wholeness(const Account& account);
+
+/// One writing of a set: which launch's, and the how-many-th.
+struct GenerationName {
+  std::string launch;
+  std::uint64_t sequence = 0;
+
+  auto operator<=>(const GenerationName&) const = default;
+};
+
+/// A part of a generation that a container holds, or that the stage of this node still has.
+struct Member {
+  PartId part;
+  std::uint32_t rank = 0;
+  std::string path;              ///< below the directory that all parts share
+  std::uint64_t written_ns = 0;  ///< of the container: the newest of a path counts
+  /// Its bytes are no container's: the file that lies natively at its path, or was kept aside.
+  std::optional<NativeMember> native;
+  uid_t owner = 0;  ///< of the container that says so
+};
+
+struct Generation {
+  GenerationName name;
+  std::string masked_name;
+  Account account;
+  std::uint64_t order_ns = 0;  ///< when it was begun; between launches this is what orders them
+  std::map<std::string, Member> members;  ///< by path
+  std::set<PartId> parts;  ///< of its containers, those too that were amended: a copy may name one
+  std::size_t containers = 0;
+  bool damaged = false;           ///< a container of it cannot be read, or a native member is gone
+  std::string damaged_container;  ///< the path of one that cannot be read; empty: each can be
+};
+/// By sequence within a launch, by time between launches.
+bool is_older(const Generation& a, const Generation& b);
+
+/// What lies at the present name of a rank.
+struct AtName {
+  enum class Kind : std::uint8_t { nothing, stub, native_file, unreadable };
+  Kind kind = Kind::nothing;
+  GenerationName generation;  ///< that the stub names
+  bool available = false;     ///< some container, or the stage of this node, has the stub's part
+};
+
+/// What this node's stages say of parts that no container holds.
+struct StageLook {
+  bool drains =
+      false;  ///< a launch that nobody goes on with has parts here: they may make any set whole
+  bool lost =
+      false;  ///< a stub's part is neither here nor in a container: another node may bring it
+  std::set<std::pair<std::string, std::string>> lost_in;  ///< node and launch directory of each
+  std::set<std::string> living;  ///< launches whose ranks live here and may still write
+};
+
+struct Question {
+  GenerationName own;  ///< that the stub at the opened path names
+  std::string path;    ///< member path of the opened file
+  std::uint32_t rank = 0;
+  bool renamed = false;  ///< the files have other names than those under which they were written
+  std::map<std::uint32_t, AtName> present;  ///< by rank, of the ranks of the newest generation
+  std::vector<Generation> generations;      ///< all of these names that are known
+  StageLook stages;
+};
+
+struct Choice {
+  enum class Kind : std::uint8_t {
+    as_it_is,  ///< whole, or nothing speaks against it
+    unknown,   ///< as it is too, but some ranks are not accounted for
+    previous,  ///< `given` instead of `newest`, which is incomplete
+    no_whole,  ///< incomplete, and there is no earlier whole one: as it is
+  };
+  Kind kind = Kind::as_it_is;
+  GenerationName newest;
+  GenerationName given;
+  std::uint32_t missing = 0;  ///< ranks without a part of `newest` at its name
+  bool may_change = false;    ///< a commit that is still to come may give another choice
+};
+
+/// The newest generation among those that the present names show; incomplete where a rank that is
+/// not accounted for still shows an older one, or a part that nobody has any more. Then the newest
+/// earlier whole generation of exactly these names.
+Choice choose_generation(const Question& question);
+
+}  // namespace mcr::restart

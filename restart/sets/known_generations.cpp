@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/known_generations.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/sets/ranks_to_probe.hpp"
+#include "restart/stage/stage.hpp"
+#include "restart/stage/stub_file.hpp"
+
+namespace mcr::restart {
+namespace {
+
+/// Orders a generation of which nothing is committed behind all others.
+constexpr std::uint64_t not_committed = UINT64_MAX;
+
+void add_container(Generation& generation, const SetIdentity& set, uid_t owner,
+                   const std::vector<PartRecord>& parts, std::size_t components) {
+  generation.masked_name = set.masked_name;
+  Account& account = generation.account;
+  account.rank_count = std::max(account.rank_count, set.rank_count);
+  account.is_of_one_file = is_of_one_file(set.masked_name);
+  account.passed.insert(set.passed_ranks.begin(), set.passed_ranks.end());
+  account.failed.insert(set.failed_ranks.begin(), set.failed_ranks.end());
+  account.drifted |= set.drifted;
+  generation.order_ns =
+      generation.order_ns == 0 ? set.order() : std::min(generation.order_ns, set.order());
+  for (const PartRecord& record : parts) {
+    const PartEntry& entry = record.entry;
+    account.wrote.insert(entry.rank);
+    generation.parts.insert(entry.part);
+    const std::string path = path_tail(entry.path, components);
+    Member& member = generation.members[path];
+    if (set.created_ns < member.written_ns) continue;
+    member = {entry.part, entry.rank, path, set.created_ns, {}, owner};
+  }
+  for (const NativeMember& native : set.natives) {
+    account.wrote.insert(native.rank);
+    const std::string path = path_tail(native.path, components);
+    if (!is_plain_path(path)) continue;  // it leads out of the set's directory
+    Member& member = generation.members[path];
+    if (set.created_ns < member.written_ns) continue;
+    member = {PartId{}, native.rank, path, set.created_ns, native, owner};
+  }
+}
+
+/// The sets of a bundle that have the masked name of `place`: those of an earlier start with one rank.
+void add_bundled(const ContainerPlace& place, const OpenContainers& directory,
+                 const std::string& name, std::size_t components, bool own_only,
+                 std::map<GenerationName, Generation>& by_name) {
+  const auto parsed = parse_bundle_name(name);
+  if (!parsed) return;
+  const auto pattern = parse_bundle_name(
+      bundle_name(place.masked_name, "mcr", "launch", PartId{}).prefix + bundle_suffix(0));
+  if (!pattern || parsed->pattern != pattern->pattern) return;
+  const auto reader = directory.container(name);
+  const auto parts =
+      reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
+  const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+  if (!parts || !status) return;
+  const auto prefix_of = [&](const SetIdentity& set) {
+    return container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
+  };
+  const auto wanted = parse_container_name(place.prefix + container_suffix(0, 0, {}));
+  for (std::size_t i = 0; i < (*reader)->set().bundled.size(); ++i) {
+    const SetIdentity set = set_of_part((*reader)->set(), i);
+    const std::string prefix = prefix_of(set);
+    const auto own = parse_container_name(prefix + container_suffix(0, 0, {}));
+    if (!own || !wanted || own->masked_name != wanted->masked_name) continue;
+    if (own_only && prefix != place.prefix) continue;
+    const GenerationName key{set.launch, set.sequence};
+    Generation& generation = by_name[key];
+    generation.name = key;
+    ++generation.containers;
+    add_container(generation, set, status->st_uid, {(**parts)[i]}, components);
+  }
+}
+
+/// What lies at a name: its stub, or what the note about a native file says (`is_native`).
+std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
+                                 uid_t owner, AtName& there, bool& is_native) {
+  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+  if (!file) {
+    there.kind =
+        file.error().system_error == ENOENT ? AtName::Kind::nothing : AtName::Kind::unreadable;
+    return std::nullopt;
+  }
+  // What a neighbour has put there says nothing, and no rank of the set has a file there.
+  const auto status = file->status();
+  const bool is_believed =
+      status && S_ISREG(status->st_mode) && is_believed_in(parent_of(path), *status, owner);
+  if (!is_believed) return std::nullopt;
+  there.kind = AtName::Kind::native_file;
+  is_native = !is_stub_file(*file);
+  if (is_native) {
+    auto note = native_note_in(containers, path, *status);
+    if (!note) return std::nullopt;
+    there.kind = AtName::Kind::stub;
+    there.generation = {note->stub.launch, note->stub.sequence};
+    there.available = note->is_complete;
+    return std::move(note->stub);
+  }
+  auto stub = read_stub_file(*file);
+  if (!stub) {
+    there.kind = AtName::Kind::unreadable;
+    return std::nullopt;
+  }
+  there.kind = AtName::Kind::stub;
+  there.generation = {stub->launch, stub->sequence};
+  return std::move(*stub);
+}
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
+}
+
+/// Where that cannot be told, nobody does: then what is there drains.
+bool goes_on(const LaunchDirectory& directory) {
+  const auto answer = directory.anybody_goes_on();
+  return answer && *answer;
+}
+
+/// Also those that no stub shows any more: they may make an earlier set whole.
+bool has_parts(const LaunchDirectory& directory) {
+  using State = LaunchDirectory::State;
+  for (const State state : {State::open, State::published}) {
+    const auto parts = directory.list(state);
+    if (parts && !parts->empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string path_tail(const std::string& path, std::size_t components) {
+  std::size_t begin = path.size();
+  for (; components > 0 && begin != std::string::npos && begin > 0; --components) {
+    begin = path.rfind('/', begin - 1);
+  }
+  return begin == std::string::npos ? path : path.substr(begin + (components == 0 ? 1 : 0));
+}
+
+std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
+                                           bool own_only) {
+  std::vector<Generation> found;
+  const auto wanted = parse_container_name(place.prefix + container_suffix(0, 0, {}));
+  const auto directory = place.open();
+  if (!directory || !wanted) return found;
+  const auto names = list_directory(directory->descriptor(), ".");
+  if (!names) return found;
+  std::map<GenerationName, Generation> by_name;
+  for (const std::string& name : *names) {
+    add_bundled(place, *directory, name, components, own_only, by_name);
+    const auto parsed = parse_container_name(name);
+    if (!parsed || parsed->masked_name != wanted->masked_name) continue;
+    if (own_only && !name.starts_with(place.prefix)) continue;
+    const auto reader = directory->container(name);
+    // Of somebody else's the set knows nothing.
+    if (!reader && reader.error().cause == Cause::usage) continue;
+    const GenerationName key{parsed->launch, parsed->sequence};
+    Generation& generation = by_name[key];
+    generation.name = key;
+    ++generation.containers;
+    const auto parts =
+        reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
+    const bool is_sound =
+        parts && (*reader)->set().launch == key.launch && (*reader)->set().sequence == key.sequence;
+    const auto status = is_sound ? (*reader)->status() : Result<struct stat>(Error{});
+    if (status) {
+      add_container(generation, (*reader)->set(), status->st_uid, **parts, components);
+    } else {
+      generation.damaged = true;
+      generation.damaged_container = place.directory + "/" + name;
+    }
+  }
+  for (auto& [key, generation] : by_name) found.push_back(std::move(generation));
+  return found;
+}
+
+PresentNames present_names(const std::string& path, const std::string& masked_name,
+                           std::uint32_t rank, std::uint32_t rank_count,
+                           const std::string& containers, uid_t owner) {
+  PresentNames present;
+  const auto paths_of = [&](std::uint32_t other) {
+    return other == rank ? std::vector{path} : sibling_paths(path, masked_name, rank, other);
+  };
+  std::set<std::uint32_t> ranks = ranks_to_probe(masked_name, rank_count, [&](std::uint32_t other) {
+    const auto paths = paths_of(other);
+    return std::any_of(paths.begin(), paths.end(), exists);
+  });
+  if (rank < rank_count) ranks.insert(rank);
+  for (const std::uint32_t other : ranks) {
+    AtName there;
+    for (const std::string& sibling : paths_of(other)) {
+      bool is_native = false;
+      auto stub = read_stub_at(sibling, containers, owner, there, is_native);
+      if (there.kind == AtName::Kind::nothing) continue;
+      present.paths[other] = sibling;
+      if (stub) present.stubs[other] = std::move(*stub);
+      if (stub && is_native) present.natives.insert(other);
+      break;
+    }
+    if (there.kind != AtName::Kind::nothing) present.at[other] = there;
+  }
+  return present;
+}
+
+void find_native_members(std::vector<Generation>& generations, PresentNames& present,
+                         const std::string& containers, const std::string& base) {
+  for (Generation& generation : generations) {
+    for (const auto& [path, member] : generation.members) {
+      if (!member.native) continue;
+      const auto named = present.paths.find(member.rank);
+      const std::string here = named == present.paths.end() ? base + path : named->second;
+      const std::string place = place_of_native(containers, *member.native, here, member.owner);
+      generation.damaged |= place.empty();
+      AtName& there = present.at[member.rank];
+      if (place != here || there.kind != AtName::Kind::native_file) continue;
+      there = {AtName::Kind::stub, generation.name, true};
+    }
+  }
+}
+
+bool drains(const std::string& launch_directory) {
+  const auto directory = LaunchDirectory::open(launch_directory);
+  return directory && !goes_on(*directory) && has_parts(*directory);
+}
+
+namespace {
+
+bool replaces(const Journal& journal, const PartId& there, bool is_native) {
+  if (!is_native) return journal.begin.replaced_part == there;
+  const bool stays_native = journal.publish && journal.publish->native;
+  return journal.begin.replaced == Replaced::native_file && !stays_native;
+}
+
+}  // namespace
+
+std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& there,
+                                         bool is_native, const std::string& stage) {
+  using State = LaunchDirectory::State;
+  const auto launches = launch_directories(stage);
+  if (!launches) return std::nullopt;
+  for (const std::string& launch : *launches) {
+    const auto directory = LaunchDirectory::open(launch);
+    const auto parts = directory ? directory->list(State::published)
+                                 : Result<std::vector<PartId>>(directory.error());
+    if (!parts || parts->empty()) continue;
+    for (const PartId& part : *parts) {
+      const auto journal = directory->journal(State::published, part);
+      if (journal && journal->begin.path == path && replaces(*journal, there, is_native))
+        return ComingStub{launch, goes_on(*directory)};
+    }
+  }
+  return std::nullopt;
+}
+
+StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
+                           std::size_t components) {
+  using State = LaunchDirectory::State;
+  StageLook look;
+  std::map<std::string, std::optional<LaunchDirectory>> stages;
+  for (auto& [rank, stub] : present.stubs) {
+    AtName& there = present.at[rank];
+    auto known = std::find_if(generations.begin(), generations.end(),
+                              [&](const auto& it) { return it.name == there.generation; });
+    auto [stage, is_new] = stages.try_emplace(stub.launch_directory);
+    if (is_new) {
+      auto opened = LaunchDirectory::open(stub.launch_directory);
+      if (opened) stage->second = std::move(*opened);
+      const bool is_living = stage->second && goes_on(*stage->second);
+      if (is_living) look.living.insert(stub.launch);
+      look.drains |= stage->second && !is_living && has_parts(*stage->second);
+    }
+    const bool is_native = present.natives.contains(rank);
+    if (known != generations.end() && !is_native && known->parts.contains(stub.part)) {
+      there.available = true;
+      continue;
+    }
+    const bool staged = stage->second && (stage->second->is_in(State::published, stub.part) ||
+                                          stage->second->is_in(State::committed, stub.part));
+    there.available = staged || (is_native && there.available);
+    if (!there.available && !is_native) {  // what a dead writer left torn comes from nowhere
+      look.lost = true;
+      look.lost_in.emplace(stub.node, stub.launch_directory);
+    }
+    look.drains |= staged && !look.living.contains(stub.launch);
+    if (known == generations.end()) {
+      Generation generation;
+      generation.name = there.generation;
+      generation.order_ns = not_committed;
+      generation.account.rank_count = stub.rank_count;
+      known = generations.insert(generations.end(), std::move(generation));
+    }
+    if (!there.available) continue;
+    known->account.wrote.insert(stub.rank);
+    if (is_native) continue;  // its bytes are at its path, and nowhere else yet
+    const std::string path = path_tail(stub.path, components);
+    known->members[path] = {stub.part, stub.rank, path, not_committed, {}, ::geteuid()};
+  }
+  return look;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/names_here.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "restart/base/file.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/known_generations.hpp"
+#include "restart/sets/places_above.hpp"
+
+namespace mcr::restart {
+namespace {
+
+/// More ranks than these are not looked for to tell one mask from another.
+constexpr std::uint32_t probed_ranks = 4;
+
+/// The files were renamed: the likeliest mask under which another rank's file lies there.
+std::string present_mask(const Stub& stub, const std::string& path) {
+  const auto masks = masked_names(path, stub.rank, stub.rank_count);
+  for (const std::string& mask : masks) {
+    for (std::uint32_t other = 0; other < std::min(stub.rank_count, probed_ranks); ++other) {
+      if (other == stub.rank) continue;
+      for (const std::string& sibling : sibling_paths(path, mask, stub.rank, other)) {
+        if (File::open(AT_FDCWD, sibling, O_RDONLY | O_NONBLOCK)) return mask;
+      }
+    }
+  }
+  return masks.empty() ? std::string() : masks.front();
+}
+
+NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace place) {
+  NamesHere here;
+  here.components = components_of(stub, place.masked_name);
+  here.tail = path_tail(path, here.components);
+  here.base = path.substr(0, path.size() - here.tail.size());
+  // Beside the stub, under the name that it had: only then the whole tree may have been moved.
+  here.renamed = here.tail != path_tail(stub.path, here.components) || place.is_elsewhere();
+  if (place.masked_name.find("{part}") == std::string::npos) {
+    here.masked_name = here.renamed ? present_mask(stub, path)
+                                    : here.base + path_tail(place.masked_name, here.components);
+  }
+  here.place = std::move(place);
+  return here;
+}
+
+}  // namespace
+
+std::size_t components_of(const Stub& stub, const std::string& masked_name) {
+  return container_name(masked_name, stub.container_directory, stub.launch, stub.sequence).depth +
+         1;
+}
+
+std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
+                                    const std::string& allow, std::vector<Generation>& stored) {
+  auto places = container_places(stub, path, allow);
+  if (places.empty()) return std::nullopt;
+  auto found = places.begin();
+  for (; found != places.end(); ++found) {
+    stored = stored_generations(*found, components_of(stub, found->masked_name), true);
+    if (!stored.empty()) break;
+  }
+  ContainerPlace place = std::move(found == places.end() ? places.front() : *found);
+  if (found == places.end()) {  // all of it may still be in a stage
+    for (ContainerPlace& above : places_above(stub, path, false)) {
+      stored = stored_generations(above, components_of(stub, above.masked_name), true);
+      if (stored.empty()) continue;
+      place = std::move(above);
+      break;
+    }
+  }
+  NamesHere here = names_at(stub, path, std::move(place));
+  if (here.masked_name.empty()) return std::nullopt;
+  return here;
+}
+
+}  // namespace mcr::restart

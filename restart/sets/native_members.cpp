@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/native_members.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include "restart/base/closed_directories.hpp"
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/sets/own_containers.hpp"
+#include "restart/stage/stub_file.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr int most_levels = 2;  ///< directories that may be a rank's, above a file
+
+std::string directory_of(const std::string& containers) {
+  return containers + "/" + std::string(native_members_directory);
+}
+
+std::string aside_name(std::uint64_t inode) {
+  std::array<char, 17> text{};
+  const auto [end, problem] = std::to_chars(text.data(), text.data() + text.size(), inode, 16);
+  return std::string(text.data(), end);
+}
+
+std::string aside_path(const std::string& containers, std::uint64_t inode) {
+  return directory_of(containers) + "/" + aside_name(inode);
+}
+
+std::string note_name(std::uint64_t inode) {
+  return aside_name(inode) + std::string(native_note_ending);
+}
+
+std::string note_path(const std::string& containers, std::uint64_t inode) {
+  return aside_path(containers, inode) + std::string(native_note_ending);
+}
+
+/// Where notes are and files are kept, as a place for this user's own.
+Result<File> open_home(const std::string& containers) {
+  const File above = MCR_TRY(open_own_containers(containers));
+  return open_in_own_containers(above, std::string(native_members_directory));
+}
+
+/// A file that is kept aside is out of the directories that closed it to others.
+void close_as_its_directories(const NativeNote& note, const std::string& path,
+                              const struct stat& status) {
+  const auto home = open_home(note.containers);
+  const auto file = home ? open_file_beneath(home->descriptor(), aside_name(status.st_ino))
+                         : Result<File>(home.error());
+  const auto access = file ? access_of(*file) : Result<Access>(file.error());
+  if (!access) return;
+  std::string base = parent_of(note.containers);
+  while (base != "/" && !path.starts_with(base + "/")) base = parent_of(base);
+  const Access closed = closed_by_directories(*access, path, base);
+  if (closed.mode != access->mode)
+    (void)system_calls().fchmod(file->descriptor(), closed.mode & 0777);
+}
+
+bool is_unfinished(const struct stat& note) {
+  return note.st_mtim.tv_sec == 0 && note.st_mtim.tv_nsec == 0;
+}
+
+bool is_as_closed(const struct stat& note, const struct stat& file) {
+  return note.st_mtim.tv_sec == file.st_mtim.tv_sec && note.st_mtim.tv_nsec == file.st_mtim.tv_nsec;
+}
+
+/// Born after the note was made: another file that got the inode. False where the file system does
+/// not say when a file was born.
+bool is_younger(const std::string& path, const struct stat& note) {
+  struct statx file {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &file) != 0 ||
+      (file.stx_mask & STATX_BTIME) == 0) {
+    return false;
+  }
+  return std::pair<std::int64_t, std::int64_t>(file.stx_btime.tv_sec, file.stx_btime.tv_nsec) >
+         std::pair<std::int64_t, std::int64_t>(note.st_ctim.tv_sec, note.st_ctim.tv_nsec);
+}
+
+class NativeSource final : public PartSource {
+ public:
+  NativeSource(File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  Result<void> read_at(std::uint64_t offset, MutableByteSpan out) override {
+    if (offset > size_ || out.size() > size_ - offset)
+      return Error{Cause::usage, file_.name() + ": a read ends behind the end of the file"};
+    return file_.read_at(offset, out);
+  }
+
+ private:
+  File file_;
+  std::uint64_t size_;
+};
+
+}  // namespace
+
+Result<void> note_native(const std::string& containers, const Stub& stub, ino_t inode) {
+  const File above = MCR_TRY(make_own_containers(containers));
+  const File home = MCR_TRY(make_in_own_containers(above, std::string(native_members_directory)));
+  PendingFile pending = MCR_TRY(PendingFile::create(home.descriptor(), note_name(inode), 0666));
+  MCR_TRY(pending.file().write_at(0, write_stub(stub)));
+  const struct timespec never[2]{};
+  if (::futimens(pending.file().descriptor(), never) != 0)
+    return system_error("cannot set the time of", note_name(inode));
+  return pending.finish(Durability::none);
+}
+
+void complete_note(const std::string& containers, const struct stat& status) {
+  const auto home = open_home(containers);
+  const auto note = home ? open_beneath(home->descriptor(), note_name(status.st_ino), O_WRONLY)
+                         : Result<File>(home.error());
+  if (!note) return;
+  const struct timespec times[2]{status.st_mtim, status.st_mtim};
+  (void)::futimens(note->descriptor(), times);
+}
+
+std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
+                                         const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
+  const auto note = File::open(AT_FDCWD, note_path(containers, status.st_ino),
+                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!note) return std::nullopt;
+  const auto noted = note->status();
+  // It may lead to other bytes than the file's: only the file's owner can say that.
+  if (!noted || !S_ISREG(noted->st_mode) || !is_believed(noted->st_uid, status.st_uid))
+    return std::nullopt;
+  auto stub = read_stub_file(*note);
+  if (!stub) return std::nullopt;
+  // An unfinished one may have been forgotten: another file may have got its inode since.
+  const bool believed = is_unfinished(*noted)
+                            ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
+                            : is_as_closed(*noted, status);
+  if (!believed) return std::nullopt;
+  stub->owner = status.st_uid;  // it speaks for the file
+  return NativeNote{containers, *std::move(stub), !is_unfinished(*noted)};
+}
+
+std::optional<NativeNote> find_native_note(const std::string& path, std::string_view container_dir,
+                                           const struct stat& status) {
+  std::string directory = parent_of(path);
+  for (int level = 0; level <= most_levels; ++level) {
+    auto note = native_note_in(directory + "/" + std::string(container_dir), path, status);
+    if (note) return note;
+    // Only a directory with a number in its name may be a rank's.
+    const std::string name = name_of(directory);
+    const bool has_number =
+        std::any_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!has_number) break;
+    directory.resize(directory.size() - name.size() - 1);
+  }
+  return std::nullopt;
+}
+
+Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
+                        const struct stat& status) {
+  const File home = MCR_TRY(open_home(note.containers));
+  const std::string aside = aside_name(status.st_ino);
+  const int from = directory.descriptor();
+  const int there = home.descriptor();
+  if (system_calls().linkat(from, name.c_str(), there, aside.c_str(), 0) == 0) return {};
+  if (errno == EEXIST) return {};
+  if (system_calls().renameat(from, name.c_str(), there, aside.c_str()) == 0) return {};
+  return system_error("cannot keep aside", name);
+}
+
+Result<void> keep_member_aside(const File& directory, const std::string& path,
+                               std::string_view container_dir) {
+  struct stat status {};
+  const std::string name = name_of(path);
+  if (system_calls().fstatat(directory.descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
+          0 ||
+      !S_ISREG(status.st_mode))
+    return {};
+  const auto note = find_native_note(path, container_dir, status);
+  if (!note || !note->is_complete) return {};
+  MCR_TRY(keep_aside(*note, directory, name, status));
+  close_as_its_directories(*note, path, status);
+  return {};
+}
+
+bool is_kept_aside(const NativeNote& note, const struct stat& status) {
+  struct stat aside {};
+  return status.st_nlink == 2 &&
+         system_calls().fstatat(AT_FDCWD, aside_path(note.containers, status.st_ino).c_str(),
+                                &aside, AT_SYMLINK_NOFOLLOW) == 0 &&
+         aside.st_ino == status.st_ino && aside.st_dev == status.st_dev;
+}
+
+std::string place_of_native(const std::string& containers, const NativeMember& native,
+                            const std::string& path, uid_t owner) {
+  for (const std::string& place : {path, aside_path(containers, native.inode)}) {
+    struct stat status {};
+    if (system_calls().fstatat(AT_FDCWD, place.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(status.st_mode) && status.st_uid == owner && status.st_ino == native.inode &&
+        static_cast<std::uint64_t>(status.st_size) == native.size) {
+      return place;
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place,
+                                                       const NativeMember& native) {
+  File file = MCR_TRY(File::open(AT_FDCWD, place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  const struct stat status = MCR_TRY(file.status());
+  if (!S_ISREG(status.st_mode) || status.st_ino != native.inode ||
+      static_cast<std::uint64_t>(status.st_size) != native.size)
+    return Error{Cause::system, place + " is another file now", ESTALE};
+  return std::unique_ptr<PartSource>(std::make_unique<NativeSource>(std::move(file), native.size));
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/own_containers.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+
+namespace mcr::restart {
+namespace {
+
+Error not_to_be_used(const std::string& path, const struct stat& inner, const Beside& beside) {
+  const bool is_open = !beside.is_no_more_open();
+  const std::string why = is_open
+                              ? " may be written to by users who may not write to the directory "
+                                "above it"
+                              : ", who could remove or exchange what others keep there";
+  return Error{Cause::system,
+               path + " belongs to " + user_text(inner.st_uid) + (is_open ? " and" : "") + why +
+                   "; write into a directory of your own, name another one with container_dir=, or "
+                   "let its owner " +
+                   (is_open ? "close it" : "remove it"),
+               EPERM};
+}
+
+/// A link that this user or root has put in its place leads to a directory of theirs.
+Result<File> open_linked(const File& parent, const std::string& path) {
+  struct stat link {};
+  const std::string name = name_of(path);
+  if (system_calls().fstatat(parent.descriptor(), name.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
+    return system_error("cannot look at", path);
+  if (!S_ISLNK(link.st_mode)) {
+    errno = ENOTDIR;
+    return system_error("cannot use as a directory:", path);
+  }
+  if (!is_own_link(link)) {
+    return Error{Cause::system,
+                 path + " is a link that " + user_text(link.st_uid) +
+                     " has made, and is not followed; write into a directory of your own, or name "
+                     "another one with container_dir=",
+                 EPERM};
+  }
+  File linked = MCR_TRY(File::open(parent.descriptor(), name, O_RDONLY | O_DIRECTORY));
+  const struct stat status = MCR_TRY(linked.status());
+  const bool is_ours = is_believed(status.st_uid, ::geteuid());
+  if (is_ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return linked;
+  // What matters is where it stands, not where the link does.
+  const File above = MCR_TRY(File::open(linked.descriptor(), "..", O_PATH | O_DIRECTORY));
+  const Beside beside = MCR_TRY(Beside::of(above, linked));
+  if (beside.may_be_used()) return linked;
+  return not_to_be_used(path, status, beside);
+}
+
+Result<File> open_usable(const File& parent, const std::string& path) {
+  auto opened = open_beneath(parent.descriptor(), name_of(path), O_RDONLY | O_DIRECTORY);
+  if (!opened) {
+    const int number = opened.error().system_error;
+    return number == ELOOP || number == ENOTDIR ? open_linked(parent, path) : std::move(opened);
+  }
+  const Beside beside = MCR_TRY(Beside::of(parent, *opened));
+  if (beside.may_be_used()) return opened;
+  return not_to_be_used(path, MCR_TRY(opened->status()), beside);
+}
+
+/// The mode for mkdir(). If the new directory inherits an access list, that list says who may do what
+/// there, as far as the mode's group bits, its mask, allow.
+Result<mode_t> mode_of_new(const File& parent) {
+  const bool inherits = has_default_list(parent);
+  return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));
+}
+
+/// One of this user's that was made before, with another umask.
+Result<void> close_as_far(const File& parent, const File& directory) {
+  const struct stat inner = MCR_TRY(directory.status());
+  const Beside beside = MCR_TRY(Beside::of(parent, directory));
+  if (inner.st_uid != ::geteuid() || beside.is_no_more_open()) return {};
+  const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
+  const mode_t mode =
+      (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
+  (void)system_calls().fchmod(directory.descriptor(), mode & 07777);
+  return {};
+}
+
+/// Where only the group of the upper directory may enter it, ours gets that group, if this user may
+/// give it.
+void let_group_enter(const File& parent, const File& directory) {
+  const auto outer = parent.status();
+  const auto inner = directory.status();
+  if (!outer || !inner || inner->st_gid == outer->st_gid) return;
+  if ((outer->st_mode & S_IXOTH) != 0 || (outer->st_mode & S_IXGRP) == 0) return;
+  (void)system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid);
+}
+
+Result<File> make_usable(const File& parent, const std::string& path) {
+  const std::string name = name_of(path);
+  const auto open = [&] { return open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY); };
+  auto there = open();
+  if (!there && there.error().system_error == ENOENT) {
+    if (system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent))) !=
+            0 &&
+        errno != EEXIST)
+      return system_error("cannot make directory", path);
+    there = open();
+    if (there) let_group_enter(parent, *there);
+  }
+  if (there) MCR_TRY(close_as_far(parent, *there));
+  return open_usable(parent, path);
+}
+
+Result<File> parent_directory(const std::string& directory) {
+  return File::open(AT_FDCWD, parent_of(directory), O_PATH | O_DIRECTORY);
+}
+
+}  // namespace
+
+Result<File> open_own_containers(const std::string& directory) {
+  return open_usable(MCR_TRY(parent_directory(directory)), directory);
+}
+
+Result<File> make_own_containers(const std::string& directory) {
+  return make_usable(MCR_TRY(parent_directory(directory)), directory);
+}
+
+Result<File> open_in_own_containers(const File& containers, const std::string& name) {
+  return open_usable(containers, name);
+}
+
+Result<File> make_in_own_containers(const File& containers, const std::string& name) {
+  return make_usable(containers, name);
+}
+
+Result<File> open_log(const File& containers, const std::string& name) {
+  File log =
+      MCR_TRY(open_beneath(containers.descriptor(), name, O_RDWR | O_APPEND | O_CREAT, 0666));
+  const struct stat status = MCR_TRY(log.status());
+  if (S_ISREG(status.st_mode) && status.st_nlink == 1) return log;
+  errno = EMLINK;
+  return system_error("is no file of ours alone:", name);
+}
+
+bool is_doubtful(const std::string& directory) {
+  struct stat status {};
+  if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return false;
+  return !S_ISDIR(status.st_mode) || !is_believed(status.st_uid, ::geteuid());
+}
+
+}  // namespace mcr::restart

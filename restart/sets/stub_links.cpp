@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/stub_links.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+#include "restart/base/file_identity.hpp"
+#include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/sets/container_places.hpp"
+#include "restart/sets/own_containers.hpp"
+
+namespace mcr::restart {
+namespace {
+
+std::string directory_of_links(const std::string& containers) {
+  return containers + "/" + std::string(stub_links_directory);
+}
+
+std::string name_of_link(const PartId& part, ino_t inode) {
+  std::array<char, 17> text{};
+  const auto [end, problem] =
+      std::to_chars(text.data(), text.data() + text.size(), static_cast<std::uint64_t>(inode), 16);
+  return part.text() + "." + std::string(text.data(), end);
+}
+
+struct LinkName {
+  PartId part;
+  ino_t inode = 0;
+};
+std::optional<LinkName> parse_link_name(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto part = PartId::parse(name.substr(0, dot));
+  const std::string_view digits = name.substr(dot + 1);
+  std::uint64_t inode = 0;
+  const auto [end, problem] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), inode, 16);
+  if (!part || problem != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return LinkName{*part, static_cast<ino_t>(inode)};
+}
+
+bool is_same(const struct stat& a, const struct stat& b) {
+  return FileIdentity(a) == FileIdentity(b);
+}
+
+/// By the descriptor, which leads to the stub wherever the program has moved it by now; by its path
+/// only where there is no /proc.
+bool try_link(const File& stub, const std::string& path, const File& home,
+              const std::string& link) {
+  const std::string open = link_path(stub.descriptor());
+  if (system_calls().linkat(AT_FDCWD, open.c_str(), home.descriptor(), link.c_str(),
+                            AT_SYMLINK_FOLLOW) == 0)
+    return true;
+  const int number = errno;
+  struct stat proc {};
+  if (number == ENOENT && system_calls().fstatat(AT_FDCWD, "/proc/self/fd", &proc, 0) != 0)
+    return system_calls().linkat(AT_FDCWD, path.c_str(), home.descriptor(), link.c_str(), 0) == 0;
+  errno = number;
+  return false;
+}
+
+}  // namespace
+
+Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
+                       const std::string& path) {
+  const struct stat status = MCR_TRY(stub.status());
+  const File above = MCR_TRY(make_own_containers(containers));
+  const File home = MCR_TRY(make_in_own_containers(above, std::string(stub_links_directory)));
+  const std::string link = name_of_link(part, status.st_ino);
+  if (!try_link(stub, path, home, link)) {
+    if (errno == EEXIST) return {};
+    return system_error("cannot link", link);
+  }
+  struct stat linked {};
+  if (system_calls().fstatat(home.descriptor(), link.c_str(), &linked, AT_SYMLINK_NOFOLLOW) == 0 &&
+      is_same(linked, status)) {
+    return {};
+  }
+  // Another file had come to the path meanwhile.
+  (void)system_calls().unlinkat(home.descriptor(), link.c_str(), 0);
+  return Error{Cause::system, path + " has changed meanwhile", ESTALE};
+}
+
+std::optional<std::string> our_link_to(const Stub& stub, const std::string& path,
+                                       const struct stat& status) {
+  if (status.st_nlink != 2) return std::nullopt;
+  for (const ContainerPlace& place : container_places(stub, path, "none")) {
+    std::string link =
+        directory_of_links(place.directory) + "/" + name_of_link(stub.part, status.st_ino);
+    struct stat there {};
+    if (system_calls().fstatat(AT_FDCWD, link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+        is_same(there, status)) {
+      return link;
+    }
+  }
+  return std::nullopt;
+}
+
+void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status) {
+  const std::string link = directory_of_links(containers) + "/" + name_of_link(part, status.st_ino);
+  struct stat there {};
+  if (system_calls().fstatat(AT_FDCWD, link.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+      is_same(there, status))
+    (void)system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
+}
+
+Result<StubLinks> StubLinks::list(const std::string& containers) {
+  const auto home = File::open(AT_FDCWD, containers, O_PATH | O_DIRECTORY);
+  if (home) return list(*home);
+  if (home.error().system_error == ENOENT) return StubLinks();
+  return home.error();
+}
+
+Result<StubLinks> StubLinks::list(const File& containers) {
+  StubLinks links;
+  auto directory = open_beneath(containers.descriptor(), std::string(stub_links_directory),
+                                O_RDONLY | O_DIRECTORY);
+  if (!directory) {
+    if (directory.error().system_error == ENOENT) return links;
+    return directory.error();
+  }
+  for (std::string& name : MCR_TRY(list_directory(directory->descriptor(), "."))) {
+    if (const auto parsed = parse_link_name(name)) {
+      links.names_.emplace(parsed->part, std::move(name));
+    }
+  }
+  links.directory_ = std::move(*directory);
+  return links;
+}
+
+StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
+  Fate fate = Fate::unknown;
+  const auto [begin, end] = names_.equal_range(part);
+  for (auto entry = begin; entry != end; ++entry) {
+    struct stat status {};
+    if (system_calls().fstatat(directory_->descriptor(), entry->second.c_str(), &status,
+                               AT_SYMLINK_NOFOLLOW) != 0) {
+      return Fate::unknown;
+    }
+    // A link made by another user says nothing about this user's stub.
+    if (status.st_uid != owner) continue;
+    if (!S_ISREG(status.st_mode) || parse_link_name(entry->second)->inode != status.st_ino)
+      continue;
+    if (status.st_nlink != 1) return Fate::in_use;
+    fate = Fate::given_up;
+  }
+  return fate;
+}
+
+std::uint64_t StubLinks::changed_ns(const PartId& part) const {
+  std::uint64_t newest = 0;
+  const auto [begin, end] = names_.equal_range(part);
+  for (auto entry = begin; entry != end; ++entry) {
+    struct stat status {};
+    if (system_calls().fstatat(directory_->descriptor(), entry->second.c_str(), &status,
+                               AT_SYMLINK_NOFOLLOW) == 0) {
+      newest = std::max(newest, static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
+                                    static_cast<std::uint64_t>(status.st_ctim.tv_nsec));
+    }
+  }
+  return newest;
+}
+
+std::vector<PartId> StubLinks::parts() const {
+  std::vector<PartId> parts;
+  for (const auto& [part, name] : names_) {
+    if (parts.empty() || parts.back() != part) parts.push_back(part);
+  }
+  return parts;
+}
+
+void StubLinks::remove(const PartId& part) const {
+  const auto [begin, end] = names_.equal_range(part);
+  for (auto entry = begin; entry != end; ++entry) {
+    (void)system_calls().unlinkat(directory_->descriptor(), entry->second.c_str(), 0);
+  }
+}
+
+}  // namespace mcr::restart

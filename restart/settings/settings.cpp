@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/settings/settings.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "codecs/base/codec_pipeline.hpp"
+#include "restart/settings/pattern_syntax.hpp"
+
+namespace mcr::restart {
+namespace {
+
+using enum SettingKind;
+
+// In the order in which a person looks for them.
+constexpr std::array table = std::to_array<SettingRow>({
+    {"files", "auto", text, "auto|*|GLOB[;GLOB]",
+     "Which files are captured: of a job of several ranks those whose name contains the rank, of "
+     "one process every one (auto); all; or those that match a glob, in which {rank}, {part} and "
+     "{set} stand for the rank, a number of the file's own, and whatever tells sets apart."},
+    {"stage", "/dev/shm/mcr-<uid>", text, "DIRECTORY",
+     "Directory on a memory file system where parts lie until they are committed."},
+    {"stage_limit", "auto", size, "auto|SIZE",
+     "Most memory that this user's stages take on a node; auto is half of what the control group "
+     "and "
+     "the file system leave."},
+    {"keep", "0", count, "COUNT",
+     "How many of the newest sets stay in the stage after commit, for a restart at memory speed."},
+    {"close", "staged", choice, "staged|durable",
+     "When closing a file returns: when the part is in the stage, or when it is on storage."},
+    {"exit", "wait", choice, "wait|leave",
+     "Whether a process that ends waits until its parts are committed."},
+    {"exit_wait", "10 min", duration, "DURATION", "How long exit=wait waits at most."},
+    {"set_wait", "10 s", duration, "DURATION",
+     "After how long without a new part the leader drains a set of which parts are missing."},
+    {"mix", "previous", choice, "previous|refuse|native",
+     "What an open gives where only some ranks have written a set before a crash: in all ranks the "
+     "whole set before it, an error, or what native HDF5 would give."},
+    {"gc", "off", flag, "on|off",
+     "Whether containers whose stubs the program has deleted or overwritten are removed once a "
+     "newer set of the same names is whole; a copy of a stub keeps nothing alive."},
+    {"read_wait", "60 s", duration, "DURATION",
+     "How long an open waits for a file that another node's leader, or an earlier job's, still has "
+     "to bring to storage; the time starts anew whenever that leader gets on."},
+    {"rank", "", count, "COUNT", "This process's rank, where the launcher does not say it."},
+    {"ranks", "", count, "COUNT", "Number of ranks, where the launcher does not say it."},
+    {"launch", "", text, "TEXT",
+     "A text that is the same in all ranks and another one in each start of the program."},
+    {"node", "", text, "TEXT", "Name of this node instead of its host name."},
+    {"profile", "balanced", choice, "fast|balanced|max|none|paper|portable",
+     "What compression aims at; containers of portable can be read without mcr's filter."},
+    {"scheme", "auto", choice, "auto|aware|aware-block|agnostic|agnostic-block",
+     "How the parts of a set are merged; auto is aware."},
+    {"block", "1 MiB", size, "SIZE", "Block size of the schemes that interleave blocks."},
+    {"codec.<name>", "", text, "PIPELINE",
+     "Compression of variables of a type (codec.double) or of one name (codec.Density), instead of "
+     "what sampling finds."},
+    {"bandwidth", "", size, "SIZE",
+     "Bytes per second that the storage takes from this node, as in 1 GB; else it is measured."},
+    {"group_size", "node", count, "node|COUNT", "How many ranks are merged into one container."},
+    {"match", "none", text, "none|REGEX",
+     "Regular expression that names of variables are matched by instead of exactly."},
+    {"min_size", "100 B", size, "SIZE", "Smaller datasets are not merged."},
+    {"verify", "on", flag, "on|off",
+     "Whether every frame is decoded and compared when it has been encoded."},
+    {"leader_cpus", "auto", text, "auto|LIST",
+     "CPUs on which the leader runs, as in 0-3,8; auto is all that the job has on the node."},
+    {"leader_threads", "auto", count, "auto|COUNT",
+     "Threads with which the leader encodes; auto is what the CPUs allow."},
+    {"leader_memory", "256 MiB", size, "SIZE", "Most memory that the leader's pipeline takes."},
+    {"container_dir", "mcr", text, "DIRECTORY",
+     "Directory of the containers, relative to the checkpoints'; ../mcr for programs that refuse "
+     "strange names beside their files."},
+    {"open_max", "30 s", duration, "DURATION",
+     "How long a file may stay open after its first flush until it counts as appended to."},
+    {"appended", "native", choice, "native|capture",
+     "What becomes of files that are appended to, kept open or opened again and again: written "
+     "natively, or captured all the same."},
+    {"allow", "none", text, "none|DIRECTORY[:DIRECTORY]",
+     "Directories below which a stub's containers are read although they belong to another user "
+     "than the stub, and whose containers' frames for fpzip are decoded whoever made them."},
+    {"trace", "none", text, "none|DIRECTORY",
+     "Where the leader leaves a record of each drain's stages for `mcr trace`, relative to the "
+     "checkpoints' directory, made where it is missing; those of living launches are in the stage "
+     "in any case."},
+    {"log", "summary", choice, "quiet|summary|debug",
+     "What is said on stderr: nothing, one line at the end and warnings, or all."},
+});
+
+constexpr std::string_view codec_prefix = "codec.";
+constexpr std::size_t max_value_bytes = 4096;
+
+const SettingRow* find_row(std::string_view key) {
+  if (key.starts_with(codec_prefix) && key.size() > codec_prefix.size()) key = "codec.<name>";
+  for (const SettingRow& row : table) {
+    if (row.name == key) return &row;
+  }
+  return nullptr;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool equal_but_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// A number with an optional fraction and a unit behind it.
+struct Quantity {
+  long double value = 0;
+  std::string_view unit;
+};
+std::optional<Quantity> parse_quantity(std::string_view text) {
+  std::size_t end = 0;
+  long double value = 0;
+  long double place = 1;
+  bool digits = false;
+  bool fraction = false;
+  for (; end < text.size(); ++end) {
+    const char c = text[end];
+    if (c == '.' && !fraction) {
+      fraction = true;
+    } else if (c >= '0' && c <= '9') {
+      digits = true;
+      if (fraction) place /= 10;
+      value = fraction ? value + place * (c - '0') : value * 10 + (c - '0');
+    } else {
+      break;
+    }
+  }
+  if (!digits) return std::nullopt;
+  return Quantity{value, trimmed(text.substr(end))};
+}
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+template <std::size_t Count>
+Result<std::uint64_t> in_units(std::string_view text, const std::array<Unit, Count>& units,
+                               const char* example) {
+  const auto quantity = parse_quantity(trimmed(text));
+  if (quantity) {
+    for (const Unit& unit : units) {
+      if (!equal_but_case(unit.name, quantity->unit)) continue;
+      const long double value = quantity->value * static_cast<long double>(unit.factor);
+      if (value > 9.2e18L) break;
+      return static_cast<std::uint64_t>(value + 0.5L);
+    }
+  }
+  return Error{Cause::usage, "\"" + std::string(text) + "\" is not of the form " + example};
+}
+
+Result<std::uint64_t> parse_count(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || problem != std::errc() || end != text.data() + text.size()) {
+    return Error{Cause::usage, "\"" + std::string(text) + "\" is not a count"};
+  }
+  return std::uint64_t{value};
+}
+
+bool is_flag_on(std::string_view text) {
+  return text == "on" || text == "true" || text == "yes" || text == "1";
+}
+bool is_flag_off(std::string_view text) {
+  return text == "off" || text == "false" || text == "no" || text == "0";
+}
+
+/// True where `value` is one of the words of `allowed` (not of its forms, which are in capitals).
+bool is_allowed_word(std::string_view allowed, std::string_view value) {
+  while (!allowed.empty()) {
+    const std::string_view word = allowed.substr(0, allowed.find('|'));
+    allowed.remove_prefix(std::min(allowed.size(), word.size() + 1));
+    const bool is_form = word.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") != std::string_view::npos;
+    if (!is_form && word == value) return true;
+  }
+  return false;
+}
+
+/// Braces in pairs, no control characters: it can be quoted in braces and printed.
+bool is_printable(std::string_view value) {
+  int depth = 0;
+  for (const char c : value) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (depth < 0) return false;
+  }
+  return depth == 0;
+}
+
+bool is_cpu_list(std::string_view list) {
+  while (!list.empty()) {
+    const std::string_view item = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), item.size() + 1));
+    const std::size_t dash = item.find('-');
+    const auto first = parse_count(item.substr(0, dash));
+    if (!first || *first >= CPU_SETSIZE) return false;
+    if (dash == std::string_view::npos) continue;
+    const auto last = parse_count(item.substr(dash + 1));
+    if (!last || *last < *first || *last >= CPU_SETSIZE) return false;
+  }
+  return true;
+}
+
+/// What is wrong with a value of kind text; empty: nothing.
+std::string text_problem(std::string_view key, std::string_view value) {
+  if ((key == "node" || key == "launch") && value.size() > 200) return "it is too long";
+  if (key == "stage" && !value.starts_with('/')) return "it must be an absolute path";
+  if (key == "container_dir" && value.starts_with('/')) {
+    return "it must be relative to the checkpoints' directory";
+  }
+  if (key == "allow") {
+    std::string_view rest = value == "none" ? std::string_view() : value;
+    while (!rest.empty()) {
+      const std::string_view item = rest.substr(0, rest.find(':'));
+      rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+      if (!item.starts_with('/')) return "each directory must be an absolute path";
+    }
+  }
+  if (key == "leader_cpus" && value != "auto" && !is_cpu_list(value)) {
+    return "it must be a list of CPUs below 1024 as in 0-3,8";
+  }
+  if (key == "match") return std::string(pattern_problem(value));
+  if (key.starts_with(codec_prefix)) {
+    const auto pipeline = codecs::Pipeline::parse(value);
+    if (!pipeline) return pipeline.error().message;
+  }
+  return {};
+}
+
+/// What is wrong with a value; empty: nothing.
+std::string problem_of(const SettingRow& row, std::string_view key, std::string_view value) {
+  if (value.empty()) return "it is empty";
+  if (value.size() > max_value_bytes) return "it is too long";
+  if (!is_printable(value)) return "it has control characters or a brace without its pair";
+  if (is_allowed_word(row.allowed, value)) return {};
+  switch (row.kind) {
+    case text:
+      return text_problem(key, value);
+    case choice:
+      return "it is not one of the words";
+    case size:
+      return parse_size(value) ? std::string() : "it is no size as in 256 MiB";
+    case duration:
+      return parse_duration(value) ? std::string() : "it is no duration as in 10 s";
+    case count:
+      if (row.allowed.find("COUNT") == std::string_view::npos) return "it is not one of the words";
+      if (parse_count(value)) return {};
+      return value.find('=') == std::string_view::npos
+                 ? "it is no count"
+                 : "it is no count (settings are separated by semicolons)";
+    case flag:
+      return is_flag_on(value) || is_flag_off(value) ? std::string() : "it is not one of the words";
+  }
+  return {};
+}
+
+std::string all_keys() {
+  std::string keys;
+  for (const SettingRow& row : table) {
+    if (!keys.empty()) keys += ", ";
+    keys += row.name;
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::span<const SettingRow> settings_table() { return table; }
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  constexpr std::uint64_t kib = 1024;
+  constexpr std::array units = std::to_array<Unit>({{"", 1},
+                                                    {"B", 1},
+                                                    {"K", kib},
+                                                    {"KiB", kib},
+                                                    {"KB", 1000},
+                                                    {"M", kib * kib},
+                                                    {"MiB", kib * kib},
+                                                    {"MB", 1000'000},
+                                                    {"G", kib * kib * kib},
+                                                    {"GiB", kib * kib * kib},
+                                                    {"GB", 1000'000'000},
+                                                    {"T", kib * kib * kib * kib},
+                                                    {"TiB", kib * kib * kib * kib},
+                                                    {"TB", 1000'000'000'000}});
+  return in_units(text, units, "256 MiB");
+}
+
+Result<std::uint64_t> parse_duration(std::string_view text) {
+  constexpr std::array units =
+      std::to_array<Unit>({{"", 1000}, {"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}});
+  return in_units(text, units, "10 s");
+}
+
+Settings::Settings() : default_stage_("/dev/shm/mcr-" + std::to_string(::geteuid())) {}
+
+Result<void> Settings::set(std::string_view key, std::string_view value, std::string_view source) {
+  key = trimmed(key);
+  value = trimmed(value);
+  // Of codec.<name>, the name is anybody's: it must not break the text in which it is told to
+  // others.
+  const bool is_plain =
+      key.size() <= 1000 && key.find_first_of(";=") == key.npos && is_printable(key);
+  const SettingRow* row = is_plain ? find_row(key) : nullptr;
+  if (row == nullptr) {
+    return Error{Cause::usage, "unknown setting \"" + std::string(key.substr(0, 100)) + "\" (" +
+                                   std::string(source) + "); there are " + all_keys()};
+  }
+  const std::string problem = problem_of(*row, key, value);
+  if (!problem.empty()) {
+    return Error{Cause::usage, "setting " + std::string(key) + ": \"" +
+                                   std::string(value.substr(0, 200)) + "\" (" +
+                                   std::string(source) + ") is not allowed, " + problem +
+                                   "; allowed: " + std::string(row->allowed)};
+  }
+  values_.insert_or_assign(std::string(key), Value{std::string(value), std::string(source)});
+  return {};
+}
+
+Result<void> Settings::set_all(std::string_view text, std::string_view source) {
+  std::string key;
+  std::string value;
+  const auto finish = [&]() -> Result<void> {
+    if (key.empty()) return {};
+    std::string_view plain = trimmed(value);
+    // {…}: what changed() writes around values that contain a semicolon.
+    if (plain.size() >= 2 && plain.front() == '{' && plain.back() == '}' &&
+        is_printable(plain.substr(1, plain.size() - 2))) {
+      plain = plain.substr(1, plain.size() - 2);
+    }
+    return set(key, plain, source);
+  };
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t end = 0; end <= text.size(); ++end) {
+    if (end < text.size()) {
+      depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
+      if (text[end] != ';' || depth > 0) continue;
+    }
+    const std::string_view piece = trimmed(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (piece.empty()) continue;
+    const std::size_t equals = piece.find('=');
+    if (equals == std::string_view::npos && key == "files") {
+      value.append(";").append(piece);
+      continue;
+    }
+    if (equals == std::string_view::npos || equals == 0) {
+      return Error{Cause::usage, "\"" + std::string(piece.substr(0, 200)) + "\" (" +
+                                     std::string(source) + ") is not of the form key=value"};
+    }
+    MCR_TRY(finish());
+    key = trimmed(piece.substr(0, equals));
+    value = piece.substr(equals + 1);
+  }
+  return finish();
+}
+
+std::string_view Settings::text(std::string_view key) const {
+  const auto found = values_.find(key);
+  if (found != values_.end()) return found->second.text;
+  if (key == "stage") return default_stage_;
+  const SettingRow* row = find_row(key);
+  return row == nullptr ? std::string_view() : row->default_value;
+}
+
+std::uint64_t Settings::bytes(std::string_view key) const {
+  return parse_size(text(key)).value_or(0);
+}
+std::uint64_t Settings::milliseconds(std::string_view key) const {
+  return parse_duration(text(key)).value_or(0);
+}
+std::uint64_t Settings::count(std::string_view key) const {
+  return parse_count(text(key)).value_or(0);
+}
+bool Settings::flag(std::string_view key) const { return is_flag_on(text(key)); }
+
+bool Settings::is_set(std::string_view key) const { return values_.find(key) != values_.end(); }
+
+std::string_view Settings::source(std::string_view key) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? std::string_view("default") : found->second.source;
+}
+
+std::string Settings::changed() const {
+  std::string all;
+  for (const auto& [key, value] : values_) {
+    if (key == "rank" || key == "ranks" || key == "launch" || key == "node") continue;
+    if (!all.empty()) all += ";";
+    const bool quoted = value.text.find(';') != std::string::npos || value.text.front() == '{';
+    all += key + "=" + (quoted ? "{" + value.text + "}" : value.text);
+  }
+  return all;
+}
+
+std::vector<std::pair<std::string, std::string>> Settings::codec_overrides() const {
+  std::vector<std::pair<std::string, std::string>> overrides;
+  for (const auto& [key, value] : values_) {
+    if (key.starts_with(codec_prefix)) overrides.emplace_back(key, value.text);
+  }
+  return overrides;
+}
+
+std::string settings_page() {
+  std::string page =
+      "<!-- Made from the table in restart/settings/settings.cpp: `ninja -C build docs-settings`. "
+      "-->\n"
+      "# Settings\n\n"
+      "Where they come from, strongest first:\n\n"
+      "1. the text after the connector's name: `HDF5_VOL_CONNECTOR=\"mcr keep=2;profile=fast\"`\n"
+      "2. variables: `MCR_KEEP=2`, `MCR_CODEC_DOUBLE=...`\n"
+      "3. `mcr.conf` in the directory of the checkpoint\n"
+      "4. `mcr/mcr.conf` in the user's configuration directory (`$XDG_CONFIG_HOME`, else "
+      "`~/.config`)\n"
+      "5. `etc/mcr.conf` of the installation\n\n"
+      "`mcr.conf` is TOML: `keep = 2`, `profile = \"fast\"`, `[codec]` with `double = \"...\"` "
+      "below it. A file\n"
+      "that belongs to neither the user nor root is ignored with a warning; in the checkpoint's "
+      "directory a symbolic\n"
+      "link of another user too, and a second name of a file where others may write. An unknown "
+      "key "
+      "or a value that\n"
+      "is not allowed is an error, before any file is touched (where anybody may write to the "
+      "directory: a warning).\n"
+      "`mcr config` prints what holds and why.\n\n"
+      "SIZE: `256 MiB`, `1.5 GB`, `64k`, `100` (bytes). DURATION: `250 ms`, `10 s`, `5 min`, `1 "
+      "h`, `10`\n"
+      "(seconds). Flags: `on`, `off`.\n\n"
+      "| key | default | allowed | what it is for |\n| --- | --- | --- | --- |\n";
+  const auto cell = [](std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+      if (c == '|') escaped.push_back('\\');
+      escaped.push_back(c);
+    }
+    return escaped;
+  };
+  for (const SettingRow& row : table) {
+    const std::string shown =
+        row.default_value.empty() ? std::string() : "`" + std::string(row.default_value) + "`";
+    page += "| `" + std::string(row.name) + "` | " + shown + " | `" + cell(row.allowed) + "` | " +
+            cell(row.help) + " |\n";
+  }
+  return page;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where settings come from: mcr.conf of three places, variables, the connector's text; the weakest
+// first, so that each later one replaces.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
+#include "restart/settings/configuration.hpp"
+#include "restart/settings/settings.hpp"
+
+namespace mcr::restart {
+namespace {
+
+constexpr std::size_t max_configuration_bytes = 64 * 1024;
+constexpr std::string_view variable_prefix = "MCR_";
+
+bool is_own(uid_t owner) { return owner == ::geteuid() || owner == 0; }
+
+std::string user_text(uid_t owner) { return "user " + std::to_string(owner); }
+
+Result<File> open_through_links(const std::string& path) {
+  // O_NONBLOCK: a named pipe of that name must not stop the program.
+  return File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+}
+
+/// The directory of a checkpoint: others may be able to put files there, which are then links of
+/// theirs to any file, or further names of a file of this user's.
+class CheckpointDirectory {
+ public:
+  explicit CheckpointDirectory(const std::string& path) : path_(path) {
+    const bool is_known = system_calls().fstatat(AT_FDCWD, path.c_str(), &status_, 0) == 0;
+    const bool is_sticky = (status_.st_mode & S_ISVTX) != 0;
+    is_ours_ =
+        is_known && is_own(status_.st_uid) && (is_sticky || (status_.st_mode & S_IWOTH) == 0);
+    may_hold_others_ = !is_known || !is_own(status_.st_uid) || (status_.st_mode & 022) != 0;
+  }
+
+  [[nodiscard]] std::string file() const { return path_ + "/mcr.conf"; }
+  /// Only this user, root and colleagues choose what is called mcr.conf: a mistake in it is this
+  /// user's.
+  [[nodiscard]] bool is_ours() const { return is_ours_; }
+
+  /// An error is the reason why the file is ignored.
+  [[nodiscard]] Result<File> open() const {
+    auto opened = File::open(AT_FDCWD, file(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    if (!opened && opened.error().system_error == ELOOP) {
+      struct stat link {};
+      if (system_calls().fstatat(AT_FDCWD, file().c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
+        return system_error("cannot look at", file());
+      if (!is_own(link.st_uid))
+        return Error{Cause::usage, file() + " is a symbolic link of " + user_text(link.st_uid) +
+                                       " and is ignored: it must be yours or root's"};
+      opened = open_through_links(file());
+    }
+    if (!opened || !may_hold_others_) return opened;
+    const struct stat status = MCR_TRY(opened->status());
+    if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+      return Error{Cause::usage, file() +
+                                     " has more than one name, in a directory to which others may "
+                                     "write, and is ignored: make a copy of it"};
+    return opened;
+  }
+
+ private:
+  std::string path_;
+  struct stat status_ {};
+  bool is_ours_ = false;
+  bool may_hold_others_ = true;
+};
+
+/// `is_ours`: a mistake in the file is an error; else the file is ignored then, too.
+Result<void> load_file(Settings& settings, const std::string& path, const Result<File>& file,
+                       bool is_ours, std::vector<std::string>& warnings) {
+  if (!file) {
+    const int number = file.error().system_error;
+    if (number != ENOENT && number != ENOTDIR) warnings.push_back(file.error().message);
+    return {};
+  }
+  const auto status = file->status();
+  if (!status || !S_ISREG(status->st_mode)) {
+    warnings.push_back(path + " is not a regular file and is ignored");
+    return {};
+  }
+  if (!is_own(status->st_uid)) {
+    warnings.push_back(path + " belongs to " + user_text(status->st_uid) +
+                       " and is ignored: it must be yours or root's");
+    return {};
+  }
+  const auto read = [&](Settings& into) -> Result<void> {
+    const auto content = file->read_all(max_configuration_bytes);
+    if (!content) return Error{Cause::usage, content.error().message};
+    const auto entries = parse_configuration(as_text(*content));
+    if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
+    for (const ConfigurationEntry& entry : *entries) {
+      MCR_TRY(into.set(entry.key, entry.value, path));
+    }
+    return {};
+  };
+  if (is_ours) return read(settings);
+  Settings changed = settings;
+  if (const auto done = read(changed); !done) {
+    warnings.push_back(done.error().message + "; " + path +
+                       " is ignored, because others may write to its directory");
+    return {};
+  }
+  settings = std::move(changed);
+  return {};
+}
+
+Result<void> load_file(Settings& settings, const std::string& path,
+                       std::vector<std::string>& warnings) {
+  return load_file(settings, path, open_through_links(path), true, warnings);
+}
+
+std::string user_configuration() {
+  if (const char* place = std::getenv("XDG_CONFIG_HOME"); place != nullptr && *place == '/') {
+    return std::string(place) + "/mcr/mcr.conf";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return std::string(home) + "/.config/mcr/mcr.conf";
+  }
+  return {};
+}
+
+/// One character more, less, other, or two exchanged: a slip of the finger.
+bool is_slip(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > 1) return false;
+  std::size_t same = 0;
+  while (same < a.size() && a[same] == b[same]) ++same;
+  if (a.size() < b.size()) return a.substr(same) == b.substr(same + 1);
+  if (same == a.size()) return true;
+  if (a.substr(same + 1) == b.substr(same + 1)) return true;
+  return same + 1 < a.size() && a[same] == b[same + 1] && a[same + 1] == b[same] &&
+         a.substr(same + 2) == b.substr(same + 2);
+}
+
+/// MCR_KEEP and its like. Other programs have variables of that prefix too (MATLAB's runtime does),
+/// so an unknown one is an error only where it is a slip of the finger.
+Result<void> load_variables(Settings& settings) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    std::string_view variable = *entry;
+    if (!variable.starts_with(variable_prefix)) continue;
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = variable.substr(0, equals);
+    const std::string_view value = variable.substr(equals + 1);
+    if (value.empty()) continue;  // as unset
+    std::string key;
+    for (const char c : name.substr(variable_prefix.size())) {
+      key.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    }
+    if (key.starts_with("codec_")) key[5] = '.';
+    bool known = key.starts_with("codec.");
+    for (const SettingRow& row : settings_table()) {
+      if (row.name == key) known = true;
+    }
+    if (known) {
+      MCR_TRY(settings.set(key, value, name));
+      continue;
+    }
+    for (const SettingRow& row : settings_table()) {
+      if (is_slip(key, row.name)) {
+        return Error{Cause::usage, "unknown setting \"" + key + "\" (" + std::string(name) +
+                                       "); is " + std::string(row.name) + " meant?"};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> load_settings(std::string_view connector_text, const std::string& directory,
+                               std::vector<std::string>& warnings, const std::string& installed) {
+  Settings settings;
+  if (!installed.empty()) MCR_TRY(load_file(settings, installed, warnings));
+  if (const std::string user = user_configuration(); !user.empty()) {
+    MCR_TRY(load_file(settings, user, warnings));
+  }
+  if (!directory.empty()) {
+    const CheckpointDirectory place(directory);
+    MCR_TRY(load_file(settings, place.file(), place.open(), place.is_ours(), warnings));
+  }
+  MCR_TRY(load_variables(settings));
+  MCR_TRY(settings.set_all(connector_text, "HDF5_VOL_CONNECTOR"));
+  return settings;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who lives in a launch: files below ranks/, locked by their processes.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "restart/base/lock.hpp"
+#include "restart/base/system.hpp"
+#include "restart/format/record.hpp"
+#include "restart/stage/stage_files.hpp"
+
+namespace mcr::restart {
+
+using namespace stage_files;
+
+namespace {
+
+constexpr std::uint8_t presence_begin_kind = 1;
+constexpr std::uint8_t presence_end_kind = 2;
+constexpr std::size_t max_presence_bytes = 4096;
+/// A leader that clears up holds the stage for less than a millisecond, unless it was stopped.
+constexpr int entering_turns = 500;
+
+Result<std::string> random_word() {
+  const PartId id = MCR_TRY(PartId::random());
+  return id.text().substr(0, 16);
+}
+
+std::optional<std::uint32_t> rank_of_presence(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  std::uint32_t rank = 0;
+  if (dot == 0 || dot == std::string_view::npos) return std::nullopt;
+  const auto [end, problem] = std::from_chars(name.data(), name.data() + dot, rank);
+  if (problem != std::errc() || end != name.data() + dot) return std::nullopt;
+  return rank;
+}
+
+}  // namespace
+
+Result<LaunchDirectory::Presence> LaunchDirectory::join(std::uint32_t rank,
+                                                        std::uint32_t rank_count) const {
+  for (int turn = 0; turn < turns; ++turn) {
+    const std::string word = MCR_TRY(random_word());
+    const std::string name = std::to_string(rank) + "." + word;
+    const std::string path = std::string(ranks_directory) + "/" + name;
+    // Locked and with its record before it gets the name under which others look for it.
+    const std::string beginning = std::string(ranks_directory) + "/.new-" + word;
+    File file = MCR_TRY(
+        File::open(descriptor(), beginning, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW));
+    if (!MCR_TRY(try_lock(file, LockKind::exclusive))) continue;  // a leader is clearing up
+    Bytes payload;
+    Writer writer(payload);
+    writer.u32(rank);
+    writer.u32(rank_count);
+    writer.u32(static_cast<std::uint32_t>(::getpid()));
+    const auto recorded = file.append(write_record(presence_begin_kind, payload));
+    if (!recorded) {
+      (void)system_calls().unlinkat(descriptor(), beginning.c_str(), 0);
+      return recorded.error();
+    }
+    if (system_calls().renameat(descriptor(), beginning.c_str(), descriptor(), path.c_str()) != 0) {
+      if (errno == ENOENT) continue;
+      return system_error("cannot rename", beginning);
+    }
+    if (!is_still_named(file, descriptor(), path)) continue;
+    return Presence{std::move(file), name};
+  }
+  return Error{Cause::system, "the stage " + path_ + " is being cleared up", EWOULDBLOCK};
+}
+
+Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage,
+                                                        const std::string& node,
+                                                        const std::string& launch,
+                                                        std::uint32_t rank,
+                                                        std::uint32_t rank_count, Entering how) {
+  // A leader that removes a directory has the whole stage for itself, see remove_if_done().
+  const File parent = MCR_TRY(open_stage(stage));
+  const int most_turns = how == Entering::waits ? entering_turns : 1;
+  const bool shared = MCR_TRY(lock_in_turns(parent, LockKind::shared, most_turns));
+  if (!shared) return Error{Cause::system, "the stage " + stage + " stays locked", EWOULDBLOCK};
+  LaunchDirectory directory = MCR_TRY(create(stage, node, launch));
+  Presence presence = MCR_TRY(directory.join(rank, rank_count));
+  return Entered{std::move(directory), std::move(presence)};
+}
+
+Result<void> LaunchDirectory::end_presence(const Presence& presence, int status) const {
+  Bytes payload;
+  Writer writer(payload);
+  writer.u32(static_cast<std::uint32_t>(status));
+  return presence.file.append(write_record(presence_end_kind, payload));
+}
+
+Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() const {
+  std::vector<RankPresence> found;
+  for (const std::string& name : MCR_TRY(list_directory(descriptor(), ranks_directory))) {
+    const auto rank = rank_of_presence(name);
+    if (!rank) continue;
+    auto file = File::open(descriptor(), std::string(ranks_directory) + "/" + name,
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!file) {
+      if (file.error().system_error == ENOENT) continue;
+      return file.error();
+    }
+    RankPresence presence;
+    presence.name = name;
+    presence.rank = *rank;
+    // Shared, so that several who look at the same time do not take one another for the rank.
+    presence.alive = !MCR_TRY(try_lock(*file, LockKind::shared));
+    const Bytes content = MCR_TRY(file->read_all(max_presence_bytes));
+    RecordReader records(content);
+    while (const auto record = records.next()) {
+      if (record->kind != presence_end_kind) continue;
+      Reader reader(record->payload);
+      presence.ended = true;
+      presence.status = static_cast<int>(MCR_TRY(reader.u32()));
+    }
+    found.push_back(std::move(presence));
+  }
+  return found;
+}
+
+Result<bool> LaunchDirectory::anybody_lives() const {
+  const auto all = MCR_TRY(presences());
+  return std::any_of(all.begin(), all.end(), [](const auto& it) { return it.alive; });
+}
+
+Result<bool> LaunchDirectory::anybody_goes_on() const {
+  const auto all = MCR_TRY(presences());
+  return std::any_of(all.begin(), all.end(), [](const auto& it) { return it.alive && !it.ended; });
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A part whose bytes are still in the stage.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "restart/format/part_source.hpp"
+#include "restart/stage/stage.hpp"
+
+namespace mcr::restart {
+
+/// The part, if it is published or kept here; its bytes stay locked against reuse while it is open.
+/// Nothing where it is not here, or no longer.
+Result<std::unique_ptr<PartSource>> open_staged_part(const LaunchDirectory& directory,
+                                                     const PartId& part);
+
+}  // namespace mcr::restart

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/stage/stub_file.hpp"
+
+#include <fcntl.h>
+
+#include <array>
+#include <utility>
+
+namespace mcr::restart {
+
+bool is_stub_file(const File& file) {
+  const int flags = ::fcntl(file.descriptor(), F_GETFL);
+  file.leave_access_time();
+  std::array<std::byte, Stub::head_bytes> head;
+  const auto got = file.read_some_at(0, head);
+  const bool is_stub = got && looks_like_stub(ByteSpan(head).first(*got));
+  // What the program reads of its own files is noted as ever.
+  if (!is_stub && flags >= 0) (void)::fcntl(file.descriptor(), F_SETFL, flags);
+  return is_stub;
+}
+
+Result<Stub> read_stub_file(const File& file) {
+  file.leave_access_time();
+  Stub stub = MCR_TRY(read_stub(MCR_TRY(file.read_all(Stub::max_bytes))));
+  stub.owner = MCR_TRY(file.status()).st_uid;
+  return stub;
+}
+
+Stub stub_of(const PartBegin& begin, std::string container_directory,
+             std::string launch_directory) {
+  Stub stub;
+  stub.part = begin.part;
+  stub.launch = begin.launch;
+  stub.sequence = begin.sequence;
+  stub.rank = begin.rank;
+  stub.rank_count = begin.rank_count;
+  stub.node = begin.node;
+  stub.masked_names = begin.masked_names;
+  stub.container_directory = std::move(container_directory);
+  stub.launch_directory = std::move(launch_directory);
+  stub.path = begin.path;
+  return stub;
+}
+
+}  // namespace mcr::restart

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/capture/capture_plan.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "restart/base/limits.hpp"
+#include "restart/base/log.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/sets/own_containers.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "vol/capture/capture_rule.hpp"
+#include "vol/capture/unranked_family.hpp"
+#include "vol/process/leader_start.hpp"
+#include "vol/process/stage_room.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+// Our own link to a stub (gc=on), or to a native file that is kept aside, is no name of the program's.
+bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
+  const struct stat& status = *place.status;
+  if (status.st_nlink != 2 || !S_ISREG(status.st_mode)) return status.st_nlink == 1;
+  const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return false;
+  if (!restart::is_stub_file(*file)) {
+    const auto note = restart::find_native_note(place.path, container_dir, status);
+    return note && restart::is_kept_aside(*note, status);
+  }
+  const auto stub = restart::read_stub_file(*file);
+  return stub && restart::our_link_to(*stub, place.path, status);
+}
+
+// A mount of its own, as containers have single files: nothing can be renamed over it.
+bool is_mount_point(const ResolvedPath& place) {
+  struct statx status {};
+  return ::statx(place.home->descriptor(), place.name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE,
+                 &status) == 0 &&
+         (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+// A file that lies there already is replaced only where that cannot be told from native HDF5, which
+// would write into it: regular, ours, with one name, in a directory where a rename is allowed.
+// Whether it may be written shows when it is opened.
+bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
+  const struct stat& status = *place.status;
+  return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+         has_one_name(place, container_dir) && !is_mount_point(place) &&
+         faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
+}
+
+// What masked names have in place of digits: a path that has it by itself could not be told from one.
+bool has_mask_word(const std::string& path) {
+  return path.find("{rank") != std::string::npos || path.find("{part}") != std::string::npos;
+}
+
+bool is_below(const std::string& path, const std::string& directory) {
+  return path.size() > directory.size() && path.compare(0, directory.size(), directory) == 0 &&
+         path[directory.size()] == '/';
+}
+
+// Why containers of that name may not be kept where they would go; nothing where they may. What this
+// user or root owns is not looked at again here: the leader does.
+std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
+                                      const restart::Settings& settings) {
+  const std::string directory =
+      restart::container_name(masked_name, settings.text("container_dir"), launch, 0).directory;
+  if (!restart::is_doubtful(directory)) return std::nullopt;
+  const auto opened = restart::open_own_containers(directory);
+  if (opened || opened.error().system_error != EPERM) return std::nullopt;
+  return opened.error().message;
+}
+
+bool is_marked_native(JobStage& job, const std::string& shape) {
+  const auto [known, unknown] = job.marked_native.try_emplace(shape, false);
+  if (unknown) known->second = job.directory.is_marked_native(shape);
+  return known->second;
+}
+
+}  // namespace
+
+Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool exclusive,
+                                                const std::string& connector_text) {
+  const auto native = [&](std::string_view why) {
+    restart::log_debug(name, " is written natively: ", why);
+    return std::optional<CapturePlan>();
+  };
+  Process& process = Process::get();
+  auto place = resolve_path(name);
+  // Settings are looked at even where the path is of no use: a wrong one must show in the first
+  // call.
+  CapturePlan plan;
+  plan.settings =
+      MCR_TRY(process.settings(connector_text, place ? place->directory : std::string()));
+  if (!place) return native("its directory cannot be resolved");
+  if (!process.is_owner()) return native("this process is the child of a fork");
+  const restart::Settings& settings = *plan.settings;
+  plan.place = std::move(*place);
+  plan.path_as_passed = name;
+  if (plan.place.status && exclusive) return native("something lies there already");
+  if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
+    return native(
+        "what lies there is no regular file of ours with one name and a directory to write");
+  }
+
+  if (has_mask_word(plan.place.path)) return native("its path has {rank} or {part} in it");
+
+  const restart::Launcher launcher = process.launcher(settings);
+  CapturedNames captured = captured_names(
+      {settings.text("files"), name, plan.place.path, launcher.rank, launcher.rank_count});
+  plan.masked_names = std::move(captured.masked_names);
+  const std::string family = restart::pattern_of(plan.place.path);
+  const bool is_guess = captured.by_auto && launcher.rank_count > 1;
+  if (plan.masked_names.empty()) {
+    if (is_guess) note_unranked(family, settings, launcher);
+    return native("files=" + std::string(settings.text("files")) + " does not match it for rank " +
+                  std::to_string(launcher.rank) + " of " + std::to_string(launcher.rank_count));
+  }
+  if (is_guess && is_unranked(family))
+    return native("the numbers in the names of such files are not those of their ranks");
+  const std::string stage_path(settings.text("stage"));
+  if (is_below(plan.place.path, stage_path)) return native("it lies on the stage");
+  if (!launcher.launch) {
+    restart::log_warning_once("launch",
+                              "nothing says which start of the program this is, so files are "
+                              "written natively; set launch= to a text that is the same in all "
+                              "ranks and new in each start");
+    return native("its launch is not known");
+  }
+  // Before the stage is entered: nobody would clear up there.
+  for (const std::string& masked_name : plan.masked_names) {
+    if (const auto why = refusal_of(masked_name, *launcher.launch, settings)) {
+      restart::log_warning_once("containers", "files are written natively: " + *why);
+      return native(*why);
+    }
+  }
+  auto stage = process.job_stage(settings, launcher);
+  if (!stage) {
+    restart::log_warning_once("stage", "files are written natively: " + stage.error().message);
+    return native(stage.error().message);
+  }
+  plan.stage = *stage;
+  JobStage& job = *plan.stage;
+  constexpr std::uint64_t recent_ns = 20'000'000;
+  const std::uint64_t now = monotonic_ns();
+  if (job.asked_ns == 0 || now - job.asked_ns > recent_ns) {
+    job.asked_ns = now;
+    job.room = stage_room(job, settings);
+    job.marked_native.clear();
+  }
+  if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
+      is_marked_native(job, family) || is_marked_native(job, std::string(restart::every_shape))) {
+    return native("files of this shape became native earlier in this launch");
+  }
+  plan.room = job.room;
+  if (plan.room == 0) {
+    const bool is_known = restart::memory_limits().limit > 0;
+    restart::log_warning_once(
+        "full", is_known ? "the stage " + stage_path +
+                               " is full, so files are written natively; stage_limit= or " +
+                               "stage= gives it room"
+                         : "how much memory this node has cannot be read from /proc/meminfo, so " +
+                               std::string("files are written natively, and not into the stage ") +
+                               stage_path + "; mount /proc");
+    return native("the stage is full");
+  }
+  if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {
+    restart::log_warning_once("leader",
+                              "no leader stays alive on this node, so files are written natively; "
+                              "`mcr recover` brings to storage what is in " +
+                                  job.directory.path());
+    return native("no leader stays alive");
+  }
+  restart::log_debug(plan.place.path, " is captured as ", plan.masked_names.front());
+  return std::optional<CapturePlan>(std::move(plan));
+}
+
+}  // namespace mcr::vol

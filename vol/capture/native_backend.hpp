@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A native file, byte by byte what HDF5's sec2 driver does: files that are not captured, and
+// spilled ones.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "restart/base/file.hpp"
+#include "vol/capture/backend.hpp"
+
+namespace mcr::vol {
+
+class NativeBackend : public Backend {
+ public:
+  /// `ignore_disabled_locks`: a file system without locks is no error.
+  NativeBackend(restart::File file, FileIdentity identity, std::uint64_t size,
+                bool ignore_disabled_locks)
+      : file_(std::move(file)),
+        identity_(identity),
+        size_(size),
+        ignore_disabled_locks_(ignore_disabled_locks) {}
+
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  Result<void> read(std::uint64_t offset, MutableByteSpan out) override;
+  Result<void> write(std::uint64_t offset, ByteSpan data) override;
+  Result<void> truncate(std::uint64_t size) override;
+  Result<void> lock(bool exclusive) override;
+  Result<void> unlock() override;
+  Result<void> close() override;
+  /// At its close the file is noted to be complete there (restart/sets/native_members).
+  void note_in(std::string containers) { containers_ = std::move(containers); }
+  [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
+  [[nodiscard]] FileIdentity identity() const override { return identity_; }
+  [[nodiscard]] Content content() const override { return {Content::Kind::native}; }
+
+ private:
+  restart::File file_;
+  FileIdentity identity_;
+  std::uint64_t size_;
+  bool ignore_disabled_locks_;
+  std::string containers_;
+};
+
+}  // namespace mcr::vol

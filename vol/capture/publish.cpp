@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a crash after each step of publish() leaves:
+//  1. complete_bytes: the part is open, its writer dead: as if the program had died before
+//     H5Fclose. The leader puts the last flushed image at the path where nothing lay there before.
+//  2. journal, then its rename into published/ (of a small part: its journal, bytes included, in
+//     one write there): the part is safe. At the path lies what lay there before, or the empty file of
+//     H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
+//  3. the stub: done. What lay there before died only now. The leader gets a descriptor of the stub,
+//     without which it looks for the stub where the program has renamed it. With gc=on our link to the
+//     stub follows; without it the part's container is never removed by itself.
+//  4. locks given back, by closing the file or, where a fork's child may hold it too, before that:
+//     the leader may drain.
+#include "vol/capture/publish.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <vector>
+
+#include "restart/base/attributes.hpp"
+#include "restart/base/lock.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/sets/own_containers.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "vol/capture/replaced_member.hpp"
+#include "vol/process/stub_handover.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+/// Gaps up to this size are overwritten with zeros; larger ones are cheaper to punch out.
+constexpr std::uint64_t punch_threshold = 64 * 1024;
+
+Result<void> write_zeros(const restart::File& file, std::uint64_t begin, std::uint64_t end) {
+  const std::vector<std::byte> zeros(
+      static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, 1 << 20)));
+  while (begin < end) {
+    const auto step = std::min<std::uint64_t>(end - begin, zeros.size());
+    MCR_TRY(file.write_at(begin, ByteSpan(zeros).first(static_cast<std::size_t>(step))));
+    begin += step;
+  }
+  return {};
+}
+
+Result<void> clear(const restart::File& file, std::uint64_t begin, std::uint64_t end) {
+  if (end - begin > punch_threshold &&
+      restart::system_calls().fallocate(
+          file.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+          static_cast<off_t>(end - begin)) == 0) {
+    return {};
+  }
+  return write_zeros(file, begin, end);
+}
+
+restart::PartPublish record_of(const StagedPart& part, bool provisional) {
+  restart::PartPublish record;
+  record.size = part.size;
+  record.publish_ns = realtime_ns();
+  record.provisional = provisional;
+  record.durable = part.durable;
+  return record;
+}
+
+// A file that is put in place of another waits among the containers, so that the program's own
+// directories hold its own files only; not where others could exchange it there.
+std::optional<restart::File> waiting_room(const StagedPart& part) {
+  const std::string containers = containers_of(part);
+  if (containers.empty()) return std::nullopt;
+  auto room = restart::open_own_containers(containers);
+  if (!room && room.error().system_error == ENOENT) room = restart::make_own_containers(containers);
+  const auto status = room ? room->status() : Result<struct stat>(room.error());
+  const bool is_closed =
+      status && status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return is_closed ? std::optional(*std::move(room)) : std::nullopt;
+}
+
+// Complete or not at all, with the mode, group, access list and attributes of what lies there.
+Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan content) {
+  const std::string last = restart::name_of(part.begin.path);
+  const auto attempt = [&](int room, const std::string& temporary) -> Result<void> {
+    restart::File file =
+        MCR_TRY(restart::File::open(room, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    auto written = file.write_at(0, content);
+    if (written) written = restart::copy_attributes(part.at_path, file);
+    if (written && restart::system_calls().renameat(room, temporary.c_str(), home.descriptor(),
+                                                    last.c_str()) != 0) {
+      written = restart::system_error("cannot rename", temporary);
+    }
+    if (written) {
+      part.at_path = std::move(file);
+    } else {
+      restart::system_calls().unlinkat(room, temporary.c_str(), 0);
+    }
+    return written;
+  };
+  const std::string word = part.begin.part.text();
+  if (const auto room = waiting_room(part)) {
+    if (auto done = attempt(room->descriptor(), "set-new." + word)) return done;
+  }
+  auto done = attempt(home.descriptor(), ".mcr-" + word);
+  if (done || done.error().system_error != EEXIST) return done;
+  // Whoever has taken the name may leave it there.
+  return attempt(home.descriptor(), ".mcr-" + MCR_TRY(restart::PartId::random()).text());
+}
+
+Result<void> put_stub(StagedPart& part) {
+  const Bytes content = restart::write_stub(stub_of(part));
+  auto home = home_of(part);
+  if (!home) {
+    // The program renamed or removed what lay there while it wrote. Native HDF5 would have written
+    // into that very file, wherever it is now; where it has no name left, the data goes with it.
+    struct stat status {};
+    if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0) {
+      if (access(part.begin.path.c_str(), F_OK) == 0)
+        return part.stage->directory.drop(part.begin.part);
+    } else {
+      // It is the old part's file no more.
+      if (part.begin.replaced_part)
+        restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
+      MCR_TRY(part.at_path.write_at(0, content));
+      return part.at_path.truncate(content.size());
+    }
+  }
+  if (!home) {
+    home = MCR_TRY(
+        restart::open_same_directory(restart::parent_of(part.begin.path),
+                                     {part.begin.directory_device, part.begin.directory_inode}));
+  }
+  if (part.begin.replaced == restart::Replaced::native_file)
+    keep_replaced_member(*home, part.begin.path, part.settings->text("container_dir"));
+  return replace_old(part, *home, content);
+}
+
+// Into the empty file that H5Fcreate made, wherever the program has moved it since.
+Result<void> fill_stub(StagedPart& part) {
+  if (part.has_stub || part.begin.replaced != restart::Replaced::nothing) return {};
+  const auto written = part.at_path.write_at(0, restart::write_stub(stub_of(part)));
+  if (!written) (void)part.at_path.truncate(0).has_value();
+  part.has_stub = written.has_value();
+  return written;
+}
+
+// gc=on: how the leader will know that the program has given the stub up. Without it the set's
+// containers stay, so that nothing fails for want of a link.
+void link_for_gc(const StagedPart& part) {
+  if (!part.settings->flag("gc")) return;
+  const std::string containers = containers_of(part);
+  if (containers.empty()) return;
+  const auto linked =
+      restart::link_stub(containers, part.begin.part, part.at_path, part.begin.path);
+  if (linked || part.begin.rank != 0) return;
+  const int number = linked.error().system_error;
+  if (number == EPERM || number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
+    restart::log_warning_once("gc", "gc=on removes nothing here, because the file system of " +
+                                        containers +
+                                        " makes no hard links; `mcr gc DIR` does it by hand");
+  }
+}
+
+}  // namespace
+
+// Temporary names of ours belong there, so that the program's own directories hold its own files
+// only.
+std::string containers_of(const StagedPart& part) {
+  const restart::PartBegin& begin = part.begin;
+  if (begin.masked_names.empty()) return {};
+  return restart::container_name(begin.masked_names.front(), part.settings->text("container_dir"),
+                                 begin.launch, begin.sequence)
+      .directory;
+}
+
+restart::Stub stub_of(const StagedPart& part) {
+  return restart::stub_of(part.begin, std::string(part.settings->text("container_dir")),
+                          part.stage->directory.path());
+}
+
+Result<void> complete_bytes(StagedPart& part) {
+  // The gaps are gathered first: zeroing one changes the ranges.
+  std::vector<WrittenRanges::Range> gaps;
+  part.written.for_gaps(0, std::min(part.size, part.stale_bytes),
+                        [&](std::uint64_t begin, std::uint64_t end) {
+                          gaps.push_back({begin, end});
+                          return true;
+                        });
+  for (const auto& gap : gaps) {
+    MCR_TRY(clear(part.bytes, gap.begin, gap.end));
+    part.written.add(gap.begin, gap.end);
+  }
+  MCR_TRY(part.bytes.truncate(part.size));
+  part.stale_bytes = std::min(part.stale_bytes, part.size);
+  return {};
+}
+
+Result<void> publish_provisionally(StagedPart& part) {
+  MCR_TRY(complete_bytes(part));
+  MCR_TRY(part.stage->directory.publish(part.begin.part, part.journal, record_of(part, true)));
+  return fill_stub(part);
+}
+
+Result<void> publish(StagedPart& part) {
+  const restart::LaunchDirectory& directory = part.stage->directory;
+  if (part.is_begun()) {
+    MCR_TRY(complete_bytes(part));                                                      // 1
+    MCR_TRY(directory.publish(part.begin.part, part.journal, record_of(part, false)));  // 2
+  } else {
+    part.begin.part = MCR_TRY(directory.new_part_id());
+    part.journal =
+        MCR_TRY(directory.publish_small(part.begin, record_of(part, false), part.image));  // 2
+  }
+  if (part.begin.replaced == restart::Replaced::nothing) {  // 3
+    if (const auto filled = fill_stub(part); !filled) {
+      // Storage is full for this file as it is for native HDF5, which shall say so.
+      (void)directory.drop(part.begin.part).has_value();
+      // A part that went there in one piece has its bytes in memory still, and is not begun again.
+      if (!part.bytes.is_open()) part.journal = restart::File();
+      return filled;
+    }
+    hand_over_stub(*part.stage, part.begin.part, part.at_path);
+    link_for_gc(part);
+  } else if (const auto put = put_stub(part); !put) {
+    restart::log_warning_once(
+        "stub", part.begin.path + " still shows what lay there before: " + put.error().message +
+                    "; `mcr recover` puts the new one there");
+  } else {
+    hand_over_stub(*part.stage, part.begin.part, part.at_path);
+    link_for_gc(part);
+  }
+  part.published = true;
+  restart::log_debug(part.begin.path, " is published: part ", part.begin.part.text(), ", ",
+                     std::to_string(part.size), " bytes");
+  Process::get().add_published(*part.stage, part.begin.part);
+  if (Process::has_forked()) unlock_published(part);  // 4
+  return {};
+}
+
+void unlock_published(const StagedPart& part) {
+  if (part.bytes.is_open()) restart::unlock(part.bytes);
+  restart::unlock(part.journal);
+}
+
+}  // namespace mcr::vol

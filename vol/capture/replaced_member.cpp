@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/capture/replaced_member.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "restart/base/attributes.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "restart/sets/container_places.hpp"
+#include "restart/sets/known_generations.hpp"
+#include "restart/sets/names_here.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "vol/capture/publish.hpp"
+#include "vol/capture/resolved_path.hpp"
+#include "vol/capture/spill.hpp"
+#include "vol/process/info_string.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+struct Member {
+  restart::Stub stub;
+  std::string containers;
+  bool is_native = false;
+};
+
+// The directory that all parts share stands above one with the rank's number in its name, if it is
+// not the path's own.
+bool is_above_ranks(const std::string& path, std::size_t components) {
+  if (components <= 1) return true;
+  const std::string tail = restart::path_tail(path, components);
+  if (tail.size() >= path.size()) return false;
+  const std::string first = tail.substr(0, tail.find('/'));
+  return std::any_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The part of a set that lies there: a stub, or a native file with a note.
+std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
+  const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return std::nullopt;
+  if (restart::is_stub_file(*file)) {
+    auto stub = restart::read_stub_file(*file);
+    if (!stub) return std::nullopt;
+    const auto places = restart::container_places(*stub, place.path, "none");
+    // Files of ours are made there: only where this program's settings and the path itself lead.
+    if (places.empty() || stub->container_directory != container_dir ||
+        !is_above_ranks(place.path, restart::components_of(*stub, stub->masked_names.front()))) {
+      return std::nullopt;
+    }
+    return Member{*std::move(stub), places.front().directory, false};
+  }
+  auto note = restart::find_native_note(place.path, container_dir, *place.status);
+  if (!note) return std::nullopt;
+  return Member{std::move(note->stub), std::move(note->containers), true};
+}
+
+// What was looked at there, and nothing that came to the path since.
+Result<restart::File> open_same(const ResolvedPath& place) {
+  restart::File file = MCR_TRY(place.open(O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+  const struct stat now = MCR_TRY(file.status());
+  if (FileIdentity(now) == FileIdentity(*place.status)) return file;
+  errno = ESTALE;
+  return restart::system_error("another file is now at", place.path);
+}
+
+}  // namespace
+
+bool note_native(const StagedPart& part, std::uint64_t inode) {
+  const std::string containers = containers_of(part);
+  return !containers.empty() && part.begin.rank_count > 1 &&
+         restart::note_native(containers, stub_of(part), static_cast<ino_t>(inode));
+}
+
+void keep_replaced_member(const restart::File& directory, const std::string& path,
+                          std::string_view container_dir) {
+  if (const auto kept = restart::keep_member_aside(directory, path, container_dir); !kept) {
+    restart::log_warning_once("aside",
+                              "the earlier set loses " + path + ": " + kept.error().message);
+  }
+}
+
+Result<std::optional<NativeReplacement>> replace_member_natively(const std::string& name) {
+  const auto place = resolve_path(name);
+  if (!place || !place->status || !S_ISREG(place->status->st_mode) || !Process::is_owner())
+    return std::optional<NativeReplacement>();
+  const struct stat& status = *place->status;
+  const int home = place->home->descriptor();
+  if (status.st_uid != geteuid() || faccessat(home, place->name.c_str(), W_OK, 0) != 0 ||
+      faccessat(home, ".", W_OK | X_OK, 0) != 0) {
+    return std::optional<NativeReplacement>();
+  }
+  Process& process = Process::get();
+  const auto settings = settings_at(place->path);
+  if (!settings) return std::optional<NativeReplacement>();
+  const restart::Launcher launcher = process.launcher(**settings);
+  if (!launcher.launch || launcher.rank_count <= 1) return std::optional<NativeReplacement>();
+  auto member = member_at(*place, (*settings)->text("container_dir"));
+  if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
+  restart::Stub& stub = member->stub;
+  stub.part = MCR_TRY(restart::PartId::random());
+  auto beside = MCR_TRY(temporary_in(*place->home, stub.part.text()));
+  restart::File& file = beside.first;
+  const std::string& temporary = beside.second;
+  // Several programs in turn in one rank of a launch count on.
+  stub.sequence = process.next_sequence(
+      place->path, [&] { return stub.launch == *launcher.launch ? stub.sequence + 1 : 0; });
+  stub.launch = *launcher.launch;
+  stub.rank_count = launcher.rank_count;
+  stub.launch_directory.clear();  // the stage has never heard of it
+  stub.path = place->path;
+  auto done = [&]() -> Result<void> {
+    const struct stat made = MCR_TRY(file.status());
+    MCR_TRY(restart::note_native(member->containers, stub, made.st_ino));
+    if (member->is_native)
+      keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
+    MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
+    if (restart::system_calls().renameat(home, temporary.c_str(), home, place->name.c_str()) != 0) {
+      return restart::system_error("cannot rename", temporary);
+    }
+    return {};
+  }();
+  if (done) {
+    return std::optional<NativeReplacement>(
+        NativeReplacement{std::move(file), std::move(member->containers)});
+  }
+  restart::system_calls().unlinkat(home, temporary.c_str(), 0);
+  return std::optional<NativeReplacement>();  // as native: in place
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/capture/resolved_path.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+constexpr int max_links = 40;  // as Linux
+
+std::string directory_of(const std::string& name) {
+  const auto slash = name.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : name.substr(0, slash);
+}
+
+std::string last_component(const std::string& name) {
+  const auto slash = name.rfind('/');
+  return slash == std::string::npos ? name : name.substr(slash + 1);
+}
+
+// The kernel's own answer; realpath() where there is no /proc.
+std::string path_of(const restart::File& directory) {
+  std::string path = restart::present_path(directory);
+  return path.empty() ? restart::real_path(directory.name()) : path;
+}
+
+// What resolve_path found out about directories before: asking the kernel for a path anew costs an
+// empty file as much as all that native HDF5 does for it.
+struct KnownDirectories {
+  std::mutex mutex;
+  std::map<restart::FileIdentity, std::string> paths;
+};
+KnownDirectories& known_directories() {
+  static KnownDirectories& directories = *new KnownDirectories;  // never destroyed
+  return directories;
+}
+
+// A path is trusted where it still leads to that directory.
+std::string path_of_same(const restart::File& directory, restart::FileIdentity identity) {
+  constexpr std::size_t most_known = 64;
+  const std::lock_guard lock(known_directories().mutex);
+  auto& paths = known_directories().paths;
+  struct stat status {};
+  if (const auto known = paths.find(identity); known != paths.end()) {
+    if (stat(known->second.c_str(), &status) == 0 && restart::FileIdentity(status) == identity)
+      return known->second;
+    paths.erase(known);
+  }
+  std::string path = path_of(directory);
+  if (paths.size() == most_known) paths.clear();
+  if (!path.empty()) paths[identity] = path;
+  return path;
+}
+
+// Opens the directory of `name`, and finds its path.
+Result<void> enter_directory(const std::string& name, ResolvedPath& resolved) {
+  auto home = MCR_TRY(restart::File::open(AT_FDCWD, directory_of(name), O_PATH | O_DIRECTORY));
+  resolved.directory_status = MCR_TRY(home.status());
+  resolved.directory = path_of_same(home, restart::FileIdentity(resolved.directory_status));
+  resolved.name = last_component(name);
+  resolved.home = std::make_shared<const restart::File>(std::move(home));
+  return {};
+}
+
+}  // namespace
+
+Result<ResolvedPath> resolve_path(const std::string& name) {
+  std::string at = name;
+  ResolvedPath resolved;
+  struct stat status {};
+  std::array<char, PATH_MAX> target;
+  for (int links = 0;; ++links) {
+    MCR_TRY(enter_directory(at, resolved));
+    const int home = resolved.home->descriptor();
+    const char* last = resolved.name.c_str();
+    if (fstatat(home, last, &status, AT_SYMLINK_NOFOLLOW) != 0) break;
+    if (!S_ISLNK(status.st_mode)) {
+      resolved.status = status;
+      break;
+    }
+    const ssize_t length = readlinkat(home, last, target.data(), target.size());
+    if (length <= 0) break;
+    if (links == max_links) {
+      errno = ELOOP;
+      return restart::system_error("cannot follow", name);
+    }
+    const std::string link(target.data(), static_cast<std::size_t>(length));
+    at = link.front() == '/' ? link : directory_of(at) + "/" + link;
+  }
+  const std::string& last = resolved.name;
+  if (resolved.directory.empty() || last.empty() || last == "." || last == "..") {
+    errno = EISDIR;
+    return restart::system_error("cannot resolve", name);
+  }
+  resolved.path = (resolved.directory == "/" ? "" : resolved.directory) + "/" + last;
+  return resolved;
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A file that is appended to: kept open long after it was first flushed, or opened for writing
+// again and again. It goes native, and its shape with it, so that it is never drained piece by
+// piece (appended=native; design.md 4.1 point 6). No thread looks at the clock: the program's own
+// writes and flushes do.
+#include "restart/base/log.hpp"
+#include "restart/format/masked_name.hpp"
+#include "vol/capture/staged_file.hpp"
+
+namespace mcr::vol {
+
+void StagedFile::note_flush() {
+  if (native_from_ns_ != 0 || part_.settings->text("appended") != "native") return;
+  native_from_ns_ = monotonic_ns() + part_.settings->milliseconds("open_max") * 1'000'000;
+}
+
+bool StagedFile::is_appended() const {
+  return native_from_ns_ != 0 && !native_ && monotonic_ns() >= native_from_ns_;
+}
+
+Result<void> StagedFile::go_on_as_appended() {
+  const restart::LaunchDirectory& directory = part_.stage->directory;
+  bool is_first = false;
+  for (const std::string& name : part_.begin.masked_names) {
+    const std::string shape = restart::pattern_of(name);
+    is_first |= !directory.is_marked_native(shape);
+    (void)directory.mark_native(shape).has_value();
+  }
+  if (is_first) {
+    restart::log_warning_once("appended",
+                              part_.begin.path +
+                                  " is appended to, so files of its shape are native from now on; "
+                                  "appended=capture captures them");
+  }
+  MCR_TRY(spill(nullptr));
+  // What was flushed lies at the path natively.
+  return native_from_ns_ != 0 ? take_path() : Result<void>();
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/capture/staged_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "restart/base/lock.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/spare_numbers.hpp"
+#include "restart/base/system.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "vol/capture/publish.hpp"
+#include "vol/capture/unfinished_part.hpp"
+#include "vol/process/job_end.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+constinit thread_local int creates = 0;
+
+struct Table {
+  std::mutex mutex;
+  std::map<FileIdentity, std::weak_ptr<StagedFile>> files;
+};
+Table& table() {
+  static Table& table = *new Table;  // never destroyed: files end after static destructors
+  return table;
+}
+
+// The stub that lies where the part goes; nothing where that is another file.
+std::optional<restart::Stub> stub_in(const restart::File& file) {
+  if (!restart::is_stub_file(file)) return std::nullopt;
+  auto stub = restart::read_stub_file(file);
+  return stub ? std::optional(std::move(*stub)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
+  struct stat status {};
+  if (restart::system_calls().fstat(descriptor, &status) != 0)
+    return restart::system_error("cannot look at", name);
+  return FileIdentity(status);
+}
+
+std::optional<restart::File> home_of(const StagedPart& part) {
+  const restart::PartBegin& begin = part.begin;
+  auto home = restart::open_same_directory(restart::parent_of(begin.path),
+                                           {begin.directory_device, begin.directory_inode});
+  if (!home ||
+      !restart::is_still_named(part.at_path, home->descriptor(), restart::name_of(begin.path)))
+    return std::nullopt;
+  return *std::move(home);
+}
+
+CreateScope::CreateScope() { ++creates; }
+CreateScope::~CreateScope() { --creates; }
+bool CreateScope::is_open() { return creates > 0; }
+
+Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) {
+  const restart::Launcher& launcher = plan.stage->launcher;
+  StagedPart part;
+  part.stage = plan.stage;
+  part.settings = plan.settings;
+  part.at_path = MCR_TRY(plan.place.status ? plan.place.open(O_RDWR | O_NOFOLLOW)
+                                           : plan.place.open(O_RDWR | O_CREAT | O_EXCL, 0666));
+  const struct stat status = MCR_TRY(part.at_path.status());
+  part.identity = FileIdentity(status);
+  restart::PartBegin& begin = part.begin;
+  if (!plan.place.status) begin.file_inode = status.st_ino;
+  std::optional<restart::Stub> old;
+  if (plan.place.status) {
+    old = stub_in(part.at_path);
+    begin.replaced = old ? restart::Replaced::stub : restart::Replaced::native_file;
+    if (old) begin.replaced_part = old->part;
+  }
+  begin.path_as_passed = plan.path_as_passed;
+  begin.path = plan.place.path;
+  begin.directory_device = plan.place.directory_status.st_dev;
+  begin.directory_inode = plan.place.directory_status.st_ino;
+  begin.rank = launcher.rank;
+  begin.rank_count = launcher.rank_count;
+  begin.local_rank_count = launcher.local_rank_count;
+  begin.node = launcher.node;
+  begin.launch = *launcher.launch;
+  begin.masked_names = plan.masked_names;
+  begin.sequence = Process::get().next_sequence(begin.path, [&] {
+    // A launcher may start several programs in turn in each rank: the count goes on where the one
+    // before left it.
+    const bool goes_on = old && old->launch == begin.launch && old->path == begin.path;
+    const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
+    auto& earlier = plan.stage->earlier;
+    return earlier ? std::max(next, earlier->next_sequence(plan.stage->directory, begin,
+                                                           plan.settings->text("container_dir")))
+                   : next;
+  });
+  begin.presence = plan.stage->presence.name;
+  begin.mode = status.st_mode & 0777;
+  begin.begin_ns = realtime_ns();
+  begin.settings = plan.settings->changed();
+  part.durable = plan.settings->text("close") == "durable";
+  part.image.reserve(restart::max_content_bytes);  // want of memory shows now, not in a write
+  plan.stage->has_created = true;
+  auto file = in_table(std::move(part));
+  file->room_ = plan.room;
+  return file;
+}
+
+std::shared_ptr<StagedFile> StagedFile::find(FileIdentity identity) {
+  const std::lock_guard lock(table().mutex);
+  const auto found = table().files.find(identity);
+  return found == table().files.end() ? nullptr : found->second.lock();
+}
+
+std::shared_ptr<StagedFile> StagedFile::in_table(StagedPart part) {
+  const std::shared_ptr<StagedFile> file(new StagedFile(std::move(part)));
+  const std::lock_guard lock(table().mutex);
+  table().files[file->part_.identity] = file;
+  return file;
+}
+
+void StagedFile::leave_table() {
+  const std::lock_guard lock(table().mutex);
+  std::erase_if(table().files, [&](const auto& entry) {
+    const auto file = entry.second.lock();
+    return file == nullptr || file.get() == this;
+  });
+}
+
+void StagedFile::move_in_table(FileIdentity identity) {
+  const std::lock_guard lock(table().mutex);
+  table().files.erase(part_.identity);
+  part_.identity = identity;
+  table().files[identity] = shared_from_this();
+}
+
+StagedFile::~StagedFile() { leave_table(); }
+
+// From now on the stage has the bytes, and a journal says whose they are.
+Result<void> StagedFile::begin_in_stage() {
+  if (part_.is_begun()) return {};
+  const restart::LaunchDirectory& directory = part_.stage->directory;
+  auto made = MCR_TRY(directory.create_part(part_.stage->launcher.rank));
+  UnfinishedPart unfinished(directory, made.part);
+  // In the stage a file takes two descriptors more than natively. The program can open as many as it
+  // could without us as long as the upper half of what it may have is its own.
+  if (restart::are_numbers_few(made.bytes.descriptor())) {
+    return Error{Cause::system,
+                 "half of the file descriptors that this process may have are in use; "
+                 "ulimit -n gives more",
+                 EMFILE};
+  }
+  part_.begin.part = made.part;
+  MCR_TRY(made.bytes.write_at(0, part_.image));
+  WrittenRanges written;
+  written.add(0, part_.image.size());
+  restart::File journal = MCR_TRY(directory.begin(part_.begin));
+  // Nothing can fail from here on, memory included: the part is in one place or in the other.
+  part_.journal = std::move(journal);
+  part_.bytes = std::move(made.bytes);
+  part_.stale_bytes = made.reused_bytes;
+  part_.written = std::move(written);
+  part_.image = Bytes();
+  unfinished.keep();
+  return {};
+}
+
+Result<void> StagedFile::read(std::uint64_t offset, MutableByteSpan out) {
+  if (native_) return native_->read(offset, out);
+  const std::uint64_t end = std::min<std::uint64_t>(part_.size, offset + out.size());
+  const auto there = static_cast<std::size_t>(end > offset ? end - offset : 0);
+  if (!part_.is_begun()) {
+    const auto from = ByteSpan(part_.image).subspan(there == 0 ? 0 : offset, there);
+    std::copy(from.begin(), from.end(), out.begin());
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(there), out.end(), std::byte{0});
+    return {};
+  }
+  const std::size_t got = MCR_TRY(part_.bytes.read_some_at(offset, out.first(there)));
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(got), out.end(), std::byte{0});
+  if (offset >= part_.stale_bytes) return {};
+  part_.written.for_gaps(offset, std::min(end, part_.stale_bytes),
+                         [&](std::uint64_t begin, std::uint64_t gap_end) {
+                           std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(begin - offset),
+                                       gap_end - begin, std::byte{0});
+                           return true;
+                         });
+  return {};
+}
+
+Result<void> StagedFile::write(std::uint64_t offset, ByteSpan data) {
+  wrote_ = true;
+  const bool failed_before = std::exchange(failed_, true);  // also where it throws
+  MCR_TRY(write_somewhere(offset, data));
+  failed_ = failed_before;
+  return {};
+}
+
+Result<void> StagedFile::write_somewhere(std::uint64_t offset, ByteSpan data) {
+  const std::uint64_t end = offset + data.size();
+  if (!native_ && !part_.is_begun() && end <= restart::max_content_bytes) {
+    if (part_.image.size() < end) part_.image.resize(static_cast<std::size_t>(end));
+    std::copy(data.begin(), data.end(), part_.image.begin() + static_cast<std::ptrdiff_t>(offset));
+    part_.size = part_.image.size();
+    return {};
+  }
+  if (is_appended()) MCR_TRY(go_on_as_appended());
+  if (!native_ && end > room_) MCR_TRY(spill("the stage is full"));
+  if (!native_) {
+    if (const auto begun = begin_in_stage(); !begun) MCR_TRY(spill(begun.error().message.c_str()));
+  }
+  if (native_) return native_->write(offset, data);
+  const auto written = part_.bytes.write_at(offset, data);
+  if (!written) {
+    MCR_TRY(spill(written.error().message.c_str()));
+    return native_->write(offset, data);
+  }
+  part_.written.add(offset, end);
+  part_.size = std::max<std::uint64_t>(part_.size, end);
+  return {};
+}
+
+Result<void> StagedFile::truncate(std::uint64_t size) {
+  if (!native_ && !part_.is_begun() && size <= restart::max_content_bytes) {
+    part_.image.resize(static_cast<std::size_t>(size));
+    part_.size = size;
+    return {};
+  }
+  if (!native_) {
+    if (const auto begun = begin_in_stage(); !begun) MCR_TRY(spill(begun.error().message.c_str()));
+  }
+  if (native_) return native_->truncate(size);
+  if (size < part_.size) {
+    // The bytes behind the new end stay where they are until publish, and must not come back.
+    part_.stale_bytes = std::max(part_.stale_bytes, part_.size);
+    part_.written.cut(size);
+  }
+  part_.size = size;
+  return {};
+}
+
+Result<void> StagedFile::flush() {
+  if (native_) return take_path();
+  if (!wrote_ || is_inherited_from_living()) return {};
+  if (is_appended()) return go_on_as_appended();
+  if (begin_in_stage() && publish_provisionally(part_)) {
+    note_flush();
+    return {};
+  }
+  MCR_TRY(spill("it cannot be published there"));
+  return take_path();
+}
+
+// What the failed create would have replaced stays, and nothing of it is published.
+Result<void> StagedFile::discard() {
+  leave_table();
+  if (const auto home = native_temporary_.empty() ? std::nullopt : home_of(part_)) {
+    restart::system_calls().unlinkat(home->descriptor(), native_temporary_.c_str(), 0);
+  }
+  if (part_.is_begun() || part_.journal_rests)
+    (void)part_.stage->directory.drop(part_.begin.part).has_value();
+  return {};
+}
+
+Result<void> StagedFile::finish() {
+  if (is_inherited_from_living()) {
+    leave_table();
+    return {};
+  }
+  if (CreateScope::is_open()) return discard();
+  if (!native_ && failed_ && part_.begin.replaced != restart::Replaced::nothing) {
+    MCR_TRY(discard());
+    return Error{Cause::system,
+                 part_.begin.path + " could not be written; what lay there before stays", ENOMEM};
+  }
+  if (!native_ && !wrote_) {
+    // Created and closed without a byte (HDF5 could not lock it): an empty file, as native leaves
+    // it.
+    leave_table();
+    return {};
+  }
+  if (!native_) {
+    const auto done = publish(part_);
+    if (done) {
+      leave_table();
+      if (!part_.durable) return {};
+      unlock_published(part_);  // or the leader could not read them
+      if (!wait_until_durable(*part_.stage, part_.begin.part)) {
+        restart::log_warning_once("durable",
+                                  part_.begin.path +
+                                      " is safe against the death of any process, but not "
+                                      "yet in storage");
+      }
+      return {};
+    }
+    MCR_TRY(spill(done.error().message.c_str()));
+  }
+  return finish_native();
+}
+
+// True in a fork's child whose parent, who began the part, lives: the part is the parent's to
+// publish.
+bool StagedFile::is_inherited_from_living() const {
+  if (Process::get().is_owner()) return false;
+  const auto presence = restart::File::open(part_.stage->directory.descriptor(),
+                                            "ranks/" + part_.begin.presence, O_RDONLY);
+  return presence && !restart::try_lock(*presence, restart::LockKind::shared).value_or(true);
+}
+
+}  // namespace mcr::vol

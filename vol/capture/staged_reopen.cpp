@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A published part that is written again.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "vol/capture/publish.hpp"
+#include "vol/capture/spill.hpp"
+#include "vol/capture/staged_file.hpp"
+#include "vol/capture/stub_source.hpp"
+#include "vol/capture/unfinished_part.hpp"
+#include "vol/process/info_string.hpp"
+#include "vol/process/leader_start.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+// A copied stub names the original's part: what is written into the copy must reach neither the
+// original nor the directory of its containers, which may go while the copy stays.
+bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::string& own_launch) {
+  if (place.path == stub.path) return false;
+  // Carried elsewhere, by `cp -r` or `mv`, and perhaps its containers with it: new ones would go to
+  // where the writer left it.
+  struct stat home {};
+  const bool is_home = ::stat(restart::parent_of(stub.path).c_str(), &home) == 0 &&
+                       FileIdentity(home) == FileIdentity(place.directory_status);
+  if (!is_home && stub.launch != own_launch) return true;
+  const auto original =
+      restart::File::open(AT_FDCWD, stub.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!original || !restart::is_stub_file(*original)) return false;
+  const auto status = original->status();
+  const bool is_same_file =
+      status && place.status && FileIdentity(*status) == FileIdentity(*place.status);
+  const auto there = restart::read_stub_file(*original);
+  return !is_same_file && there && there->part == stub.part;
+}
+
+// The container of what is written goes where the stub's names lead. A stub that this program has not
+// made may say anything: only above its own place, and with the program's own setting.
+bool leads_above(const restart::Stub& stub, const ResolvedPath& place,
+                 std::string_view container_dir) {
+  if (stub.container_directory != container_dir) return false;
+  return std::all_of(
+      stub.masked_names.begin(), stub.masked_names.end(), [&](const std::string& masked_name) {
+        const std::string base =
+            restart::container_name(masked_name, container_dir, stub.launch, stub.sequence).base;
+        return base == "/" || base == place.directory || place.directory.starts_with(base + "/");
+      });
+}
+
+// Whether the part itself is to be written, and no copy of it. A rank that opens its own file again
+// gets a new part: a copy of its stub, which nobody can see from here, names the old one and must go
+// on giving what was copied. In a file that ranks write in turn that would be a copy of it each
+// turn; and where the file has other names than this one, all of them show what is written.
+bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
+                  const std::string& path, const struct stat& status) {
+  return stub.rank != launcher.rank ||
+         (status.st_nlink > 1 && !restart::our_link_to(stub, path, status));
+}
+
+}  // namespace
+
+// This launch's part, and still published: taken back, no byte is copied.
+Result<bool> StagedFile::withdraw(const restart::Stub& stub, StagedPart& part) {
+  const restart::LaunchDirectory& directory = part.stage->directory;
+  if (stub.launch_directory != directory.path()) return false;
+  auto withdrawn = MCR_TRY(directory.withdraw(stub.part));
+  if (!withdrawn) return false;
+  part.begin = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part)).begin;
+  part.begin.replaced = restart::Replaced::nothing;  // its own stub lies there already
+  part.bytes = std::move(withdrawn->bytes);
+  part.journal = std::move(withdrawn->journal);
+  part.size = withdrawn->publish.size;
+  part.written.add(0, part.size);
+  part.has_stub = true;
+  return true;
+}
+
+// A new part of the same generation, which replaces the old one at publish.
+Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& place,
+                               StagedPart& part) {
+  const restart::LaunchDirectory& directory = part.stage->directory;
+  const restart::Launcher& launcher = part.stage->launcher;
+  const auto source = MCR_TRY(open_source(stub, place.path));
+  auto made = MCR_TRY(directory.create_part(launcher.rank));
+  UnfinishedPart unfinished(directory, made.part);
+  part.bytes = std::move(made.bytes);
+  part.stale_bytes = made.reused_bytes;
+  part.size = source->size();
+  MCR_TRY(copy_source(*source, part.bytes));
+  part.written.add(0, part.size);
+  restart::PartBegin& begin = part.begin;
+  begin.part = made.part;
+  begin.path_as_passed = place.path;
+  begin.path = place.path;
+  begin.directory_device = place.directory_status.st_dev;
+  begin.directory_inode = place.directory_status.st_ino;
+  begin.rank = stub.rank;
+  begin.rank_count = stub.rank_count;
+  begin.local_rank_count = launcher.local_rank_count;
+  begin.node = launcher.node;
+  begin.launch = stub.launch;
+  begin.sequence = stub.sequence;
+  begin.masked_names = stub.masked_names;
+  begin.presence = part.stage->presence.name;
+  begin.replaced = restart::Replaced::stub;
+  begin.replaced_part = stub.part;
+  begin.mode = place.status ? place.status->st_mode & 0777 : 0600;
+  begin.begin_ns = realtime_ns();
+  begin.settings = part.settings->changed();
+  part.journal = MCR_TRY(directory.begin(begin));
+  unfinished.keep();
+  return {};
+}
+
+Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub,
+                                                       const std::string& path,
+                                                       restart::File at_path) {
+  Process& process = Process::get();
+  const ResolvedPath place = MCR_TRY(resolve_path(path));
+  StagedPart part;
+  part.settings = MCR_TRY(settings_at(place.path));
+  const restart::Launcher launcher = process.launcher(*part.settings);
+  if (!launcher.launch || !Process::is_owner())
+    return Error{Cause::system, "it belongs to no launch", EPERM};
+  if (is_copy(stub, place, *launcher.launch))
+    return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
+  if (!leads_above(stub, place, part.settings->text("container_dir")))
+    return Error{Cause::system, "its stub names a place that is not above it", EXDEV};
+  part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
+  ensure_leader(*part.stage, LeaderLook::seldom);
+  const struct stat status = MCR_TRY(at_path.status());
+  part.identity = FileIdentity(status);
+  part.durable = part.settings->text("close") == "durable";
+  if (!is_handed_on(stub, launcher, place.path, status) || !MCR_TRY(withdraw(stub, part)))
+    MCR_TRY(amend(stub, place, part));
+  part.at_path = std::move(at_path);
+  auto file = in_table(std::move(part));
+  file->wrote_ = true;
+  // Opened again and again to append: never drained piece by piece, but native from now on.
+  const bool again = stub.launch == *launcher.launch && process.has_reopened(place.path);
+  if (again && file->part_.settings->text("appended") == "native")
+    MCR_TRY(file->go_on_as_appended());
+  return file;
+}
+
+}  // namespace mcr::vol

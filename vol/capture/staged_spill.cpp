@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A part that leaves the stage while it is written: native from now on.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/sets/native_members.hpp"
+#include "restart/sets/stub_links.hpp"
+#include "vol/capture/publish.hpp"
+#include "vol/capture/replaced_member.hpp"
+#include "vol/capture/spill.hpp"
+#include "vol/capture/staged_file.hpp"
+
+namespace mcr::vol {
+
+Result<void> StagedFile::copy_to(const restart::File& target) {
+  if (!part_.is_begun()) {
+    MCR_TRY(target.write_at(0, part_.image));
+    return target.truncate(part_.size);
+  }
+  for (const auto& range : part_.written.ranges()) {
+    const std::uint64_t end = std::min(range.end, part_.size);
+    if (range.begin < end) MCR_TRY(copy_bytes(part_.bytes, target, range.begin, end));
+  }
+  return target.truncate(part_.size);
+}
+
+Result<void> StagedFile::spill(const char* why) {
+  if (native_) return {};
+  if (why != nullptr) {
+    restart::log_debug(part_.begin.path, " leaves the stage: ", why);
+    restart::log_warning_once("spill", part_.begin.path + " is written natively: " + why);
+  }
+  // Also where the stage has never heard of it: its names must be its own, and it still counts as a
+  // part of its set.
+  if (!part_.is_begun()) part_.begin.part = MCR_TRY(restart::PartId::random());
+  restart::File target;
+  FileIdentity identity = part_.identity;
+  const auto home =
+      part_.begin.replaced == restart::Replaced::nothing ? std::nullopt : home_of(part_);
+  if (!home) {
+    // In place of the stub, whose descriptors stay good, or where the program has moved what would have
+    // been replaced. Our link to a stub must not hold a file that is the program's own.
+    const auto status = part_.at_path.status();
+    const bool is_moved = part_.begin.replaced != restart::Replaced::nothing;
+    if (status && part_.has_stub)
+      restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
+    if (status && is_moved && part_.begin.replaced_part)
+      restart::unlink_stub(containers_of(part_), *part_.begin.replaced_part, *status);
+    MCR_TRY(part_.at_path.truncate(0));
+    if (auto copied = copy_to(part_.at_path); !copied) {
+      // Storage refuses what native HDF5 would have written too. The stub comes back, for what is
+      // staged.
+      const Bytes stub = restart::write_stub(stub_of(part_));
+      if (part_.at_path.truncate(0) && part_.has_stub && part_.at_path.write_at(0, stub))
+        (void)part_.at_path.truncate(stub.size()).has_value();
+      return copied;
+    }
+    target = std::move(part_.at_path);
+    is_noted_ = note_native(part_, identity.inode);
+  } else {
+    auto [file, name] = MCR_TRY(temporary_in(*home, part_.begin.part.text()));
+    if (auto copied = copy_to(file); !copied) {
+      restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
+      return copied;
+    }
+    keep_attributes(part_.at_path, file);
+    native_temporary_ = std::move(name);
+    target = std::move(file);
+    identity = MCR_TRY(identity_of(target.descriptor(), target.name()));
+  }
+  native_.emplace(std::move(target), part_.identity, part_.size, true);
+  if (!part_.is_begun()) {
+    if (auto journal = part_.stage->directory.begin(part_.begin)) {
+      part_.journal = std::move(*journal);
+    }
+    part_.image = Bytes();
+  }
+  // The journal says so before the bytes go: a dead writer's part would be looked for there.
+  restart::PartPublish record;
+  record.size = part_.size;
+  record.publish_ns = realtime_ns();
+  record.provisional = true;
+  record.native = restart::PartPublish::NativeFile{identity.device, identity.inode};
+  tell_stage(record);
+  if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
+  // One descriptor from now on, as natively. That we live is for our presence to say.
+  part_.journal_rests = part_.is_begun();
+  part_.bytes = restart::File();
+  part_.journal = restart::File();
+  return {};
+}
+
+Result<void> StagedFile::take_path() {
+  if (native_temporary_.empty()) return {};
+  // First whose file it will be, and what it replaces out of the way; a crash here leaves a note
+  // about nothing, or the old file with a second name.
+  if (const auto own = identity_of(native_->descriptor(), part_.begin.path))
+    is_noted_ = note_native(part_, own->inode);
+  const std::string& path = part_.begin.path;
+  const restart::File home = MCR_TRY(restart::open_same_directory(
+      restart::parent_of(path), {part_.begin.directory_device, part_.begin.directory_inode}));
+  keep_replaced_member(home, path, part_.settings->text("container_dir"));
+  if (restart::system_calls().renameat(home.descriptor(), native_temporary_.c_str(),
+                                       home.descriptor(), restart::name_of(path).c_str()) != 0) {
+    return restart::system_error("cannot rename", native_temporary_);
+  }
+  native_temporary_.clear();
+  // Who opens the path from now on finds the new file there.
+  const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
+  move_in_table(identity);
+  return {};
+}
+
+Result<void> StagedFile::make_native() {
+  MCR_TRY(spill(nullptr));
+  return take_path();
+}
+
+Result<void> StagedFile::finish_native() {
+  MCR_TRY(take_path());
+  // It still counts as a part of its set.
+  restart::PartPublish record;
+  record.size = native_->size();
+  record.publish_ns = realtime_ns();
+  if (const auto identity = identity_of(native_->descriptor(), part_.begin.path)) {
+    record.native = restart::PartPublish::NativeFile{identity->device, identity->inode};
+  }
+  struct stat status {};
+  if (is_noted_ && restart::system_calls().fstat(native_->descriptor(), &status) == 0)
+    restart::complete_note(containers_of(part_), status);
+  leave_table();
+  auto closed = native_->close();
+  tell_stage(record);  // last: its journal may need the descriptor that became free
+  return closed;
+}
+
+void StagedFile::tell_stage(const restart::PartPublish& record) {
+  if (part_.journal_rests) {
+    if (auto journal = part_.stage->directory.open_journal(part_.begin.part))
+      part_.journal = std::move(*journal);
+  }
+  if (!part_.is_begun()) return;
+  (void)part_.stage->directory.publish(part_.begin.part, part_.journal, record).has_value();
+}
+
+}  // namespace mcr::vol

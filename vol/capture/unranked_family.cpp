@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/capture/unranked_family.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "restart/stage/shape_marks.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+/// A program that gives its files random names has ever new families.
+constexpr std::size_t most_families = 64;
+
+struct Known {
+  std::mutex mutex;
+  std::map<std::string, bool> families;  ///< told to the others
+};
+Known& known() {
+  static Known& known = *new Known;  // never destroyed: files end after static destructors
+  return known;
+}
+
+}  // namespace
+
+bool is_unranked(const std::string& family) {
+  const std::lock_guard lock(known().mutex);
+  return known().families.contains(family);
+}
+
+void note_unranked(const std::string& family, const restart::Settings& settings,
+                   const restart::Launcher& launcher) {
+  if (!launcher.launch) return;
+  const std::lock_guard lock(known().mutex);
+  auto& families = known().families;
+  if (families.size() >= most_families && !families.contains(family)) return;
+  bool& is_told = families[family];
+  if (is_told) return;
+  // A rank that captures nothing leaves no trace in the stage but where others have begun.
+  is_told = restart::mark_native_where_begun(std::string(settings.text("stage")), launcher.node,
+                                             *launcher.launch, family);
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/capture/written_in_turns.hpp"
+
+#include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/format/masked_name.hpp"
+#include "vol/process/info_string.hpp"
+#include "vol/process/process.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+using State = restart::LaunchDirectory::State;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The file's name as a glob: its rank as {part}, its other numbers as *.
+std::string glob_for(std::string_view masked_name) {
+  masked_name.remove_prefix(masked_name.rfind('/') + 1);
+  std::string glob;
+  for (std::size_t i = 0; i < masked_name.size();) {
+    if (masked_name[i] == '{') {
+      glob += "{part}";
+      i = std::min(masked_name.find('}', i), masked_name.size() - 1) + 1;
+    } else if (is_digit(masked_name[i]) && masked_name.find('{', i) != std::string_view::npos) {
+      glob += '*';  // behind the rank it is most likely the extension's
+      while (i < masked_name.size() && is_digit(masked_name[i])) ++i;
+    } else {
+      glob += masked_name[i++];
+    }
+  }
+  return glob;
+}
+
+}  // namespace
+
+bool is_of_other_rank(const restart::Stub& stub, const restart::Launcher& launcher) {
+  if (!launcher.launch || stub.launch != *launcher.launch || stub.rank == launcher.rank)
+    return false;
+  return stub.masked_names.empty() || stub.masked_names.front().find("{part}") == std::string::npos;
+}
+
+bool goes_on_natively(const restart::Stub& stub, const std::string& path) {
+  Process& process = Process::get();
+  const auto settings = settings_at(path);
+  if (!settings) return false;
+  const restart::Launcher launcher = process.launcher(**settings);
+  if (!is_of_other_rank(stub, launcher)) return false;
+  const auto stage = process.job_stage(**settings, launcher);
+  if (!stage) return true;
+  const restart::LaunchDirectory& there = (*stage)->directory;
+  if (there.path() == stub.launch_directory && there.is_in(State::published, stub.part))
+    return false;
+  for (const std::string& name : stub.masked_names) {
+    (void)there.mark_native(restart::pattern_of(name)).has_value();
+  }
+  // The files of one step are treated alike, also where the number of one is no rank's.
+  (void)there.mark_native(restart::pattern_of(stub.path)).has_value();
+  return true;
+}
+
+void tell_how_to_capture(const restart::Stub& stub, const std::string& path) {
+  const std::string name = stub.masked_names.empty() ? path : stub.masked_names.front();
+  restart::log_warning_once(
+      "turns", path + " is written by several ranks in turn, so it is native from now on; files=" +
+                   glob_for(name) + " captures such files");
+}
+
+}  // namespace mcr::vol

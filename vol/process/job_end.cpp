@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/process/job_end.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <string_view>
+
+#include "restart/base/counted.hpp"
+#include "restart/base/file.hpp"
+#include "restart/base/lock.hpp"
+#include "restart/base/log.hpp"
+#include "restart/stage/leader_files.hpp"
+#include "vol/process/info_string.hpp"
+#include "vol/process/leader_start.hpp"
+#include "vol/process/stub_handover.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+using State = restart::LaunchDirectory::State;
+
+void pause_ms(std::uint64_t ms) {
+  const timespec pause{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
+  nanosleep(&pause, nullptr);
+}
+
+// Until `done`, asked ever more seldom, so that little is waited beyond what had to be; false at
+// the bound. A leader that died meanwhile is replaced.
+template <typename Done>
+bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
+  const std::uint64_t begin = monotonic_ns();
+  while (!done()) {
+    const std::uint64_t waited_ms = (monotonic_ns() - begin) / 1'000'000;
+    if (waited_ms >= limit_ms) return false;
+    if (!ensure_leader(stage, LeaderLook::seldom)) return false;
+    pause_ms(std::clamp<std::uint64_t>(waited_ms / 10, 1, 50));
+  }
+  return true;
+}
+
+bool is_lowest_rank(const JobStage& stage) {
+  const auto presences = stage.directory.presences();
+  if (!presences) return false;
+  return std::none_of(presences->begin(), presences->end(), [&](const auto& other) {
+    return other.rank < stage.launcher.rank ||
+           (other.rank == stage.launcher.rank && other.name < stage.presence.name);
+  });
+}
+
+// key=value lines, left by the leader after each commit.
+std::string_view value_of(std::string_view summary, std::string_view key) {
+  while (!summary.empty()) {
+    const std::string_view line = summary.substr(0, summary.find('\n'));
+    summary.remove_prefix(std::min(summary.size(), line.size() + 1));
+    if (!line.starts_with(key) || line.size() == key.size() || line[key.size()] != '=') continue;
+    return line.substr(key.size() + 1);
+  }
+  return {};
+}
+
+std::uint64_t total(std::string_view summary, std::string_view key) {
+  const std::string_view text = value_of(summary, key);
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string decimal(double value, const char* unit) {
+  std::array<char, 64> buffer;
+  std::snprintf(buffer.data(), buffer.size(), "%.*f%s", value < 10 ? 1 : 0, value, unit);
+  return buffer.data();
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> units = {" B", " kB", " MB", " GB", " TB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? std::to_string(bytes) + units[0] : decimal(value, units[unit]);
+}
+
+std::string summary_of(const JobStage& stage) {
+  const auto content = restart::read_file(stage.directory.descriptor(),
+                                          restart::leader_files::summary_name, 1 << 16);
+  return content ? std::string(as_text(*content)) : std::string();
+}
+
+/// Of all ranks of the node, as `mcr status` shows it.
+std::size_t uncommitted_on_node(const JobStage& stage) {
+  return stage.directory.uncommitted().value_or(stage.published.size());
+}
+
+void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
+  const std::string summary = summary_of(stage);
+  const std::uint64_t sets = total(summary, "sets");
+  const std::uint64_t parts = total(summary, "parts");
+  const std::uint64_t raw = total(summary, "raw_bytes");
+  const std::uint64_t stored = total(summary, "stored_bytes");
+  if (sets == 0) return;
+  std::array<char, 32> waited;
+  std::snprintf(waited.data(), waited.size(), "%.2f", static_cast<double>(waited_ns) / 1e9);
+  // "in all" where not all sets have the same number: late parts, files that went native.
+  const bool is_even = parts % sets == 0;
+  const std::uint64_t shown = is_even ? parts / sets : parts;
+  std::string line = restart::counted(sets, "set") + (is_even ? " of " : ", ") +
+                     restart::counted(shown, "part") + (is_even ? ", " : " in all, ") +
+                     size_text(raw) + " → " + size_text(stored);
+  if (stored > 0)
+    line += " (" + decimal(static_cast<double>(raw) / static_cast<double>(stored), "×") + ")";
+  line += std::string(", ranks waited ") + waited.data() + " s each, ";
+  const std::size_t left = uncommitted_on_node(stage);
+  const std::uint64_t astray = total(summary, "astray");
+  line += left > 0 ? std::to_string(left) + " not committed yet"
+          : astray > 0
+              ? "committed, but files of " + restart::counted(astray, "part") + " were not found"
+              : "all committed";
+  restart::log_summary(line);
+}
+
+/// Else a job would stand still without a word, because its storage is full. The reason itself: the
+/// leader's log goes with the launch, as soon as there is room.
+void tell_of_wait(const JobStage& stage) {
+  const std::string summary = summary_of(stage);
+  const std::string_view why = value_of(summary, "last_failure");
+  restart::log_warning(
+      "the storage refuses checkpoint files: the job's end waits for it, for at most " +
+      std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=)" + (why.empty() ? "" : ": ") +
+      std::string(why));
+}
+
+/// Files that were renamed before their commit, and that nothing led the leader to.
+void tell_of_astray_files(const JobStage& stage) {
+  const std::string summary = summary_of(stage);
+  const std::uint64_t astray = total(summary, "astray");
+  if (astray == 0) return;
+  restart::log_warning(
+      restart::counted(astray, "checkpoint file") +
+      " were renamed or removed before their commit and were not found. Their data "
+      "is in " +
+      std::string(value_of(summary, "astray_in")) +
+      "; where a renamed file does not open, `mcr recover DIR` leads it there, DIR "
+      "being a directory above both");
+}
+
+/// Files that are plain ones again are none that the program asked for.
+void tell_of_native_files(JobStage& stage) {
+  if (total(summary_of(stage), "failed_commits") == 0) return;
+  // Storage that had no room for a moment is forgiven. The leader says a moment later what became of
+  // the files.
+  constexpr std::uint64_t moment_ms = 300;
+  const bool are_native = wait_until(stage, moment_ms, [&] {
+    return stage.directory.notice().commit_failed || total(summary_of(stage), "put_back") > 0;
+  });
+  if (!are_native) return;
+  const std::string summary = summary_of(stage);
+  restart::log_warning(
+      "no container could be written, so checkpoint files were written natively: " +
+      std::string(value_of(summary, "last_failure")));
+}
+
+}  // namespace
+
+bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
+  ensure_leader(stage, LeaderLook::now);
+  return wait_until(stage, stage.exit_wait_ms,
+                    [&] { return !stage.directory.is_in(State::published, part); });
+}
+
+void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
+  (void)stage.directory.end_presence(stage.presence, exit_status).has_value();
+  const auto is_pending = [&](const restart::PartId& part) {
+    return stage.directory.is_in(State::published, part);
+  };
+  if (!stage.waits_at_exit && !stage.published.empty()) ensure_leader(stage, LeaderLook::last);
+  hand_over_waiting_stubs(stage);
+  if (stage.waits_at_exit && !stage.published.empty()) {
+    bool told = false;
+    const std::uint64_t begin = monotonic_ns();
+    const bool committed = wait_until(stage, stage.exit_wait_ms, [&] {
+      hand_over_waiting_stubs(stage);
+      // One part at a time: all of 10,000 parts would be asked for twenty times a second.
+      while (!stage.published.empty() && !is_pending(*stage.published.begin()))
+        stage.published.erase(stage.published.begin());
+      if (stage.published.empty()) return true;
+      // Where plain files find the room that a container did not, it takes a moment.
+      const bool stands = monotonic_ns() - begin > 1'000'000'000;
+      if (!told && stands && stage.directory.notice().commit_failed) {
+        told = true;
+        if (is_lowest_rank(stage)) tell_of_wait(stage);
+      }
+      return false;
+    });
+    const std::size_t left = committed ? 0 : uncommitted_on_node(stage);
+    if (left > 0 && stage.directory.claim_report()) {
+      restart::log_warning(restart::counted(left, "checkpoint file") +
+                           " of this node not committed yet, in " + stage.directory.path() +
+                           ": `mcr status` shows what the leader does, `mcr recover` brings what "
+                           "stays there to storage");
+    }
+    if (is_lowest_rank(stage)) {
+      // The others of the node end at the same time; their last parts belong into the line.
+      wait_until(stage, std::min<std::uint64_t>(stage.exit_wait_ms, 5000), [&] {
+        const auto pending = stage.directory.list(State::published);
+        return !pending || pending->empty();
+      });
+      if (!told && committed) tell_of_native_files(stage);
+      tell_of_astray_files(stage);
+      // A tool that changes a stub with the plugin path alone has not asked for mcr.
+      if (stage.has_created || is_named_by_environment()) print_summary(stage, waited_ns);
+    }
+  }
+  // Explicitly: a fork's child may have a copy of the descriptor, and the lock would live with it.
+  restart::unlock(stage.presence.file);
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/process/launch_share.hpp"
+
+#include <optional>
+
+#include "vol/process/leader_start.hpp"
+#include "vol/process/stage_room.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+constexpr std::uint64_t recent_ns = 20'000'000;
+
+class LaunchShare final : public restart::FrameShare {
+ public:
+  LaunchShare(Process::SettingsPointer settings, restart::Launcher launcher)
+      : settings_(std::move(settings)), launcher_(std::move(launcher)) {}
+
+  /// What was shared goes with its leader: one that died is replaced.
+  ~LaunchShare() override {
+    if (stage_ && Process::is_owner() && restart::LaunchDirectory::open(stage_->directory.path()))
+      ensure_leader(*stage_, LeaderLook::last);
+  }
+  LaunchShare(const LaunchShare&) = delete;
+  LaunchShare& operator=(const LaunchShare&) = delete;
+
+  // Opened anew each time: a directory that nobody has entered goes with its leader.
+  const restart::LaunchDirectory* place() override {
+    if (!Process::is_owner()) return nullptr;
+    const std::string path(settings_->text("stage"));
+    auto directory =
+        restart::LaunchDirectory::create(path, launcher_.node, launcher_.launch.value_or(""));
+    if (!directory) return nullptr;
+    if (stage_) {
+      stage_->directory = std::move(*directory);
+    } else {
+      stage_.emplace(restart::LaunchDirectory::Entered{std::move(*directory), {}}, launcher_, path);
+      stage_->settings = settings_->changed();
+    }
+    // Nothing lies in a stage that nobody would clear up.
+    return ensure_leader(*stage_, LeaderLook::now) ? &stage_->directory : nullptr;
+  }
+
+  std::uint64_t room() override {
+    const std::uint64_t now = monotonic_ns();
+    if (asked_ns_ != 0 && now - asked_ns_ < recent_ns) return room_;
+    asked_ns_ = now;
+    const bool is_led = stage_ && Process::is_owner() && ensure_leader(*stage_, LeaderLook::seldom);
+    return room_ = is_led ? stage_room(*stage_, *settings_) : 0;
+  }
+
+ private:
+  Process::SettingsPointer settings_;
+  restart::Launcher launcher_;
+  std::optional<JobStage> stage_;  ///< not entered
+  std::uint64_t asked_ns_ = 0;
+  std::uint64_t room_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<restart::FrameShare> launch_share(const Process::SettingsPointer& settings,
+                                                  const restart::Launcher& launcher) {
+  if (launcher.rank_count <= 1 || launcher.local_rank_count == 1 || !launcher.launch)
+    return nullptr;
+  return std::make_shared<LaunchShare>(settings, launcher);
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/process/leader_start.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "restart/base/counted.hpp"
+#include "restart/base/log.hpp"
+#include "restart/container/shared_frames.hpp"
+#include "vol/binding/host_hdf5.hpp"
+#include "vol/process/info_string.hpp"
+
+extern char** environ;
+
+namespace mcr::vol {
+
+namespace {
+
+using restart::holds_frames;
+using State = restart::LaunchDirectory::State;
+
+constexpr std::uint64_t check_interval_ns = 1'000'000'000;
+/// After so many looks in vain, a second apart, no other leader would help.
+constexpr int most_looks_in_vain = 5;
+constexpr std::uint64_t start_limit_ns = 2'000'000'000;
+
+// The leader is no part of the job: nothing that would load a library into it, make it a rank, or
+// let its own HDF5 look for connectors.
+bool is_passed_on(std::string_view variable) {
+  for (const std::string_view prefix : {"LD_PRELOAD=", "LD_AUDIT=", "HDF5_", "PMI_", "PMIX_",
+                                        "OMPI_", "MPI_", "MPIR_", "HYDI_", "HYDRA_"}) {
+    if (variable.starts_with(prefix)) return false;
+  }
+  return true;
+}
+
+std::string command_path() {
+  const std::string plugin = plugin_file();
+  const auto slash = plugin.rfind('/');
+  return slash == std::string::npos ? std::string()
+                                    : plugin.substr(0, slash + 1) + MCR_COMMAND_FROM_PLUGIN;
+}
+
+struct Start {
+  const char* command;
+  const posix_spawn_file_actions_t* actions;
+  const posix_spawnattr_t* attributes;
+  char* const* words;
+  char* const* environment;
+  int status = 0;  // why it cannot be started
+};
+
+// The process in between has a descriptor table of its own, a copy of ours. All of it is closed before
+// the leader starts: the kernel lets us go on before it has closed what is to be closed at exec, and
+// until then a lock (flock) would outlive the program's close of a file, which HDF5 could then not
+// open again.
+void close_copied_descriptors() {
+  constexpr unsigned first = 3;
+  if (syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
+  // Linux before 5.9.
+  constexpr rlim_t most = 65536;
+  rlimit limit{most, most};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto end = static_cast<int>(std::min(limit.rlim_cur, most));
+  for (int descriptor = first; descriptor < end; ++descriptor) close(descriptor);
+}
+
+int start(void* argument) {
+  Start& what = *static_cast<Start*>(argument);
+  close_copied_descriptors();
+  pid_t started = -1;
+  what.status = posix_spawn(&started, what.command, what.actions, what.attributes, what.words,
+                            what.environment);
+  return 0;
+}
+
+// Starts a program that is nobody's child: the one in between shares our memory as a child of vfork
+// does, does nothing else, and has ended when this returns. No program finds a child that it does not
+// know: the one in between sends no SIGCHLD and is not found by a wait for any child, as no child of
+// clone() is without __WALL.
+int spawn_orphan(Start what) {
+  constexpr std::size_t stack_bytes = 64 * 1024;
+  const auto stack = std::make_unique<std::byte[]>(stack_bytes);
+  const pid_t between = clone(&start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, &what);
+  if (between < 0) return errno;
+  // Bounded: it may have been stopped.
+  const std::uint64_t begin = monotonic_ns();
+  timespec pause{0, 20'000};
+  int ended = 0;
+  while (waitpid(between, &ended, WNOHANG | __WALL) == 0 &&
+         monotonic_ns() - begin < start_limit_ns) {
+    nanosleep(&pause, nullptr);
+    if (pause.tv_nsec < 5'000'000) pause.tv_nsec *= 2;
+  }
+  return what.status;
+}
+
+// 0 where the leader was started. Nobody waits until its program is loaded, which takes longer than
+// many a checkpoint.
+int spawn(const std::string& command, std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::vector<char*> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (is_passed_on(*variable)) environment.push_back(*variable);
+  }
+  environment.push_back(nullptr);
+
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  // A session of its own at once: what ends the job's processes must not end it while it starts.
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
+  }
+  // A handler of the program's must not run in the process in between.
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int status =
+      spawn_orphan({command.c_str(), &actions, &attributes, arguments.data(), environment.data()});
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return status;
+}
+
+}  // namespace
+
+bool ensure_leader(JobStage& stage, LeaderLook look) {
+  const std::uint64_t time = monotonic_ns();
+  const bool is_time =
+      stage.leader_checked_ns == 0 || time - stage.leader_checked_ns >= check_interval_ns;
+  if (look == LeaderLook::seldom && !is_time) return stage.looks_in_vain < most_looks_in_vain;
+  if (is_time) stage.leader_checked_ns = time;
+  if (stage.directory.has_leader()) {
+    stage.looks_in_vain = 0;
+    return true;
+  }
+  if (stage.looks_in_vain >= most_looks_in_vain) return false;
+  if (is_time) ++stage.looks_in_vain;
+  const std::string command = command_path();
+  // Where it cannot be started each rank finds that out at once.
+  const bool is_there = access(command.c_str(), X_OK) == 0;
+  if (is_there && !stage.directory.claim_start() && look != LeaderLook::last) return true;
+  restart::log_debug("starts a leader for ", stage.directory.path());
+  std::vector<std::string> words = {command,
+                                    "leader",
+                                    "--detach",
+                                    "--stage",
+                                    stage.stage,
+                                    "--node",
+                                    stage.launcher.node,
+                                    "--launch",
+                                    stage.launcher.launch.value_or("")};
+  if (!stage.settings.empty()) {
+    words.emplace_back("--settings");
+    words.push_back(stage.settings);
+  }
+  const int status = spawn(command, std::move(words));
+  if (status != 0) {
+    if (is_there) stage.directory.end_start();
+    restart::log_warning_once(
+        "leader", "cannot start " + command + ": " + std::strerror(status) +
+                      "; from now on files are written natively, and `mcr recover` brings to "
+                      "storage what is in " +
+                      stage.directory.path());
+    stage.looks_in_vain = most_looks_in_vain;
+  }
+  return stage.looks_in_vain < most_looks_in_vain;
+}
+
+void adopt_launch(const std::string& stage, const std::string& launch_directory) {
+  const auto directory = restart::LaunchDirectory::open_in(stage, launch_directory);
+  if (!directory) restart::log_debug("adopts nothing: ", directory.error().message);
+  if (!directory || directory->has_leader()) return;
+  const std::string command = command_path();
+  const int status = spawn(
+      command, {command, "leader", "--detach", "--stage", stage, "--adopt", directory->path()});
+  restart::log_debug("starts a leader for ", directory->path(),
+                     ", which has none: ", std::strerror(status));
+}
+
+void adopt_orphans(const std::string& stage) {
+  static constinit std::atomic<bool> looked{false};
+  if (!Process::is_owner() || looked.exchange(true)) return;
+  const auto launches = restart::launch_directories(stage);
+  if (!launches) return;
+  for (const std::string& path : *launches) {
+    const auto directory = restart::LaunchDirectory::open(path);
+    if (!directory) continue;
+    if (directory->has_leader()) {
+      restart::log_debug("leaves ", path, " to its leader");
+      continue;
+    }
+    const auto lives = directory->anybody_lives();
+    if (!lives || *lives) {
+      restart::log_debug("leaves ", path, " to those who live");
+      continue;
+    }
+    const auto parts_in = [&](State state) {
+      const auto parts = directory->list(state);
+      return parts ? parts->size() : 0;
+    };
+    const std::size_t left = parts_in(State::published) + parts_in(State::open);
+    if (left == 0 && !holds_frames(*directory)) continue;
+    if (!directory->claim_start()) continue;  // another rank of ours does it, and says so
+    // A tool that merely reads a stub says nothing that is not about its file.
+    if (left > 0 && is_named_by_environment()) {
+      restart::log_summary(
+          "an earlier job left " + restart::counted(left, "checkpoint file") + " in " + path +
+          ", because its leader was ended before it had brought them to storage; a "
+          "leader does so now");
+    }
+    adopt_launch(stage, path);
+  }
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/process/process.hpp"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <new>
+
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "vol/binding/host_hdf5.hpp"
+#include "vol/process/job_end.hpp"
+#include "vol/process/mpi_world.hpp"
+#include "vol/process/process_exit.hpp"
+#include "vol/process/stub_handover.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+// Storage without a destructor; `made` is set once the object is there.
+alignas(Process) constinit std::byte storage[sizeof(Process)]{};
+constinit std::atomic<Process*> made{nullptr};
+constinit std::mutex making;
+
+// The presence files: a fork's child closes its copies, because a presence counts as alive for as
+// long as any process has it open. Only what may be called in such a child is used.
+struct OpenPresence {
+  std::atomic<int> descriptor_plus_1{0};
+  std::atomic<ino_t> inode{0};
+};
+constexpr std::size_t max_presences = 16;
+constinit OpenPresence open_presences[max_presences]{};
+
+restart::FileIdentity identity_of(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? restart::FileIdentity(status) : restart::FileIdentity();
+}
+
+void note_opened(JobStage& stage) {
+  const int descriptor = stage.presence.file.descriptor();
+  stage.opened_directory = identity_of(stage.directory.descriptor());
+  stage.opened_presence = identity_of(descriptor);
+  for (auto& open : open_presences) {
+    int none = 0;
+    if (!open.descriptor_plus_1.compare_exchange_strong(none, descriptor + 1)) continue;
+    open.inode = stage.opened_presence.inode;
+    return;
+  }
+}
+
+void forget_presence(const JobStage& stage) {
+  for (auto& open : open_presences) {
+    int noted = stage.presence.file.descriptor() + 1;
+    open.descriptor_plus_1.compare_exchange_strong(noted, 0);
+  }
+}
+
+constinit std::atomic<bool> forked{false};
+constinit std::atomic<bool> is_child{false};
+
+void note_fork() { forked = true; }
+
+void become_child() {
+  is_child = true;
+  for (auto& open : open_presences) {
+    const int descriptor = open.descriptor_plus_1.exchange(0) - 1;
+    if (descriptor >= 0 && identity_of(descriptor).inode == open.inode) close(descriptor);
+  }
+}
+
+// A program that becomes a daemon closes every descriptor, ours among them. Their numbers may be its
+// own files' by then: nothing may be written to them, nor may they be closed.
+Result<void> stay_entered(JobStage& stage) {
+  if (!Process::is_owner()) return {};  // a fork's child has closed its presence itself
+  const bool is_open = identity_of(stage.directory.descriptor()) == stage.opened_directory &&
+                       identity_of(stage.presence.file.descriptor()) == stage.opened_presence;
+  if (is_open) return {};
+  forget_presence(stage);
+  (void)stage.presence.file.release();
+  stage.directory.abandon();
+  const restart::Launcher& who = stage.launcher;
+  auto entered = MCR_TRY(restart::LaunchDirectory::enter(
+      stage.stage, who.node, who.launch.value_or(""), who.rank, who.rank_count));
+  stage.directory = std::move(entered.directory);
+  stage.presence = std::move(entered.presence);
+  stage.leader_checked_ns = 0;
+  note_opened(stage);
+  return {};
+}
+
+restart::LogLevel level_of(const restart::Settings& settings) {
+  const std::string_view level = settings.text("log");
+  return level == "quiet"   ? restart::LogLevel::quiet
+         : level == "debug" ? restart::LogLevel::debug
+                            : restart::LogLevel::summary;
+}
+
+// What an administrator wrote for this installation, beside the plugin that was loaded.
+std::string installed_settings() {
+  const std::string plugin = plugin_file();
+  const auto slash = plugin.rfind('/');
+  return slash == std::string::npos ? std::string()
+                                    : plugin.substr(0, slash + 1) + MCR_SETTINGS_FROM_PLUGIN;
+}
+
+std::optional<std::uint32_t> number(const restart::Settings& settings, std::string_view key) {
+  if (!settings.is_set(key)) return std::nullopt;
+  return static_cast<std::uint32_t>(settings.count(key));
+}
+
+}  // namespace
+
+std::uint64_t monotonic_ns() { return restart::clock_ns(CLOCK_MONOTONIC); }
+std::uint64_t realtime_ns() { return restart::clock_ns(CLOCK_REALTIME); }
+
+Process::Process() : pid_(getpid()) {
+  pthread_atfork(&note_fork, nullptr, &become_child);
+  watch_exit();
+}
+
+Process& Process::get() {
+  if (Process* process = made.load(std::memory_order_acquire)) return *process;
+  const std::lock_guard lock(making);
+  if (made.load(std::memory_order_relaxed) == nullptr) made = new (storage) Process;
+  return *made;
+}
+
+Process* Process::if_made() { return made.load(std::memory_order_acquire); }
+
+bool Process::is_owner() { return !is_child; }
+bool Process::has_forked() { return forked; }
+
+Result<Process::SettingsPointer> Process::settings(const std::string& connector_text,
+                                                   const std::string& directory) {
+  const std::lock_guard lock(mutex_);
+  const auto key = std::pair(connector_text, directory);
+  if (const auto known = settings_.find(key); known != settings_.end()) return known->second;
+  std::vector<std::string> warnings;
+  auto loaded =
+      MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
+  for (const std::string& warning : warnings) restart::log_warning_once(warning, warning);
+  restart::set_log_level(level_of(loaded));
+  // A program that makes a directory for each set comes by here with ever new ones.
+  if (settings_.size() > 256) settings_.clear();
+  auto kept = std::make_shared<const restart::Settings>(std::move(loaded));
+  settings_[key] = kept;
+  return kept;
+}
+
+restart::Launcher Process::launcher(const restart::Settings& settings) {
+  std::string key;
+  for (const char* name : {"rank", "ranks", "launch", "node"}) {
+    key += settings.text(name);
+    key += '\n';
+  }
+  const std::lock_guard lock(mutex_);
+  restart::LauncherOverrides overrides;
+  if (const auto known = launchers_.find(key); known != launchers_.end()) {
+    if (!known->second.is_assumed) return known->second;
+    overrides.mpi = mpi_world();  // MPI_Init may come later than the first file
+    if (!overrides.mpi) return known->second;
+  } else {
+    overrides.mpi = mpi_world();
+  }
+  overrides.rank = number(settings, "rank");
+  overrides.rank_count = number(settings, "ranks");
+  overrides.launch = settings.text("launch");
+  overrides.node = settings.text("node");
+  return launchers_[key] = restart::find_launcher(
+             [](const char* name) -> const char* { return std::getenv(name); }, overrides);
+}
+
+Result<JobStage*> Process::job_stage(const restart::Settings& settings,
+                                     const restart::Launcher& launcher) {
+  const std::lock_guard lock(mutex_);
+  const std::string path(settings.text("stage"));
+  const std::string key = path + '\n' + launcher.node + '\n' + launcher.launch.value_or("");
+  if (const auto known = stages_.find(key); known != stages_.end()) {
+    MCR_TRY(stay_entered(*known->second));
+    return known->second.get();
+  }
+  using restart::Entering;
+  Entering how = Entering::waits;
+  if (const auto failed = unusable_.find(key); failed != unusable_.end()) {
+    const auto& [error, since_ns] = failed->second;
+    // Not among several ranks: what this one wrote natively meanwhile the others' leaders would never
+    // hear of, and they would take it for a rank that had nothing to write.
+    const bool may_be_free = error.system_error == EWOULDBLOCK && launcher.rank_count == 1;
+    if (!may_be_free || monotonic_ns() - since_ns < 1'000'000'000) return error;
+    how = Entering::at_once;
+  }
+  auto entered = restart::LaunchDirectory::enter(path, launcher.node, launcher.launch.value_or(""),
+                                                 launcher.rank, launcher.rank_count, how);
+  if (!entered) {
+    unusable_.insert_or_assign(key, Unusable{entered.error(), monotonic_ns()});
+    return entered.error();
+  }
+  unusable_.erase(key);
+  auto stage = std::make_unique<JobStage>(std::move(*entered), launcher, path);
+  stage->settings = settings.changed();
+  stage->exit_wait_ms = settings.milliseconds("exit_wait");
+  stage->waits_at_exit = settings.text("exit") == "wait";
+  if (launcher.rank_count > 1 && !restart::is_child_of_launcher()) stage->earlier.emplace();
+  note_opened(*stage);
+  return (stages_[key] = std::move(stage)).get();
+}
+
+std::uint64_t Process::next_sequence(const std::string& path,
+                                     const std::function<std::uint64_t()>& first) {
+  const std::lock_guard lock(mutex_);
+  const auto known = sequences_.find(path);
+  const std::uint64_t next = known == sequences_.end() ? first() : known->second + 1;
+  return sequences_[path] = next;
+}
+
+void Process::count_native(const std::string& path) {
+  (void)next_sequence(path, [] { return std::uint64_t{0}; });
+}
+
+bool Process::has_stage() {
+  const std::lock_guard lock(mutex_);
+  return !stages_.empty();
+}
+
+bool Process::has_reopened(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return !reopened_.insert(path).second;
+}
+
+void Process::add_published(JobStage& stage, const restart::PartId& part) {
+  const std::lock_guard lock(mutex_);
+  if (stage.published.insert(part).second) captured_parts += 1;
+}
+
+void Process::end_stages() {
+  for (auto& [key, stage] : stages_) {
+    if (stay_entered(*stage)) end_job(*stage, exit_status(), waited_ns);
+    forget_waiting_stubs(*stage);
+    forget_presence(*stage);
+  }
+}
+
+void Process::end() {
+  if (!is_owner()) return;
+  const std::lock_guard lock(mutex_);
+  end_stages();
+  // H5close() and going on: the next capture enters again.
+  stages_.clear();
+  unusable_.clear();
+}
+
+void Process::end_without_hdf5() {
+  // A child of fork is no owner; one of a bare clone() is told by its number.
+  if (!is_owner() || getpid() != pid_) return;
+  // exit() may have been called by a handler of a signal that came while this very thread had it.
+  constexpr std::uint64_t limit_ns = 1'000'000'000;
+  const std::uint64_t begin = monotonic_ns();
+  while (!mutex_.try_lock()) {
+    if (monotonic_ns() - begin > limit_ns) return;
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  const std::lock_guard lock(mutex_, std::adopt_lock);
+  end_stages();  // stages_ stays as it is: threads of the program may still be writing
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one object with a process's state: settings, who we are, our place in the stage. It is made
+// at the first captured create or opened stub and never destroyed, because HDF5 closes files after
+// static destructors have run; so nothing in the plugin has a destructor at exit. A fork's child
+// has the parent's state and must not act on it: is_owner() is false there, and it captures
+// nothing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "restart/base/file_identity.hpp"
+#include "restart/sets/earlier_writings.hpp"
+#include "restart/settings/launcher.hpp"
+#include "restart/settings/settings.hpp"
+#include "restart/stage/stage.hpp"
+
+namespace mcr::vol {
+
+/// Our place in the stage of one launch: entered at the first capture, left when the process ends.
+struct JobStage {
+  JobStage(restart::LaunchDirectory::Entered entered, restart::Launcher who, std::string stage_path)
+      : directory(std::move(entered.directory)),
+        presence(std::move(entered.presence)),
+        launcher(std::move(who)),
+        stage(std::move(stage_path)) {}
+
+  restart::LaunchDirectory directory;
+  restart::LaunchDirectory::Presence presence;
+  restart::FileIdentity opened_directory,
+      opened_presence;  ///< behind their descriptors when they were opened
+  restart::Launcher launcher;
+  std::string stage;
+  std::string settings;  ///< for the leader that we may have to start
+  std::uint64_t exit_wait_ms = 0;
+  bool waits_at_exit = false;
+  bool has_created = false;  ///< a file was created and captured, not only a stub changed
+  /// Where other programs may have run in this rank before: behind a shell or another wrapper.
+  std::optional<restart::EarlierWritings> earlier;
+  std::set<restart::PartId> published;  ///< by us
+  std::uint64_t leader_checked_ns = 0;
+  int looks_in_vain = 0;  ///< for a leader, a second apart, since one was last seen to lead
+  // Answers of the stage that hold for a moment (recent_ns): programs create files in bursts.
+  std::uint64_t asked_ns = 0;
+  std::uint64_t room = 0;
+  std::map<std::string, bool> marked_native;
+  /// Stubs of which no leader has a descriptor yet (stub_handover.hpp), the oldest first.
+  struct WaitingStub {
+    restart::PartId part;
+    restart::File stub;
+    /// Of the stub: the program may have closed the descriptor and used its number.
+    restart::FileIdentity identity;
+  };
+  std::deque<WaitingStub> waiting_stubs;
+  std::map<std::uint64_t, bool> keeps_names;  ///< by device: NFS
+};
+
+class Process {
+ public:
+  /// Made at the first call.
+  static Process& get();
+  /// Null where nothing was captured or read so far.
+  static Process* if_made();
+
+  /// False in a fork's child.
+  [[nodiscard]] static bool is_owner();
+  /// True where a fork's child may have copies of our descriptors, and our locks with them.
+  [[nodiscard]] static bool has_forked();
+
+  using SettingsPointer = std::shared_ptr<const restart::Settings>;
+  /// What applies to files in `directory`. Cause::usage: an unknown key or a bad value.
+  Result<SettingsPointer> settings(const std::string& connector_text, const std::string& directory);
+
+  /// Who we are under these settings. Found once: with one rank the launch is a random text.
+  restart::Launcher launcher(const restart::Settings& settings);
+
+  /// Enters the stage at the first call. Errors: the stage cannot be used; the same answer from
+  /// then on, but of one that was locked in a launch of one rank, which is tried again.
+  Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
+
+  /// One more than the last time that this process began to write `path`, else what `first` says.
+  std::uint64_t next_sequence(const std::string& path, const std::function<std::uint64_t()>& first);
+  /// `path` was written natively, because the stage was full, say: the next writing of it that is
+  /// captured must not count as that of an earlier step.
+  void count_native(const std::string& path);
+  [[nodiscard]] bool has_stage();
+  /// False the first time that it is asked of `path`: asked when a published file is written again.
+  bool has_reopened(const std::string& path);
+
+  /// A part was published by us: remembered for exit=wait.
+  void add_published(JobStage& stage, const restart::PartId& part);
+
+  /// Time that the program spent in capture.
+  std::atomic<std::uint64_t> waited_ns{0};
+  std::atomic<std::uint64_t> captured_parts{0};
+
+  /// The library ends: all files are closed. Records the regular end, waits (exit=wait), prints the
+  /// summary.
+  void end();
+  /// The process ends, and HDF5 did not end before (vol/process/process_exit.hpp): files that are still open
+  /// stay as their last flush left them, as natively. Does nothing after end().
+  void end_without_hdf5();
+
+ private:
+  Process();
+  void end_stages();
+
+  const pid_t pid_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, SettingsPointer> settings_;
+  std::map<std::string, std::unique_ptr<JobStage>> stages_;
+  struct Unusable {
+    Error error;
+    std::uint64_t since_ns;  ///< CLOCK_MONOTONIC
+  };
+  std::map<std::string, Unusable> unusable_;
+  std::map<std::string, std::uint64_t> sequences_;  ///< the last one of each path
+  std::set<std::string> reopened_;
+  std::map<std::string, restart::Launcher> launchers_;
+};
+
+/// CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds.
+std::uint64_t monotonic_ns();
+std::uint64_t realtime_ns();
+
+/// Adds the time of its scope to what the program waited.
+class Waiting {
+ public:
+  Waiting() : begin_(monotonic_ns()) {}
+  ~Waiting() { Process::get().waited_ns += monotonic_ns() - begin_; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  std::uint64_t begin_;
+};
+
+}  // namespace mcr::vol

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/process/stage_room.hpp"
+
+#include <algorithm>
+
+#include "restart/base/limits.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+/// Which control groups limit this process takes many files to read: the leader does it.
+std::uint64_t limit_of_memory(int descriptor, const restart::LaunchDirectory::Notice& notice) {
+  constexpr std::uint64_t fresh_ns = 3'000'000'000;
+  const std::uint64_t now = realtime_ns();
+  const bool is_fresh = now >= notice.written_ns && now - notice.written_ns < fresh_ns;
+  if (is_fresh && notice.automatic_limit != 0) return notice.automatic_limit;
+  return restart::automatic_stage_limit(descriptor, notice.stage_bytes);
+}
+
+}  // namespace
+
+std::uint64_t stage_room(const JobStage& stage, const restart::Settings& settings) {
+  const int descriptor = stage.directory.descriptor();
+  const auto free_bytes = restart::free_space(descriptor);
+  if (!free_bytes) return 0;
+  const auto notice = stage.directory.notice();
+  const std::uint64_t used = notice.stage_bytes;
+  const bool given = settings.is_set("stage_limit") && settings.text("stage_limit") != "auto";
+  const std::uint64_t limit =
+      given ? settings.bytes("stage_limit") : limit_of_memory(descriptor, notice);
+  // What a part reuses from the pool is counted in both, which errs on the safe side.
+  return used >= limit ? 0 : std::min(limit - used, *free_bytes);
+}
+
+}  // namespace mcr::vol

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vol/process/stub_handover.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#include "restart/base/spare_numbers.hpp"
+#include "restart/stage/stub_socket.hpp"
+
+namespace mcr::vol {
+
+namespace {
+
+/// A leader is there a few hundredths of a second after the first create; more steps than these are
+/// rarely closed meanwhile, and each takes a descriptor of the program's.
+constexpr std::size_t most_waiting = 32;
+
+// False where a program that closes all descriptors has closed this one: its number may be the
+// program's own file by now.
+bool is_still_ours(const JobStage::WaitingStub& waiting) {
+  const auto status = waiting.stub.status();
+  return status && restart::FileIdentity(*status) == waiting.identity;
+}
+
+void forget_first(JobStage& stage) {
+  if (!is_still_ours(stage.waiting_stubs.front())) (void)stage.waiting_stubs.front().stub.release();
+  stage.waiting_stubs.pop_front();
+}
+
+// On NFS a file that is removed while somebody has it open keeps a name (.nfs…), and its directory cannot
+// be removed: there the leader looks for renamed stubs.
+bool keeps_names_of_open_files(JobStage& stage, const restart::File& stub, std::uint64_t device) {
+  const auto found = stage.keeps_names.find(device);
+  if (found != stage.keeps_names.end()) return found->second;
+  struct statfs status {};
+  const bool is_nfs = fstatfs(stub.descriptor(), &status) != 0 || status.f_type == NFS_SUPER_MAGIC;
+  return stage.keeps_names[device] = is_nfs;
+}
+
+void keep(JobStage& stage, const restart::PartId& part, const restart::File& stub,
+          restart::FileIdentity identity) {
+  auto again = restart::File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_PATH);
+  if (!again || restart::are_numbers_few(again->descriptor())) return;
+  if (stage.waiting_stubs.size() == most_waiting) forget_first(stage);
+  stage.waiting_stubs.push_back({part, *std::move(again), identity});
+}
+
+}  // namespace
+
+void hand_over_stub(JobStage& stage, const restart::PartId& part, const restart::File& stub) {
+  if (!Process::is_owner() || !stub.is_open()) return;
+  const auto status = stub.status();
+  if (!status || keeps_names_of_open_files(stage, stub, status->st_dev)) return;
+  hand_over_waiting_stubs(stage);
+  const bool sent =
+      restart::send_stub(stage.directory.descriptor(), part, stub.descriptor()).has_value();
+  if (!sent) keep(stage, part, stub, restart::FileIdentity(*status));
+}
+
+void hand_over_waiting_stubs(JobStage& stage) {
+  while (!stage.waiting_stubs.empty()) {
+    const JobStage::WaitingStub& first = stage.waiting_stubs.front();
+    if (is_still_ours(first) &&
+        !restart::send_stub(stage.directory.descriptor(), first.part, first.stub.descriptor())) {
+      return;
+    }
+    forget_first(stage);
+  }
+}
+
+void forget_waiting_stubs(JobStage& stage) {
+  while (!stage.waiting_stubs.empty()) forget_first(stage);
+}
+
+}  // namespace mcr::vol

@@ -36,10 +36,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "aggregation/commit/commit_options.hpp"
@@ -59,6 +61,7 @@ namespace mcr::aggregation {
 
 using restart::ContainerName;
 using restart::File;
+using restart::FileIdentity;
 using restart::Journal;
 using restart::LaunchDirectory;
 
@@ -69,6 +72,8 @@ constexpr std::size_t remembered_places = 4096;
 constexpr std::uint64_t bundle_frame_bytes = 64 * 1024;
 /// So often a group is written whose directory goes away meanwhile.
 constexpr int directory_turns = 4;
+/// Somebody removes it just now, file after file.
+constexpr auto directory_pause = std::chrono::milliseconds(50);
 
 /// As the program named it, relative to `base` where that is one; "": as it is.
 std::string index_path(const Journal& journal, const std::string& base) {
@@ -198,15 +203,14 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
                            const StubHandles* stubs, std::function<bool()> is_wanted) {
   const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
-  MCR_TRY(make_directory(where));
-  const File home = MCR_TRY(open_place(followed, locked, stubs));
-  keep_from_removers(home, locked, where.base);
+  const Place place = MCR_TRY(open_place(followed, locked, stubs));
+  keep_from_removers(place, locked, stubs);
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
   set.set.natives = natives_among(locked, place_of(group, settings).base);
   set.directory = where.directory;
-  set.home = &home;
+  set.home = &place.directory;
   set.is_wanted = std::move(is_wanted);
   // In a directory above, paths stand as they were: relative ones would lead somewhere else.
   const std::string base = followed.placement.is_far ? "" : place_of(group, settings).base;
@@ -219,11 +223,12 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   const std::uint32_t last =
       set.parts.empty() ? set.set.natives.back().rank : set.parts.back().rank;
   set.temporary_word = temporary_word(directory, where, first);
-  set.look_at_access = [&parts, &locked, stubs, &where] {
+  set.look_at_access = [&parts, &locked, stubs, &place] {
     std::vector<restart::Access> all;
-    for (const LockedPart* part : parts) all.push_back(access_of_part(*part, stubs, where.base));
+    for (const LockedPart* part : parts)
+      all.push_back(access_of_part(*part, stubs, FileIdentity(place.outer)));
     for (const LockedPart& part : locked) {
-      if (part.is_native) all.push_back(access_of_part(part, stubs, where.base));
+      if (part.is_native) all.push_back(access_of_part(part, stubs, FileIdentity(place.outer)));
     }
     return all;
   };
@@ -277,7 +282,10 @@ Result<std::optional<CommitReport>> bring_to_storage(
                          turn < directory_turns ? is_wanted : std::function<bool()>());
     // A program that removes its directory expects nothing else there.
     if (!written) remove_empty_directory(where);
-    if (!written && is_gone(written.error()) && turn < directory_turns) continue;
+    if (!written && is_gone(written.error()) && turn < directory_turns) {
+      std::this_thread::sleep_for(directory_pause);
+      continue;
+    }
     if (!written) return written.error();
     const auto reached = follow_container(stubs, names, locked, followed, *written);
     // Not where it belongs, and perhaps nowhere any more: it is written once more.
@@ -368,7 +376,7 @@ void keep_equally_open(std::vector<LockedPart>& locked, const StubHandles* stubs
   std::vector<std::pair<restart::Access, std::size_t>> kinds;
   std::vector<std::size_t> kind_of;
   for (const LockedPart& part : locked) {
-    const restart::Access access = access_of_part(part, stubs, "");
+    const restart::Access access = access_of_part(part, stubs, {});
     const auto known = std::find_if(kinds.begin(), kinds.end(),
                                     [&](const auto& kind) { return kind.first == access; });
     kind_of.push_back(static_cast<std::size_t>(known - kinds.begin()));
@@ -419,9 +427,17 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   summary.removed(done.committed.size());
   const ContainerName& where = followed.placement.where;
   if (!written) {
+    for (const LockedPart& part : locked) done.failed.push_back(part.id);
+    done.place_went_away = written.error().system_error == ENOENT;
+    if (done.place_went_away) {
+      restart::log_summary("files of the set " + describe(group) +
+                           " are plain ones again, because directories were removed or renamed while "
+                           "its container was made: " +
+                           written.error().message);
+      return done;
+    }
     done.storage_failed =
         written.error().cause == Cause::full || written.error().cause == Cause::system;
-    for (const LockedPart& part : locked) done.failed.push_back(part.id);
     summary.failed(written.error().message);
     report_trouble(where.directory,
                    "the set " + describe(group) +

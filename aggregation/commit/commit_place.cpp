@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "aggregation/commit/container_directory.hpp"
+#include "aggregation/commit/part_access.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
@@ -82,16 +83,6 @@ void remove_empty_directory(const ContainerName& where) {
     (void)restart::system_calls().unlinkat(above->descriptor(), name.c_str(), AT_REMOVEDIR);
 }
 
-Result<void> make_directory(const ContainerName& where) {
-  const std::string& path = where.directory;
-  std::size_t slash = where.base.size();
-  do {
-    slash = path.find('/', slash + 1);
-    MCR_TRY(make_container_directory(path.substr(0, slash)));
-  } while (slash != std::string::npos);
-  return {};
-}
-
 namespace {
 
 /// A program that removes a directory removes file after file: so long none for this time, and it is
@@ -111,6 +102,19 @@ void wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) 
     before = removed;
     std::this_thread::sleep_for(removal_pause);
   }
+}
+
+/// Makes and opens the directory of containers of `where` below its base.
+Result<Place> place_below(const File& base, const ContainerName& where) {
+  const std::string in_base = where.base == "/" ? where.base : where.base + "/";
+  Place place;
+  place.directory = MCR_TRY(make_container_directory(base, where.directory.substr(in_base.size())));
+  place.outer = MCR_TRY(base.status());
+  // With container_dir=../mcr the base itself keeps others from the files.
+  const auto above = File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY);
+  const auto status = above ? above->status() : Result<struct stat>(above.error());
+  if (status && restart::is_at_or_above(FileIdentity(*status), base)) place.outer = *status;
+  return place;
 }
 
 /// Whether one finds in `base`, of which `in_base` is the path, the part's stub, or the directory in which
@@ -196,8 +200,8 @@ Followed follow_stubs(const LaunchDirectory& directory, StubHandles* stubs,
   return followed;
 }
 
-Result<File> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
-                        const StubHandles* stubs) {
+Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
+                         const StubHandles* stubs) {
   constexpr std::size_t most_asked = 8;
   const ContainerName& where = followed.placement.where;
   const std::string in_base = where.base == "/" ? where.base : where.base + "/";
@@ -212,28 +216,28 @@ Result<File> open_place(const Followed& followed, const std::vector<LockedPart>&
     is_known |= leads;
   }
   if (!is_known && !is_own_or_projects(base)) return files_have_gone(where);
-  const std::string below =
-      where.directory.starts_with(in_base) ? where.directory.substr(in_base.size()) : "";
-  auto home = restart::is_plain_path(below)
-                  ? restart::open_beneath(base.descriptor(), below, O_RDONLY | O_DIRECTORY)
-                  : File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
-  const int problem = home ? 0 : home.error().system_error;
-  // A link of this user's in its place.
-  if (problem == ELOOP || problem == ENOTDIR) return restart::open_own_containers(where.directory);
-  return home;
+  return place_below(base, where);
 }
 
-void keep_from_removers(const File& home, const std::vector<LockedPart>& parts,
-                        const std::string& base) {
-  const auto status = home.status();
+Result<Place> open_place_by_path(const ContainerName& where) {
+  const File base = MCR_TRY(File::open(AT_FDCWD, where.base, O_PATH | O_DIRECTORY));
+  if (!is_own_or_projects(base)) return files_have_gone(where);
+  return place_below(base, where);
+}
+
+void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
+                        const StubHandles* stubs) {
+  const auto status = place.directory.status();
   const bool is_open_to_others =
       status && (status->st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status->st_mode & S_ISVTX) == 0;
   if (!is_open_to_others || status->st_uid != ::geteuid()) return;
   const bool is_closed = std::any_of(parts.begin(), parts.end(), [&](const LockedPart& part) {
-    return restart::keeps_writers_out(part.journal.begin.path, base);
+    const auto directory = directory_of(part, stubs);
+    return directory && restart::keeps_writers_out(*directory, place.outer);
   });
   if (!is_closed) return;
-  (void)restart::system_calls().fchmod(home.descriptor(), (status->st_mode & 07777) | S_ISVTX);
+  (void)restart::system_calls().fchmod(place.directory.descriptor(),
+                                       (status->st_mode & 07777) | S_ISVTX);
 }
 
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
@@ -247,14 +251,12 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
   const File& container = report.container.is_open() ? report.container : path_only;
   const FileIdentity identity(MCR_TRY(container.status()));
   for (int move = 0;; ++move) {
-    const std::string before = followed.placement.where.directory;
     followed.places = look_again(parts, stubs, followed.places);
     followed.placement = choose_place(names, followed.places);
     const ContainerName& to = followed.placement.where;
     const std::string target = to.prefix + suffix;
-    if (to.directory != before) MCR_TRY(make_directory(to));
-    const File there = MCR_TRY(open_place(followed, parts, stubs));
-    if (restart::leads_to(there, target, identity)) {
+    const Place there = MCR_TRY(open_place(followed, parts, stubs));
+    if (restart::leads_to(there.directory, target, identity)) {
       report.path = to.directory + "/" + target;
       return {};
     }
@@ -262,7 +264,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
       errno = ENOENT;
       return restart::system_error("cannot find", to.directory + "/" + target);
     }
-    MCR_TRY(move_container(container, report.path, there, target));
+    MCR_TRY(move_container(container, report.path, there.directory, target));
     restart::log_summary("moved " + report.path + " to " + to.directory + "/" + target +
                          ": its files were renamed while it was written");
     report.path = to.directory + "/" + target;

@@ -32,9 +32,7 @@ std::string free_name(const restart::ContainerName& where, const Present& presen
 /// The next name of a bundle of this block.
 std::string free_bundle_name(const restart::ContainerName& where, const Present& present);
 
-/// Each directory of container_dir that is missing; nothing above.
-Result<void> make_directory(const restart::ContainerName& where);
-/// Removes it again, if it is this user's and nothing is in it.
+/// Removes the directory of containers again, if it is this user's and nothing is in it.
 void remove_empty_directory(const restart::ContainerName& where);
 
 /// Where the stubs of a group's parts are, and so where their container goes.
@@ -49,16 +47,25 @@ Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* st
                       const PlaceByNames& names, std::vector<LockedPart>& parts,
                       std::vector<restart::PartId>& left);
 
-/// Opens the directory of containers of that place, which make_directory() has made. ENOENT: what was
-/// followed to below its base is not there any more, because whoever owns a directory above may have put
-/// another one at that path.
-Result<restart::File> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
-                                 const StubHandles* stubs);
+/// A directory of containers that is open.
+struct Place {
+  restart::File directory;
+  struct stat outer {};  ///< the directory above it and above its files
+};
+
+/// Makes and opens the directory of containers there, nothing above its base. ENOENT: what was followed to
+/// below the base is not there any more, because whoever owns a directory above may have put another one
+/// at that path.
+Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
+                         const StubHandles* stubs);
+/// The same where no stub says whether it is the right one: only below this user's own directories, root's,
+/// and those of his group.
+Result<Place> open_place_by_path(const restart::ContainerName& where);
 
 /// Where some who may write to that directory may not write to the directories of the files, they
 /// could remove a container but not the files: its sticky bit keeps them from that.
-void keep_from_removers(const restart::File& home, const std::vector<LockedPart>& parts,
-                        const std::string& base);
+void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
+                        const StubHandles* stubs);
 
 /// Takes a container to where its stubs lead, where the program has renamed them while it was written.
 /// Brings `followed` and the report's path up to date.

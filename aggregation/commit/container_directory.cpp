@@ -6,41 +6,47 @@
 #include <cerrno>
 #include <mutex>
 #include <set>
+#include <utility>
 
-#include "restart/base/attributes.hpp"
 #include "restart/base/durable_replace.hpp"
-#include "restart/base/file.hpp"
-#include "restart/base/path_names.hpp"
-#include "restart/base/system.hpp"
 #include "restart/sets/own_containers.hpp"
 
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::FileIdentity;
 
-Result<void> make_container_directory(const std::string& path) {
-  if (restart::name_of(path) == "..") return {};  // container_dir=../mcr
-  struct stat there {};
-  const bool is_new =
-      restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;
-  MCR_TRY(restart::make_own_containers(path));
+namespace {
+
+Result<File> make_one(const File& parent, const std::string& name) {
+  auto made = MCR_TRY(restart::make_open_containers(parent, name));
   // One that is there already may have been made by a rank, or by a leader that died over it: so
   // each leader sees to it once.
   static std::mutex mutex;
-  static std::set<std::string> durable;
+  static std::set<FileIdentity> durable;
+  const FileIdentity identity(MCR_TRY(made.directory.status()));
   const std::lock_guard lock(mutex);
-  if (!is_new && durable.contains(path)) return {};
-  const auto parent = File::open(AT_FDCWD, restart::parent_of(path), O_RDONLY | O_DIRECTORY);
+  if (!made.is_new && durable.contains(identity)) return std::move(made.directory);
+  const auto readable = File::open(parent.descriptor(), ".", O_RDONLY | O_DIRECTORY);
   // Where it may be written to but not be read, there is no way to ask for this.
-  if (parent) MCR_TRY(restart::sync_directory(parent->descriptor()));
-  if (!parent && parent.error().system_error != EACCES) return parent.error();
-  // Our umask need not be the ranks'.
-  if (is_new && parent) {
-    const File made = MCR_TRY(File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY));
-    MCR_TRY(restart::open_as_parent(made, *parent));
+  if (readable) MCR_TRY(restart::sync_directory(readable->descriptor()));
+  if (!readable && readable.error().system_error != EACCES) return readable.error();
+  durable.insert(identity);
+  return std::move(made.directory);
+}
+
+}  // namespace
+
+Result<File> make_container_directory(const File& base, const std::string& below) {
+  File at = MCR_TRY(File::open(base.descriptor(), ".", O_PATH | O_DIRECTORY));
+  for (std::size_t begin = 0; begin < below.size();) {
+    const std::size_t end = std::min(below.find('/', begin), below.size());
+    const std::string name = below.substr(begin, end - begin);
+    at = name == ".." ? MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY))
+                      : MCR_TRY(make_one(at, name));
+    begin = end + 1;
   }
-  durable.insert(path);
-  return {};
+  return at;
 }
 
 }  // namespace mcr::aggregation

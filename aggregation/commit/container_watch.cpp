@@ -198,8 +198,8 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   const restart::ContainerName to = has_stubs(watched)
                                         ? choose_place(watched.names, StubPlaces(1)).where
                                         : place_above(watched.names);
-  MCR_TRY(make_directory(to));
-  const File home = MCR_TRY(restart::open_own_containers(to.directory));
+  const Place place = MCR_TRY(open_place_by_path(to));
+  const File& home = place.directory;
   const std::string name = name_for(to, watched.suffix);
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));

@@ -36,6 +36,8 @@ struct DrainDone {
   std::vector<PartId> committed;  ///< of the drain's parts; those in neither list had gone before
   std::vector<PartId> failed;
   bool storage_failed = false;  ///< the storage's fault, not the parts'
+  /// Somebody's who removed or renamed directories while they were committed, again and again.
+  bool place_went_away = false;
 };
 
 }  // namespace mcr::aggregation

@@ -10,6 +10,7 @@
 #include "aggregation/commit/put_back.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
@@ -82,14 +83,29 @@ restart::Access open_access(const LockedPart& part, const StubHandles* stubs) {
 
 }  // namespace
 
+std::optional<restart::File> directory_of(const LockedPart& part, const StubHandles* stubs) {
+  constexpr int most_renames = 4;
+  for (int turn = 0; stubs != nullptr && turn < most_renames; ++turn) {
+    const auto found = stubs->find(part.id);
+    if (found.fate != StubHandles::Fate::present) break;
+    auto directory = restart::open_directory_of(found.path, {found.device, found.inode});
+    if (directory) return *std::move(directory);
+  }
+  const restart::PartBegin& begin = part.journal.begin;
+  auto directory = restart::open_same_directory(restart::parent_of(begin.path),
+                                                {begin.directory_device, begin.directory_inode});
+  return directory ? std::optional(*std::move(directory)) : std::nullopt;
+}
+
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
-                               const std::string& base) {
-  const restart::Access access = open_access(part, stubs);
-  if (base.empty()) return access;
-  const auto found = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
-  const bool is_known = found.fate == StubHandles::Fate::present;
-  return restart::closed_by_directories(access, is_known ? found.path : part.journal.begin.path,
-                                        base);
+                               const std::optional<restart::FileIdentity>& outer) {
+  restart::Access access = open_access(part, stubs);
+  if (!outer) return access;
+  if (const auto directory = directory_of(part, stubs))
+    return restart::closed_by_directories(access, *directory, *outer);
+  access.mode &= 0700;
+  access.list.clear();
+  return access;
 }
 
 }  // namespace mcr::aggregation

@@ -2,8 +2,7 @@
 // Who may use the files of a set's parts now: a container is for those alone.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/stub_handles.hpp"
@@ -15,9 +14,13 @@ namespace mcr::aggregation {
 /// it is this user's: the stub, the file that the stub will replace, or the part's own native file.
 /// Whoever else may write there puts what he likes at a name that the program has left. If it is
 /// found nowhere, nobody but its owner counts, because the program may have closed it to all others
-/// where it is now. A directory between `base` and the file closes the file to all who may not enter
-/// that directory. An empty `base` stands for no such directory.
+/// where it is now. A directory between `outer`, where there is one, and the file closes the file to all
+/// who may not enter that directory.
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
-                               const std::string& base);
+                               const std::optional<restart::FileIdentity>& outer);
+
+/// The directory in which the part's stub lies now or, where that is not held, the one in which it was
+/// begun, if it is at its path.
+std::optional<restart::File> directory_of(const LockedPart& part, const StubHandles* stubs);
 
 }  // namespace mcr::aggregation

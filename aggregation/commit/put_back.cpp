@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "aggregation/commit/commit_options.hpp"
+#include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/container_directory.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
@@ -146,10 +147,12 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                               std::uint64_t modified_ns) {
   const restart::Settings settings = settings_of(begin);
   const std::string masked = begin.masked_names.empty() ? begin.path : begin.masked_names.front();
-  const auto names =
-      restart::container_name(masked, settings.text("container_dir"), begin.launch, begin.sequence);
-  MCR_TRY(make_container_directory(names.directory));
-  const File directory = MCR_TRY(File::open(AT_FDCWD, names.directory, O_RDONLY | O_DIRECTORY));
+  const std::string container_dir(settings.text("container_dir"));
+  const auto names = restart::container_name(masked, container_dir, begin.launch, begin.sequence);
+  const auto home = MCR_TRY(open_home(begin));
+  const File directory =
+      home ? MCR_TRY(make_container_directory(*home, names.directory_from_stub(container_dir)))
+           : std::move(MCR_TRY(open_place_by_path(names)).directory);
   const std::string id = "." + begin.part.text().substr(0, 8);
   const std::string name =
       restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
@@ -158,8 +161,10 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   restart::Access access;
   access.group = MCR_TRY(directory.status()).st_gid;
   access.mode = begin.mode & 0700;
-  if (there && there->is_own && there->access) {
-    access = restart::closed_by_directories(*there->access, begin.path, names.base);
+  if (home && there && there->is_own && there->access) {
+    const File outer = MCR_TRY(File::open(directory.descriptor(), "..", O_PATH | O_DIRECTORY));
+    access = restart::closed_by_directories(*there->access, *home,
+                                            restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;
   }
   MCR_TRY(place(directory, name, begin, bytes, access, nullptr, modified_ns));

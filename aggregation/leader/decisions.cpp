@@ -182,15 +182,17 @@ void Decisions::apply(const DrainDone& event) {
     Set& set = sets_.at(*failed.set);
     if (counted.insert(&set).second) {
       ++set.failures;
-      if (event.storage_failed) {
+      if (event.place_went_away) {
+        // Neither storage nor files are to blame: later files are captured.
+      } else if (event.storage_failed) {
         if (!storage_failed_) out_.emplace_back(StorageFailed{});
         storage_failed_ = true;
       } else {
         mark_native(set.pattern, "parts of this shape could not be merged");
       }
     }
-    put_back(failed,
-             event.storage_failed ? PutBackReason::storage_failed : PutBackReason::part_refused);
+    const bool may_work_later = event.storage_failed || event.place_went_away;
+    put_back(failed, may_work_later ? PutBackReason::storage_failed : PutBackReason::part_refused);
   }
   // In neither list: withdrawn or dropped meanwhile. What became of it comes as events of its own.
   for (const PartId& id : draining_[event.drain]) {

@@ -21,6 +21,7 @@
 #include "restart/format/stub.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/places_above.hpp"
+#include "restart/stage/stub_file.hpp"
 #include "restart/sets/removed_sets.hpp"
 
 namespace mcr::aggregation {
@@ -67,9 +68,9 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
     const std::string path = join(directory, name);
     if (!restart::is_container_name(name) || !is_file(path)) continue;
     if (name.starts_with(prefix)) {
-      found.push_back({path, {}});
+      found.push_back({path, {}, {}});
     } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
-      found.push_back({path, prefix});
+      found.push_back({path, prefix, {}});
     }
   }
   return found;
@@ -137,8 +138,10 @@ std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& p
   const auto opened = place.open();
   if (!opened) return {};
   auto found = containers_in(place.directory, prefix);
-  std::erase_if(found, [&](const NamedContainer& container) {
+  std::erase_if(found, [&](NamedContainer& container) {
     const auto reader = opened->container(restart::name_of(container.path));
+    const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+    if (status) container.file = restart::FileIdentity(*status);
     return !reader && reader.error().cause == Cause::usage;  // somebody else's
   });
   return found;
@@ -230,8 +233,8 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
   const File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY | O_NONBLOCK));
   Bytes head(restart::Stub::max_bytes);
   head.resize(MCR_TRY(file.read_some_at(0, head)));
-  if (!restart::looks_like_stub(head)) return std::vector<NamedContainer>{{argument, {}}};
-  auto stub = restart::read_stub(head);
+  if (!restart::looks_like_stub(head)) return std::vector<NamedContainer>{{argument, {}, {}}};
+  auto stub = restart::read_stub_file(file);
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
   found = containers_of_stub(argument, *stub);
   if (const std::string line = found.empty() ? removal_of(argument, *stub) : ""; !line.empty())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct NamedContainer {
   std::string path;
   /// Of a bundle only the sets whose own containers' names would begin so are meant; "": all of it.
   std::string sets;
+  /// Of a stub's container: the one that was looked at, whatever its path leads to by now.
+  std::optional<restart::FileIdentity> file;
 };
 
 /// Containers that `argument` names: a container; a stub (all containers of its set); a directory

@@ -2,6 +2,7 @@
 #include "aggregation/mcr/set_access.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -26,8 +27,13 @@ std::optional<Access> access_of_stub(const StoredPart& part) {
   const auto stub = restart::read_stub_file(*file);
   if (!stub || stub->part != part.part) return std::nullopt;
   const auto access = restart::access_of(*file);
-  if (!access) return std::nullopt;
-  return restart::closed_by_directories(*access, part.base + "/" + part.below, part.base);
+  const auto status = file->status();
+  struct stat base {};
+  if (!access || !status || ::stat(part.base.c_str(), &base) != 0) return std::nullopt;
+  const auto directory =
+      restart::open_directory_of(part.base + "/" + part.below, restart::FileIdentity(*status));
+  if (!directory) return std::nullopt;
+  return restart::closed_by_directories(*access, *directory, restart::FileIdentity(base));
 }
 
 std::string text(mode_t mode) {

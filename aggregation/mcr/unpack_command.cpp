@@ -168,6 +168,10 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
 
 Result<Container> open_wanted(const NamedContainer& named) {
   Container container{MCR_TRY(open_container(named.path)), {}};
+  if (named.file && restart::FileIdentity(MCR_TRY(container.reader->status())) != *named.file) {
+    errno = ESTALE;
+    return restart::system_error("another file is now at", named.path);
+  }
   const auto& records = *MCR_TRY(container.reader->parts());
   if (named.sets.empty()) return container;
   for (std::size_t i = 0; i < container.reader->set().bundled.size(); ++i) {

@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <optional>
 #include <vector>
 
 #include "restart/base/path_names.hpp"
@@ -12,28 +15,51 @@
 namespace mcr::restart {
 namespace {
 
-/// Below `base`, the file's own first.
-std::vector<std::string> directories_between(const std::string& path, const std::string& base) {
-  std::vector<std::string> between;
-  for (std::string directory = parent_of(path);
-       directory.size() > base.size() && directory.starts_with(base);
-       directory = parent_of(directory)) {
-    between.push_back(directory);
+constexpr std::size_t most_levels = 256;
+
+struct Level {
+  struct stat status {};
+  bool has_list = false;
+};
+
+/// From `directory` up to `base`, without that; nothing where one does not come to it.
+std::optional<std::vector<Level>> levels_below(const File& directory, FileIdentity base) {
+  std::vector<Level> levels;
+  auto at = File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY);
+  while (at && levels.size() < most_levels) {
+    const auto status = at->status();
+    if (!status) return std::nullopt;
+    if (FileIdentity(*status) == base) return levels;
+    const bool is_root =
+        !levels.empty() && FileIdentity(levels.back().status) == FileIdentity(*status);
+    if (is_root) return std::nullopt;
+    levels.push_back({*status, has_access_list(*at)});
+    at = File::open(at->descriptor(), "..", O_PATH | O_DIRECTORY);
   }
-  return between;
+  return std::nullopt;
 }
 
 }  // namespace
 
-Access closed_by_directories(Access access, const std::string& path, const std::string& base) {
-  for (const std::string& directory : directories_between(path, base)) {
-    const auto open = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
-    const auto status = open ? open->status() : Result<struct stat>(open.error());
+Result<File> open_directory_of(const std::string& path, FileIdentity file) {
+  File directory = MCR_TRY(File::open(AT_FDCWD, parent_of(path), O_PATH | O_DIRECTORY));
+  if (leads_to(directory, name_of(path), file)) return directory;
+  errno = ESTALE;
+  return system_error("another file is now at", path);
+}
+
+Access closed_by_directories(Access access, const File& directory, FileIdentity base) {
+  const auto between = levels_below(directory, base);
+  if (!between) {
+    access.mode &= 0700;
+    access.list.clear();
+    return access;
+  }
+  for (const Level& level : *between) {
     // A list names users, whom the container's mode cannot tell from others.
-    const bool is_known = status && !has_access_list(*open);
-    const bool lets_its_group = is_known && (status->st_mode & S_IXGRP) != 0;
-    const bool lets_group = lets_its_group && status->st_gid == access.group;
-    const bool lets_others = lets_its_group && (status->st_mode & S_IXOTH) != 0;
+    const bool lets_its_group = !level.has_list && (level.status.st_mode & S_IXGRP) != 0;
+    const bool lets_group = lets_its_group && level.status.st_gid == access.group;
+    const bool lets_others = lets_its_group && (level.status.st_mode & S_IXOTH) != 0;
     if (!lets_others) access.mode &= ~mode_t{07};
     if (!lets_group && !lets_others) {
       access.mode &= ~mode_t{070};
@@ -43,18 +69,18 @@ Access closed_by_directories(Access access, const std::string& path, const std::
   return access;
 }
 
-bool keeps_writers_out(const std::string& path, const std::string& base) {
-  struct stat outer {};
-  if (::stat(base.c_str(), &outer) != 0) return false;
+bool keeps_writers_out(const File& directory, const struct stat& base) {
+  const auto between = levels_below(directory, FileIdentity(base));
   constexpr mode_t others = S_IWGRP | S_IWOTH;
-  for (const std::string& directory : directories_between(path, base)) {
-    struct stat inner {};
-    const bool is_as_open = ::stat(directory.c_str(), &inner) == 0 &&
-                            (outer.st_mode & others & ~inner.st_mode) == 0 &&
-                            ((outer.st_mode & S_IWGRP) == 0 || inner.st_gid == outer.st_gid);
-    if (!is_as_open) return true;
-  }
-  return false;
+  return !between || std::any_of(between->begin(), between->end(), [&](const Level& level) {
+    const bool is_as_open = (base.st_mode & others & ~level.status.st_mode) == 0 &&
+                            ((base.st_mode & S_IWGRP) == 0 || level.status.st_gid == base.st_gid);
+    return !is_as_open;
+  });
+}
+
+bool is_at_or_above(FileIdentity base, const File& directory) {
+  return levels_below(directory, base).has_value();
 }
 
 }  // namespace mcr::restart

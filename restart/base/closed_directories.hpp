@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What directories between a file of ours and the file that it stands for keep others from.
+// What directories between a file of ours and the file that it stands for keep others from. They are found
+// from the file's own directory upwards, each as the ".." of the one below, because a path may lead
+// elsewhere by now.
 #pragma once
 
 #include <string>
@@ -8,12 +10,19 @@
 
 namespace mcr::restart {
 
-/// `access` of the file at `path`, for a file of ours in `base`, where others may come who never come to
-/// the first: a program that gives each rank a directory of its own (0700) has closed the files in it.
-Access closed_by_directories(Access access, const std::string& path, const std::string& base);
+/// The directory of `path` (O_PATH), if that very file lies there under its name. ESTALE: it does not.
+Result<File> open_directory_of(const std::string& path, FileIdentity file);
+
+/// `access` of a file in `directory`, for a file of ours in `base` or below it, where others may come who
+/// never come to the first: a program that gives each rank a directory of its own (0700) has closed the
+/// files in it. For its owner alone where `base` is not above `directory`.
+Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
 /// Whether some who may write to `base`, and so remove files there, may not write to a directory between
-/// `base` and the file at `path`.
-bool keeps_writers_out(const std::string& path, const std::string& base);
+/// it and the files in `directory`.
+bool keeps_writers_out(const File& directory, const struct stat& base);
+
+/// Whether `base` is `directory` or lies above it.
+bool is_at_or_above(FileIdentity base, const File& directory);
 
 }  // namespace mcr::restart

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/part_id.hpp"
 
 namespace mcr::restart {
@@ -31,8 +32,12 @@ struct Stub {
   std::string container_directory;  ///< the setting container_dir: "mcr" or "../mcr"
   std::string launch_directory;     ///< absolute, in the stage: `<stage>/<node>.<launch>`
   std::string path;                 ///< absolute path at which the program wrote
-  /// Whose word all this is: the owner of the file that it was read from. Not in the bytes.
-  std::optional<uid_t> owner;
+  /// The file that it was read from, whose owner's word all this is. Not in the bytes.
+  struct Origin {
+    uid_t owner = 0;
+    FileIdentity file;
+  };
+  std::optional<Origin> origin;
 };
 
 /// The bytes of the file: signature, record, checksum, and a text for people. At most max_bytes:

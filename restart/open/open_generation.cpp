@@ -396,7 +396,11 @@ class View {
       if (GenerationName{stub.launch, stub.sequence} != given.name) continue;
       other = stub;  // its places and its stage
       other.part = member.part;
-      if (here_.renamed) from = present_.paths[rank];
+      if (here_.renamed) {
+        from = present_.paths[rank];
+      } else {
+        other.origin = stub_.origin;  // its places are those of the opened file
+      }
       break;
     }
     other.rank = member.rank;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 
@@ -36,6 +37,13 @@ bool is_modest(std::string_view container_directory) {
 bool belongs_to(const File& file, uid_t owner) {
   const auto status = file.status();
   return status && status->st_uid == owner;
+}
+
+/// Null where the stub was read from no file, or that file is at its path no more.
+std::shared_ptr<const File> directory_of_stub(const Stub& stub, const std::string& path) {
+  if (!stub.origin) return nullptr;
+  auto directory = open_directory_of(path, stub.origin->file);
+  return directory ? std::make_shared<const File>(*std::move(directory)) : nullptr;
 }
 
 }  // namespace
@@ -79,7 +87,8 @@ std::optional<OpenContainers> ContainerPlace::open() const {
     if (!belongs_to(*opened, owner)) return std::nullopt;
     return OpenContainers(std::move(*opened), owner, {});
   }
-  const auto base = File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
+  const auto base = from != nullptr ? File::open(from->descriptor(), up, O_PATH | O_DIRECTORY)
+                                    : File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
   const auto outer = base ? base->status() : Result<struct stat>(base.error());
   if (!outer) return std::nullopt;
   auto opened = open_beneath(base->descriptor(), below, O_RDONLY | O_DIRECTORY);
@@ -110,7 +119,7 @@ std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
 
 // Not of what lies at the path now: the directories on the way to it may have been exchanged.
 uid_t owner_of(const Stub& stub, const std::string& path) {
-  if (stub.owner) return *stub.owner;
+  if (stub.origin) return stub.origin->owner;
   struct stat status {};
   const bool is_there = system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
   return is_there ? status.st_uid : ::geteuid();
@@ -123,7 +132,9 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
   const uid_t owner = owner_of(stub, stub_path);
   const std::string resolved = real_path(stub_path);
   const std::string stub_directory = directory_of(resolved.empty() ? stub_path : resolved);
+  const auto from = directory_of_stub(stub, resolved.empty() ? stub_path : resolved);
   for (const std::string& masked_name : stub.masked_names) {
+    if (stub.origin && from == nullptr) break;
     const ContainerName name =
         container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
     const std::string relative = name.directory_from_stub(stub.container_directory);
@@ -135,6 +146,8 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     place.prefix = name.prefix;
     place.above = stub_directory + "/" + relative.substr(0, down);
     place.below = relative.substr(down);
+    place.from = from;
+    place.up = down == 0 ? "." : relative.substr(0, down);
     place.owner = owner;
     place.is_allowed = is_below_allowed(place.directory, allow);
     places.push_back(std::move(place));

@@ -42,9 +42,13 @@ class OpenContainers {
 struct ContainerPlace {
   std::string masked_name;  ///< the stub's candidate that leads here
   std::string directory;
-  std::string prefix;       ///< of the names of the generation's containers
-  std::string above;        ///< the directory, above or beside the stub, from which one goes down
-  std::string below;        ///< how one goes down from there; empty: by the absolute path
+  std::string prefix;  ///< of the names of the generation's containers
+  std::string above;   ///< the directory, above or beside the stub, from which one goes down
+  std::string below;   ///< how one goes down from there; empty: by the absolute path
+  /// The directory in which the stub lies, and the way from there to `above`: its path may lead to another
+  /// one by now. Null where the stub was read from no file.
+  std::shared_ptr<const File> from;
+  std::string up;
   uid_t owner = 0;          ///< of the stub
   bool is_allowed = false;  ///< below a directory of allow=
 

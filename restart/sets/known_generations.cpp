@@ -204,6 +204,8 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
       auto stub = read_stub_at(sibling, containers, owner, there, is_native);
+      // Another rank's file under a name that is not its own says nothing of the set.
+      if (stub && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;
       present.paths[other] = sibling;
       if (stub) present.stubs[other] = std::move(*stub);

@@ -10,12 +10,21 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/places_above.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {
 
 /// More ranks than these are not looked for to tell one mask from another.
 constexpr std::uint32_t probed_ranks = 4;
+
+/// A stub of that rank lies there: under a wrong mask it would be another one's.
+bool is_of_rank(const std::string& path, std::uint32_t rank, std::uint32_t rank_count) {
+  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+  if (!file || !is_stub_file(*file)) return false;
+  const auto stub = read_stub_file(*file);
+  return stub && stub->rank == rank && stub->rank_count == rank_count;
+}
 
 /// The files were renamed: the likeliest mask under which another rank's file lies there.
 std::string present_mask(const Stub& stub, const std::string& path) {
@@ -24,7 +33,7 @@ std::string present_mask(const Stub& stub, const std::string& path) {
     for (std::uint32_t other = 0; other < std::min(stub.rank_count, probed_ranks); ++other) {
       if (other == stub.rank) continue;
       for (const std::string& sibling : sibling_paths(path, mask, stub.rank, other)) {
-        if (File::open(AT_FDCWD, sibling, O_RDONLY | O_NONBLOCK)) return mask;
+        if (is_of_rank(sibling, other, stub.rank_count)) return mask;
       }
     }
   }

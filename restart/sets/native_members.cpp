@@ -51,17 +51,21 @@ Result<File> open_home(const std::string& containers) {
   return open_in_own_containers(above, std::string(native_members_directory));
 }
 
+/// The same for a note that find_native_note() gave about a file in `directory`.
+Result<File> open_home(const NativeNote& note, const File& directory) {
+  const File above = MCR_TRY(open_own_containers(directory, note.below));
+  return open_in_own_containers(above, std::string(native_members_directory));
+}
+
 /// A file that is kept aside is out of the directories that closed it to others.
-void close_as_its_directories(const NativeNote& note, const std::string& path,
-                              const struct stat& status) {
-  const auto home = open_home(note.containers);
-  const auto file = home ? open_file_beneath(home->descriptor(), aside_name(status.st_ino))
-                         : Result<File>(home.error());
+void close_as_its_directories(const NativeNote& note, const File& directory,
+                              const std::string& name) {
+  const auto file = open_file_beneath(directory.descriptor(), name);
   const auto access = file ? access_of(*file) : Result<Access>(file.error());
-  if (!access) return;
-  std::string base = parent_of(note.containers);
-  while (base != "/" && !path.starts_with(base + "/")) base = parent_of(base);
-  const Access closed = closed_by_directories(*access, path, base);
+  const auto base = File::open(directory.descriptor(), parent_of(note.below), O_PATH | O_DIRECTORY);
+  const auto status = base ? base->status() : Result<struct stat>(base.error());
+  if (!access || !status) return;
+  const Access closed = closed_by_directories(*access, directory, FileIdentity(*status));
   if (closed.mode != access->mode)
     (void)system_calls().fchmod(file->descriptor(), closed.mode & 0777);
 }
@@ -103,8 +107,9 @@ class NativeSource final : public PartSource {
 
 }  // namespace
 
-Result<void> note_native(const std::string& containers, const Stub& stub, ino_t inode) {
-  const File above = MCR_TRY(make_own_containers(containers));
+Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,
+                         ino_t inode) {
+  const File above = MCR_TRY(make_own_containers(directory, below));
   const File home = MCR_TRY(make_in_own_containers(above, std::string(native_members_directory)));
   PendingFile pending = MCR_TRY(PendingFile::create(home.descriptor(), note_name(inode), 0666));
   MCR_TRY(pending.file().write_at(0, write_stub(stub)));
@@ -123,12 +128,12 @@ void complete_note(const std::string& containers, const struct stat& status) {
   (void)::futimens(note->descriptor(), times);
 }
 
-std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
-                                         const struct stat& status) {
-  if (!S_ISREG(status.st_mode)) return std::nullopt;
-  const auto note = File::open(AT_FDCWD, note_path(containers, status.st_ino),
-                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!note) return std::nullopt;
+namespace {
+
+/// `note`: a file of that name, if it is open.
+std::optional<NativeNote> read_note(const Result<File>& note, const std::string& path,
+                                    const struct stat& status) {
+  if (!note || !S_ISREG(status.st_mode)) return std::nullopt;
   const auto noted = note->status();
   // It may lead to other bytes than the file's: only the file's owner can say that.
   if (!noted || !S_ISREG(noted->st_mode) || !is_believed(noted->st_uid, status.st_uid))
@@ -140,32 +145,57 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
                             ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
                             : is_as_closed(*noted, status);
   if (!believed) return std::nullopt;
-  stub->owner = status.st_uid;  // it speaks for the file
-  return NativeNote{containers, *std::move(stub), !is_unfinished(*noted)};
+  stub->origin = {status.st_uid, FileIdentity(status)};  // it speaks for the file
+  NativeNote read;
+  read.stub = *std::move(stub);
+  read.is_complete = !is_unfinished(*noted);
+  return read;
 }
 
-std::optional<NativeNote> find_native_note(const std::string& path, std::string_view container_dir,
+}  // namespace
+
+std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
+                                         const struct stat& status) {
+  auto note = read_note(File::open(AT_FDCWD, note_path(containers, status.st_ino),
+                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
+                        path, status);
+  if (note) note->containers = containers;
+  return note;
+}
+
+std::optional<NativeNote> find_native_note(const File& directory, const std::string& path,
+                                           std::string_view container_dir,
                                            const struct stat& status) {
-  std::string directory = parent_of(path);
+  std::string above = parent_of(path);
+  std::string up;
   for (int level = 0; level <= most_levels; ++level) {
-    auto note = native_note_in(directory + "/" + std::string(container_dir), path, status);
-    if (note) return note;
+    const std::string below = up + std::string(container_dir);
+    auto note = read_note(File::open(directory.descriptor(), note_path(below, status.st_ino),
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
+                          path, status);
+    if (note) {
+      note->containers = above + "/" + std::string(container_dir);
+      note->below = below;
+      return note;
+    }
     // Only a directory with a number in its name may be a rank's.
-    const std::string name = name_of(directory);
+    const std::string name = name_of(above);
     const bool has_number =
         std::any_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!has_number) break;
-    directory.resize(directory.size() - name.size() - 1);
+    above.resize(above.size() - name.size() - 1);
+    up += "../";
   }
   return std::nullopt;
 }
 
 Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
                         const struct stat& status) {
-  const File home = MCR_TRY(open_home(note.containers));
+  const File home = MCR_TRY(open_home(note, directory));
   const std::string aside = aside_name(status.st_ino);
   const int from = directory.descriptor();
   const int there = home.descriptor();
+  close_as_its_directories(note, directory, name);  // before others can reach it
   if (system_calls().linkat(from, name.c_str(), there, aside.c_str(), 0) == 0) return {};
   if (errno == EEXIST) return {};
   if (system_calls().renameat(from, name.c_str(), there, aside.c_str()) == 0) return {};
@@ -180,19 +210,13 @@ Result<void> keep_member_aside(const File& directory, const std::string& path,
           0 ||
       !S_ISREG(status.st_mode))
     return {};
-  const auto note = find_native_note(path, container_dir, status);
-  if (!note || !note->is_complete) return {};
-  MCR_TRY(keep_aside(*note, directory, name, status));
-  close_as_its_directories(*note, path, status);
-  return {};
+  const auto note = find_native_note(directory, path, container_dir, status);
+  return note && note->is_complete ? keep_aside(*note, directory, name, status) : Result<void>();
 }
 
-bool is_kept_aside(const NativeNote& note, const struct stat& status) {
-  struct stat aside {};
+bool is_kept_aside(const NativeNote& note, const File& directory, const struct stat& status) {
   return status.st_nlink == 2 &&
-         system_calls().fstatat(AT_FDCWD, aside_path(note.containers, status.st_ino).c_str(),
-                                &aside, AT_SYMLINK_NOFOLLOW) == 0 &&
-         aside.st_ino == status.st_ino && aside.st_dev == status.st_dev;
+         leads_to(directory, aside_path(note.below, status.st_ino), FileIdentity(status));
 }
 
 std::string place_of_native(const std::string& containers, const NativeMember& native,

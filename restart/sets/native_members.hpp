@@ -29,8 +29,10 @@ namespace mcr::restart {
 inline constexpr std::string_view native_members_directory = "set-natives";
 inline constexpr std::string_view native_note_ending = ".stub";
 
-/// Says which part of which set the file is that lies, or is about to lie, at stub.path.
-Result<void> note_native(const std::string& containers, const Stub& stub, ino_t inode);
+/// Says which part of which set the file is that lies, or is about to lie, at stub.path in `directory`;
+/// `below` leads from there to the directory of containers.
+Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,
+                         ino_t inode);
 /// The file was closed as `status` says.
 void complete_note(const std::string& containers, const struct stat& status);
 
@@ -38,14 +40,16 @@ struct NativeNote {
   std::string containers;  ///< the directory in which it was found
   Stub stub;
   bool is_complete = false;  ///< the file was closed
+  std::string below;         ///< of find_native_note(): from the file's directory to `containers`
 };
 /// The note about the file at `path`, looked for in a directory of containers: one that the owner of
 /// the file, or root, has made.
 std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
                                          const struct stat& status);
 /// The same where the directory is not known: beside the file, and beside the directories above it
-/// that may be a rank's. `container_dir` is the setting.
-std::optional<NativeNote> find_native_note(const std::string& path, std::string_view container_dir,
+/// that may be a rank's. `directory`: the file's own. `container_dir` is the setting.
+std::optional<NativeNote> find_native_note(const File& directory, const std::string& path,
+                                           std::string_view container_dir,
                                            const struct stat& status);
 
 /// Gives the file `name` in `directory` a second name, so that it outlives what replaces it there;
@@ -57,7 +61,7 @@ Result<void> keep_aside(const NativeNote& note, const File& directory, const std
 Result<void> keep_member_aside(const File& directory, const std::string& path,
                                std::string_view container_dir);
 /// True where the file has exactly two names, and one is ours.
-bool is_kept_aside(const NativeNote& note, const struct stat& status);
+bool is_kept_aside(const NativeNote& note, const File& directory, const struct stat& status);
 
 /// Where the set's native file is now: at `path`, or aside; empty where it is gone. It must belong
 /// to `owner`, whose container says that it is the set's.

@@ -2,10 +2,14 @@
 #include "restart/sets/own_containers.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -95,20 +99,66 @@ void let_group_enter(const File& parent, const File& directory) {
   (void)system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid);
 }
 
-Result<File> make_usable(const File& parent, const std::string& path) {
+/// Nothing in it that is not ours: modes of other directories are not touched, even where one was put in
+/// the place of ours.
+bool holds_only_ours(const File& directory) {
+  const auto names = list_directory(directory.descriptor(), ".");
+  return names && std::all_of(names->begin(), names->end(), [](const std::string& name) {
+           return name.starts_with("set-") || name.starts_with(".mcr-") ||
+                  name.starts_with("unfinished-");
+         });
+}
+
+bool is_empty(const File& directory) {
+  const auto names = list_directory(directory.descriptor(), ".");
+  return names && names->empty();
+}
+
+/// True also where the file system does not say when a directory was born.
+bool is_born_since(const File& directory, const struct timespec& moment) {
+  struct statx status {};
+  if (::statx(directory.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return true;
+  return std::pair<std::int64_t, std::int64_t>(status.stx_btime.tv_sec, status.stx_btime.tv_nsec) >=
+         std::pair<std::int64_t, std::int64_t>(moment.tv_sec, moment.tv_nsec);
+}
+
+struct Made {
+  File directory;
+  bool is_new = false;      ///< it was made just now
+  bool is_certain = false;  ///< and nobody has put another one in its place
+};
+
+Result<Made> make_usable(const File& parent, const std::string& path) {
   const std::string name = name_of(path);
   const auto open = [&] { return open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY); };
+  Made made;
   auto there = open();
   if (!there && there.error().system_error == ENOENT) {
-    if (system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent))) !=
-            0 &&
-        errno != EEXIST)
-      return system_error("cannot make directory", path);
+    struct timespec before {};
+    // Files are born by the file system's clock, which ticks and lies behind.
+    system_calls().clock_gettime(CLOCK_REALTIME_COARSE, &before);
+    const int answer =
+        system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent)));
+    if (answer != 0 && errno != EEXIST) return system_error("cannot make directory", path);
     there = open();
-    if (there) let_group_enter(parent, *there);
+    made.is_new = answer == 0;
+    made.is_certain = made.is_new && there && is_empty(*there) && is_born_since(*there, before);
+    if (made.is_certain) let_group_enter(parent, *there);
   }
-  if (there) MCR_TRY(close_as_far(parent, *there));
-  return open_usable(parent, path);
+  if (there && holds_only_ours(*there)) MCR_TRY(close_as_far(parent, *there));
+  made.directory = MCR_TRY(open_usable(parent, path));
+  if (made.is_certain)
+    made.is_certain =
+        FileIdentity(MCR_TRY(made.directory.status())) == FileIdentity(MCR_TRY(there->status()));
+  return made;
+}
+
+/// From which `below` leads down by one name.
+Result<File> parent_of_containers(const File& directory, const std::string& below) {
+  const std::string above = below.find('/') == std::string::npos ? "." : parent_of(below);
+  return File::open(directory.descriptor(), above, O_PATH | O_DIRECTORY);
 }
 
 Result<File> parent_directory(const std::string& directory) {
@@ -122,7 +172,22 @@ Result<File> open_own_containers(const std::string& directory) {
 }
 
 Result<File> make_own_containers(const std::string& directory) {
-  return make_usable(MCR_TRY(parent_directory(directory)), directory);
+  return std::move(MCR_TRY(make_usable(MCR_TRY(parent_directory(directory)), directory)).directory);
+}
+
+Result<File> open_own_containers(const File& directory, const std::string& below) {
+  return open_usable(MCR_TRY(parent_of_containers(directory, below)), below);
+}
+
+Result<File> make_own_containers(const File& directory, const std::string& below) {
+  return std::move(
+      MCR_TRY(make_usable(MCR_TRY(parent_of_containers(directory, below)), below)).directory);
+}
+
+Result<MadeContainers> make_open_containers(const File& directory, const std::string& name) {
+  Made made = MCR_TRY(make_usable(directory, name));
+  if (made.is_certain) MCR_TRY(open_as_parent(made.directory, directory));
+  return MadeContainers{std::move(made.directory), made.is_new};
 }
 
 Result<File> open_in_own_containers(const File& containers, const std::string& name) {
@@ -130,7 +195,7 @@ Result<File> open_in_own_containers(const File& containers, const std::string& n
 }
 
 Result<File> make_in_own_containers(const File& containers, const std::string& name) {
-  return make_usable(containers, name);
+  return std::move(MCR_TRY(make_usable(containers, name)).directory);
 }
 
 Result<File> open_log(const File& containers, const std::string& name) {

@@ -16,6 +16,17 @@ Result<File> open_own_containers(const std::string& directory);
 /// The same, made where it is missing (not those above it), no more open than where it stands. One of
 /// this user's that is more open is closed as far.
 Result<File> make_own_containers(const std::string& directory);
+/// The same for `below`, a path that may begin with "..", from a directory that is open: a neighbour above
+/// may have put another one at its path.
+Result<File> open_own_containers(const File& directory, const std::string& below);
+Result<File> make_own_containers(const File& directory, const std::string& below);
+/// The same, and a new one is as open to readers as the directory above, whatever the umask.
+struct MadeContainers {
+  File directory;
+  bool is_new = false;
+};
+Result<MadeContainers> make_open_containers(const File& directory, const std::string& name);
+
 /// A directory of ours in it, such as set-natives/, opened or made in the same way.
 Result<File> open_in_own_containers(const File& containers, const std::string& name);
 Result<File> make_in_own_containers(const File& containers, const std::string& name);

@@ -22,7 +22,8 @@ bool is_stub_file(const File& file) {
 Result<Stub> read_stub_file(const File& file) {
   file.leave_access_time();
   Stub stub = MCR_TRY(read_stub(MCR_TRY(file.read_all(Stub::max_bytes))));
-  stub.owner = MCR_TRY(file.status()).st_uid;
+  const struct stat status = MCR_TRY(file.status());
+  stub.origin = {status.st_uid, FileIdentity(status)};
   return stub;
 }
 

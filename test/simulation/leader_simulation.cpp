@@ -439,7 +439,8 @@ class Simulation {
           part.fate = Fate::committed;
         }
       }
-      done.storage_failed = fails;
+      done.place_went_away = fails && chance(0.3);
+      done.storage_failed = fails && !done.place_went_away;
       out = done;
       tell(lost);  // seen before the answer, which names these parts in neither list
     } else if (const auto* back = std::get_if<PutBack>(&decision)) {

@@ -31,8 +31,8 @@ bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file) return false;
   if (!restart::is_stub_file(*file)) {
-    const auto note = restart::find_native_note(place.path, container_dir, status);
-    return note && restart::is_kept_aside(*note, status);
+    const auto note = restart::find_native_note(*place.home, place.path, container_dir, status);
+    return note && restart::is_kept_aside(*note, *place.home, status);
   }
   const auto stub = restart::read_stub_file(*file);
   return stub && restart::our_link_to(*stub, place.path, status);

@@ -114,26 +114,18 @@ Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan c
 
 Result<void> put_stub(StagedPart& part) {
   const Bytes content = restart::write_stub(stub_of(part));
-  auto home = home_of(part);
+  const auto home = home_of(part);
   if (!home) {
     // The program renamed or removed what lay there while it wrote. Native HDF5 would have written
     // into that very file, wherever it is now; where it has no name left, the data goes with it.
     struct stat status {};
-    if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0) {
-      if (access(part.begin.path.c_str(), F_OK) == 0)
-        return part.stage->directory.drop(part.begin.part);
-    } else {
-      // It is the old part's file no more.
-      if (part.begin.replaced_part)
-        restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
-      MCR_TRY(part.at_path.write_at(0, content));
-      return part.at_path.truncate(content.size());
-    }
-  }
-  if (!home) {
-    home = MCR_TRY(
-        restart::open_same_directory(restart::parent_of(part.begin.path),
-                                     {part.begin.directory_device, part.begin.directory_inode}));
+    if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
+      return part.stage->directory.drop(part.begin.part);
+    // It is the old part's file no more.
+    if (part.begin.replaced_part)
+      restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
+    MCR_TRY(part.at_path.write_at(0, content));
+    return part.at_path.truncate(content.size());
   }
   if (part.begin.replaced == restart::Replaced::native_file)
     keep_replaced_member(*home, part.begin.path, part.settings->text("container_dir"));

@@ -10,7 +10,9 @@
 
 #include "restart/base/attributes.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
@@ -28,6 +30,7 @@ namespace {
 struct Member {
   restart::Stub stub;
   std::string containers;
+  std::string below;  ///< from the member's directory to `containers`
   bool is_native = false;
 };
 
@@ -50,15 +53,17 @@ std::optional<Member> member_at(const ResolvedPath& place, std::string_view cont
     if (!stub) return std::nullopt;
     const auto places = restart::container_places(*stub, place.path, "none");
     // Files of ours are made there: only where this program's settings and the path itself lead.
-    if (places.empty() || stub->container_directory != container_dir ||
+    if (places.empty() || places.front().from == nullptr ||
+        stub->container_directory != container_dir ||
         !is_above_ranks(place.path, restart::components_of(*stub, stub->masked_names.front()))) {
       return std::nullopt;
     }
-    return Member{*std::move(stub), places.front().directory, false};
+    const std::string below = places.front().up + "/" + places.front().below;
+    return Member{*std::move(stub), places.front().directory, below, false};
   }
-  auto note = restart::find_native_note(place.path, container_dir, *place.status);
+  auto note = restart::find_native_note(*place.home, place.path, container_dir, *place.status);
   if (!note) return std::nullopt;
-  return Member{std::move(note->stub), std::move(note->containers), true};
+  return Member{std::move(note->stub), std::move(note->containers), std::move(note->below), true};
 }
 
 // What was looked at there, and nothing that came to the path since.
@@ -73,9 +78,15 @@ Result<restart::File> open_same(const ResolvedPath& place) {
 }  // namespace
 
 bool note_native(const StagedPart& part, std::uint64_t inode) {
-  const std::string containers = containers_of(part);
-  return !containers.empty() && part.begin.rank_count > 1 &&
-         restart::note_native(containers, stub_of(part), static_cast<ino_t>(inode));
+  const restart::PartBegin& begin = part.begin;
+  if (begin.masked_names.empty() || begin.rank_count <= 1) return false;
+  const auto home = restart::open_same_directory(restart::parent_of(begin.path),
+                                                 {begin.directory_device, begin.directory_inode});
+  const std::string container_dir(part.settings->text("container_dir"));
+  const std::string below = restart::container_name(begin.masked_names.front(), container_dir,
+                                                    begin.launch, begin.sequence)
+                                .directory_from_stub(container_dir);
+  return home && restart::note_native(*home, below, stub_of(part), static_cast<ino_t>(inode));
 }
 
 void keep_replaced_member(const restart::File& directory, const std::string& path,
@@ -117,7 +128,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   stub.path = place->path;
   auto done = [&]() -> Result<void> {
     const struct stat made = MCR_TRY(file.status());
-    MCR_TRY(restart::note_native(member->containers, stub, made.st_ino));
+    MCR_TRY(restart::note_native(*place->home, member->below, stub, made.st_ino));
     if (member->is_native)
       keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
     MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));

@@ -155,8 +155,33 @@ void ContainerBackend::follow_swmr_writer() {
                                              ignore_disabled_locks_);
 }
 
+// The program may have renamed the file, or its directory, since it opened it: what it writes goes into
+// the file, natively too.
+void ContainerBackend::follow_renames() {
+  const std::string now = restart::present_path(at_path_);
+  if (!now.empty() && at_path_.has_name()) path_ = now;
+}
+
+// It was removed since: natively too, what is written is seen by this program alone.
+Result<void> ContainerBackend::write_without_name() {
+  auto file = MCR_TRY(restart::File::without_name(path_));
+  MCR_TRY(copy_source(*source_, file));
+  written_ = std::make_unique<NativeBackend>(std::move(file), identity_, source_->size(),
+                                             ignore_disabled_locks_);
+  return write_pending();
+}
+
+Result<void> ContainerBackend::write_pending() {
+  if (pending_.empty()) return {};
+  const Bytes pending = std::move(pending_);
+  pending_.clear();
+  return written_->write(pending_offset_, pending);
+}
+
 Result<void> ContainerBackend::begin_writing() {
   const Waiting waiting;
+  follow_renames();
+  if (!at_path_.has_name()) return write_without_name();
   // Its own descriptor: HDF5's lock and the program's handle are on ours, which stays open beside
   // it.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);
@@ -178,10 +203,7 @@ Result<void> ContainerBackend::begin_writing() {
     source_ = MCR_TRY(open_source(stub_, path_));
     written_ = MCR_TRY(native_copy(*source_, path_, at_path_, ignore_disabled_locks_));
   }
-  if (pending_.empty()) return {};
-  const Bytes pending = std::move(pending_);
-  pending_.clear();
-  return written_->write(pending_offset_, pending);
+  return write_pending();
 }
 
 }  // namespace mcr::vol

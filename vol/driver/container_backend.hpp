@@ -54,6 +54,9 @@ class ContainerBackend : public Backend {
 
  private:
   Result<void> begin_writing();
+  Result<void> write_without_name();
+  Result<void> write_pending();
+  void follow_renames();
   void follow_swmr_writer();
   Result<bool> pending_differs();
 

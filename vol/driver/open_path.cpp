@@ -117,8 +117,8 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   if (!place) return std::unique_ptr<Backend>();
   const auto settings = settings_at(place->path);
   if (!settings) return std::unique_ptr<Backend>();
-  const auto note =
-      restart::find_native_note(place->path, (*settings)->text("container_dir"), status);
+  const auto note = restart::find_native_note(*place->home, place->path,
+                                              (*settings)->text("container_dir"), status);
   if (!note) return std::unique_ptr<Backend>();
   const restart::Launcher launcher = Process::get().launcher(**settings);
   adopt_orphans(std::string((*settings)->text("stage")));

@@ -149,7 +149,8 @@ TEST_CASE("a directory that goes away again and again is not followed for ever")
   Summary summary(job.directory());
   const auto done = commit_group(job.directory(), group_of_parts(job, 1, {id}), summary);
   CHECK(done.failed == std::vector<PartId>{id});
-  CHECK(done.storage_failed);
+  CHECK(done.place_went_away);
+  CHECK_FALSE(done.storage_failed);
 }
 
 TEST_CASE("a leader with few descriptors writes a set in several containers") {

@@ -59,7 +59,7 @@ struct Node {
     return publish(facts(rank, {name}, sequence));
   }
   std::vector<Decision> commit(const DrainGroup& group) {
-    return tell(DrainDone{group.drain, group.parts, {}, false});
+    return tell(DrainDone{group.drain, group.parts, {}});
   }
 
   template <typename T>
@@ -492,6 +492,22 @@ TEST_CASE(
   const auto again = only<DrainGroup>(node.wait(1));
   REQUIRE(again.size() == 1);
   CHECK(again[0].parts == std::vector<PartId>{first.parts[1]});
+}
+
+TEST_CASE(
+    "a directory that goes away while its set is committed is neither storage's fault nor the "
+    "files'") {
+  Node node(1);
+  node.write(0, "new/ck.h5");
+  node.wait(60'000);
+  const auto groups = node.of<DrainGroup>();
+  REQUIRE(groups.size() == 1);
+  DrainDone done{groups[0].drain, {}, groups[0].parts};
+  done.place_went_away = true;
+  node.tell(done);
+  CHECK(node.of<PutBack>().size() == 1);
+  CHECK(node.of<StorageFailed>().empty());
+  CHECK(node.of<MarkNative>().empty());
 }
 
 TEST_CASE("storage that refuses for ever ends the leader with the parts still in the stage") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/format/container_name.hpp"
 
+#include "restart/base/name_text.hpp"
 #include "test/support/catch.hpp"
 
 using namespace mcr::restart;

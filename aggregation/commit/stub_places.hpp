@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the container of a group goes: to where its stubs are now, whatever the program has renamed
-// since it closed them (docs/design.md 4.9).
+// since it closed them (docs/design/commit.md).
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 // Parts -> sets. A set is named by launch, masked name and sequence; whose parts it holds is
 // counted here, and what those counts prove. Pure: no clock, no file.
 //
-// A set's life (design.md 4.6), with the function that makes each transition
+// A set's life (docs/design/sets.md), with the function that makes each transition
 // (leader/decisions.cpp):
 //
 //            part published            all here, or quiet, or     DrainDone: all      newer set

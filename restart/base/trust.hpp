@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may be believed, by this user, of files that others can make (docs/design.md, section 8).
+// What may be believed, by this user, of files that others can make (docs/design/trust-boundaries.md).
 //
 // The one rule: what a file says is believed as far as its owner could have done the same with
 // native files, and no further. Two questions follow from it, and everything that goes where a file

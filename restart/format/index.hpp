@@ -100,7 +100,7 @@ struct BundledSet {
   bool operator==(const BundledSet&) const = default;
 };
 
-/// Which set this is and who is accounted for (design.md 4.6).
+/// Which set this is and who is accounted for (docs/design/sets.md).
 struct SetIdentity {
   std::string masked_name;
   std::string launch;

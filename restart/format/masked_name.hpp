@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which run of digits in a path is the rank (design.md 4.1). Pure: the same answer in every
+// Which run of digits in a path is the rank (docs/design/capture.md). Pure: the same answer in every
 // process.
 //
 // A masked name is a path in which these words stand for digits:

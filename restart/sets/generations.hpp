@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which generation of a set a restart sees (design.md 4.6 and 5). Pure: no clock, no file, so that
-// every rank that sees the same directory decides the same.
+// Which generation of a set a restart sees (docs/design/sets.md, docs/design/restart.md). Pure: no
+// clock, no file, so that every rank that sees the same directory decides the same.
 //
 // A part's life, with the function that makes each transition:
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files of a set that lie at their paths natively (spilled, or never captured), and what the set
-// needs of them when a newer writing replaces them (docs/design.md 4.4):
+// needs of them when a newer writing replaces them (docs/design/sets.md):
 //
 //   <directory of containers>/set-natives/<inode>.stub   a note: the stub that such a file cannot
 //                                                         hold itself; its time is the file's, 0 while

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a container may lie whose files were renamed before its commit or after it: in a directory above
-// the stub, or above the place where it was written (docs/design.md 4.9). Asked only where container_places()
-// led to nothing.
+// the stub, or above the place where it was written (docs/design/commit.md). Asked only where
+// container_places() led to nothing.
 #pragma once
 
 #include <string>

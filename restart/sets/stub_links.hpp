@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hard links of ours to stubs, for gc=on (docs/design.md 4.9, "Old sets"):
+// Hard links of ours to stubs, for gc=on (docs/design/sets.md, "Old sets"):
 //
 //   <directory of containers>/set-stubs/<part>.<inode>
 //

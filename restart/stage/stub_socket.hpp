@@ -5,7 +5,7 @@
 //
 // Each message is the 16 bytes of a part's id with one descriptor (SCM_RIGHTS), opened with O_PATH. The
 // descriptor leads to the stub wherever the program renames the stub, or a directory above it, later
-// (docs/design.md 4.4). A rank sends before H5Fclose returns and before it gives the part's lock back,
+// (docs/design/publish.md). A rank sends before H5Fclose returns and before it gives the part's lock back,
 // so the leader has the message once it holds that lock. Neither side ever waits for the other.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the files that mcr reads, with whatever their fields are to say: what a hostile neighbour
-// would leave. Their checksums are right, so that only the rules of docs/design.md, section 8, keep
+// would leave. Their checksums are right, so that only the rules of docs/design/trust-boundaries.md keep
 // them from being obeyed.
 //
 //   forge stub FILE KEY=VALUE…       part launch sequence rank ranks node masked (several)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which files are captured by their name (design.md 4.1): the setting files=. Pure.
+// Which files are captured by their name (docs/design/capture.md): the setting files=. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file that is appended to: kept open long after it was first flushed, or opened for writing
 // again and again. It goes native, and its shape with it, so that it is never drained piece by
-// piece (appended=native; design.md 4.1 point 6). No thread looks at the clock: the program's own
+// piece (appended=native; docs/design/capture.md). No thread looks at the clock: the program's own
 // writes and flushes do.
 #include "restart/base/log.hpp"
 #include "restart/format/masked_name.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Families of files (restart/format/masked_name.hpp) whose numbers are not ranks: this rank has made a file of
 // it in whose path no number is its own, as every second rank does where fewer files than ranks are
-// written. A path of it that bears the rank's number bears it by accident (design.md 4.1 point 3).
+// written. A path of it that bears the rank's number bears it by accident (docs/design/capture.md).
 #pragma once
 
 #include <string>

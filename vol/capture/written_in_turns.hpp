@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that several ranks write one after another (N→M, a baton; design.md 4.1 point 5). The
+// A file that several ranks write one after another (N→M, a baton; docs/design/capture.md). The
 // ranks of one node go on in the same stage file while it is there. Beyond that it goes native,
 // unless files= says by {part} that such files are captured.
 #pragma once

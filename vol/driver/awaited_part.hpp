@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A part that another node's stage holds and no container has yet. Its bytes cannot be had from
 // here; but its leader can bring them: who reads waits for the container, who writes, in the same
-// launch, asks for the native file (design.md 4.1 point 5). Both are bounded by read_wait=.
+// launch, asks for the native file (docs/design/capture.md). Both are bounded by read_wait=.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The regular end of a rank (design.md 4.5, exit=wait): it is recorded, then the rank waits,
+// The regular end of a rank (docs/design/leader.md, exit=wait): it is recorded, then the rank waits,
 // bounded by exit_wait=, until its parts are committed; the lowest rank of the node prints the one
 // summary line.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gives the leader a descriptor of each stub before H5Fclose returns, so that the leader finds the stub
-// whatever the program renames afterwards (docs/design.md 4.4). Until a leader listens the process keeps
+// whatever the program renames afterwards (docs/design/publish.md). Until a leader listens the process keeps
 // the descriptors itself.
 #pragma once
 

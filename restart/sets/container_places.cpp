@@ -8,17 +8,12 @@
 #include <string_view>
 
 #include "restart/base/closed_directories.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 
 namespace mcr::restart {
 namespace {
-
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 /// Relative, and upwards at its beginning only.
 bool is_modest(std::string_view container_directory) {
@@ -131,7 +126,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
   if (!is_modest(stub.container_directory)) return places;
   const uid_t owner = owner_of(stub, stub_path);
   const std::string resolved = real_path(stub_path);
-  const std::string stub_directory = directory_of(resolved.empty() ? stub_path : resolved);
+  const std::string stub_directory = parent_of(resolved.empty() ? stub_path : resolved);
   const auto from = directory_of_stub(stub, resolved.empty() ? stub_path : resolved);
   for (const std::string& masked_name : stub.masked_names) {
     if (stub.origin && from == nullptr) break;

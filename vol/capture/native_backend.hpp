@@ -32,6 +32,7 @@ class NativeBackend : public Backend {
   /// At its close the file is noted to be complete there (restart/sets/native_members).
   void note_in(std::string containers) { containers_ = std::move(containers); }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
+  [[nodiscard]] const restart::File& file() const { return file_; }
   [[nodiscard]] FileIdentity identity() const override { return identity_; }
   [[nodiscard]] Content content() const override { return {Content::Kind::native}; }
 

@@ -13,23 +13,13 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
+#include "restart/base/path_names.hpp"
 
 namespace mcr::vol {
 
 namespace {
 
 constexpr int max_links = 40;  // as Linux
-
-std::string directory_of(const std::string& name) {
-  const auto slash = name.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : name.substr(0, slash);
-}
-
-std::string last_component(const std::string& name) {
-  const auto slash = name.rfind('/');
-  return slash == std::string::npos ? name : name.substr(slash + 1);
-}
 
 // The kernel's own answer; realpath() where there is no /proc.
 std::string path_of(const restart::File& directory) {
@@ -67,10 +57,11 @@ std::string path_of_same(const restart::File& directory, restart::FileIdentity i
 
 // Opens the directory of `name`, and finds its path.
 Result<void> enter_directory(const std::string& name, ResolvedPath& resolved) {
-  auto home = MCR_TRY(restart::File::open(AT_FDCWD, directory_of(name), O_PATH | O_DIRECTORY));
+  auto home =
+      MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(name), O_PATH | O_DIRECTORY));
   resolved.directory_status = MCR_TRY(home.status());
   resolved.directory = path_of_same(home, restart::FileIdentity(resolved.directory_status));
-  resolved.name = last_component(name);
+  resolved.name = restart::name_of(name);
   resolved.home = std::make_shared<const restart::File>(std::move(home));
   return {};
 }
@@ -98,7 +89,7 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
       return restart::system_error("cannot follow", name);
     }
     const std::string link(target.data(), static_cast<std::size_t>(length));
-    at = link.front() == '/' ? link : directory_of(at) + "/" + link;
+    at = link.front() == '/' ? link : restart::parent_of(at) + "/" + link;
   }
   const std::string& last = resolved.name;
   if (resolved.directory.empty() || last.empty() || last == "." || last == "..") {

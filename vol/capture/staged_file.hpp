@@ -112,6 +112,10 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   [[nodiscard]] bool is_inherited_from_living() const;
   // staged_spill.cpp
   Result<void> copy_to(const restart::File& target);
+  Result<restart::File> spill_in_place();
+  Result<restart::File> spill_beside(const restart::File& home);
+  void leave_stage(FileIdentity native);
+  [[nodiscard]] Result<restart::File> directory_of_temporary(FileIdentity identity) const;
   Result<void> take_path();
   Result<void> finish_native();
   void tell_stage(const restart::PartPublish& record);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -29,6 +30,60 @@ Result<void> StagedFile::copy_to(const restart::File& target) {
   return target.truncate(part_.size);
 }
 
+// In place of the stub, whose descriptors stay good, or where the program has moved what would have been
+// replaced. Our links to stubs must not hold a file that is the program's own.
+Result<restart::File> StagedFile::spill_in_place() {
+  if (const auto status = part_.at_path.status()) {
+    if (part_.has_stub) restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
+    if (part_.begin.replaced_part)
+      restart::unlink_stub(containers_of(part_), *part_.begin.replaced_part, *status);
+  }
+  MCR_TRY(part_.at_path.truncate(0));
+  if (auto copied = copy_to(part_.at_path); !copied) {
+    // Storage refuses what native HDF5 would have written too. The stub comes back, for what is
+    // staged.
+    const Bytes stub = restart::write_stub(stub_of(part_));
+    if (part_.at_path.truncate(0) && part_.has_stub && part_.at_path.write_at(0, stub))
+      (void)part_.at_path.truncate(stub.size()).has_value();
+    return copied.error();
+  }
+  is_noted_ = note_native(part_, part_.identity.inode);
+  return std::move(part_.at_path);
+}
+
+// What lies at the path stays until take_path().
+Result<restart::File> StagedFile::spill_beside(const restart::File& home) {
+  auto [file, name] = MCR_TRY(temporary_in(home, part_.begin.part.text()));
+  if (auto copied = copy_to(file); !copied) {
+    restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
+    return copied.error();
+  }
+  keep_attributes(part_.at_path, file);
+  native_temporary_ = std::move(name);
+  return std::move(file);
+}
+
+// The journal says so before the bytes go: a dead writer's part would be looked for there.
+void StagedFile::leave_stage(FileIdentity native) {
+  if (!part_.is_begun()) {
+    if (auto journal = part_.stage->directory.begin(part_.begin)) {
+      part_.journal = std::move(*journal);
+    }
+    part_.image = Bytes();
+  }
+  restart::PartPublish record;
+  record.size = part_.size;
+  record.publish_ns = realtime_ns();
+  record.provisional = true;
+  record.native = restart::PartPublish::NativeFile{native.device, native.inode};
+  tell_stage(record);
+  if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
+  // One descriptor from now on, as natively. That we live is for our presence to say.
+  part_.journal_rests = part_.is_begun();
+  part_.bytes = restart::File();
+  part_.journal = restart::File();
+}
+
 Result<void> StagedFile::spill(const char* why) {
   if (native_) return {};
   if (why != nullptr) {
@@ -38,82 +93,54 @@ Result<void> StagedFile::spill(const char* why) {
   // Also where the stage has never heard of it: its names must be its own, and it still counts as a
   // part of its set.
   if (!part_.is_begun()) part_.begin.part = MCR_TRY(restart::PartId::random());
-  restart::File target;
-  FileIdentity identity = part_.identity;
   const auto home =
       part_.begin.replaced == restart::Replaced::nothing ? std::nullopt : home_of(part_);
-  if (!home) {
-    // In place of the stub, whose descriptors stay good, or where the program has moved what would have
-    // been replaced. Our link to a stub must not hold a file that is the program's own.
-    const auto status = part_.at_path.status();
-    const bool is_moved = part_.begin.replaced != restart::Replaced::nothing;
-    if (status && part_.has_stub)
-      restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
-    if (status && is_moved && part_.begin.replaced_part)
-      restart::unlink_stub(containers_of(part_), *part_.begin.replaced_part, *status);
-    MCR_TRY(part_.at_path.truncate(0));
-    if (auto copied = copy_to(part_.at_path); !copied) {
-      // Storage refuses what native HDF5 would have written too. The stub comes back, for what is
-      // staged.
-      const Bytes stub = restart::write_stub(stub_of(part_));
-      if (part_.at_path.truncate(0) && part_.has_stub && part_.at_path.write_at(0, stub))
-        (void)part_.at_path.truncate(stub.size()).has_value();
-      return copied;
-    }
-    target = std::move(part_.at_path);
-    is_noted_ = note_native(part_, identity.inode);
-  } else {
-    auto [file, name] = MCR_TRY(temporary_in(*home, part_.begin.part.text()));
-    if (auto copied = copy_to(file); !copied) {
-      restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
-      return copied;
-    }
-    keep_attributes(part_.at_path, file);
-    native_temporary_ = std::move(name);
-    target = std::move(file);
-    identity = MCR_TRY(identity_of(target.descriptor(), target.name()));
-  }
+  restart::File target = MCR_TRY(home ? spill_beside(*home) : spill_in_place());
+  const FileIdentity identity = MCR_TRY(identity_of(target.descriptor(), part_.begin.path));
   native_.emplace(std::move(target), part_.identity, part_.size, true);
-  if (!part_.is_begun()) {
-    if (auto journal = part_.stage->directory.begin(part_.begin)) {
-      part_.journal = std::move(*journal);
-    }
-    part_.image = Bytes();
-  }
-  // The journal says so before the bytes go: a dead writer's part would be looked for there.
-  restart::PartPublish record;
-  record.size = part_.size;
-  record.publish_ns = realtime_ns();
-  record.provisional = true;
-  record.native = restart::PartPublish::NativeFile{identity.device, identity.inode};
-  tell_stage(record);
-  if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
-  // One descriptor from now on, as natively. That we live is for our presence to say.
-  part_.journal_rests = part_.is_begun();
-  part_.bytes = restart::File();
-  part_.journal = restart::File();
+  leave_stage(identity);
   return {};
 }
 
+// Over what it replaces, wherever the program has moved that, or its directory, meanwhile.
 Result<void> StagedFile::take_path() {
   if (native_temporary_.empty()) return {};
-  // First whose file it will be, and what it replaces out of the way; a crash here leaves a note
-  // about nothing, or the old file with a second name.
-  if (const auto own = identity_of(native_->descriptor(), part_.begin.path))
-    is_noted_ = note_native(part_, own->inode);
-  const std::string& path = part_.begin.path;
-  const restart::File home = MCR_TRY(restart::open_same_directory(
-      restart::parent_of(path), {part_.begin.directory_device, part_.begin.directory_inode}));
-  keep_replaced_member(home, path, part_.settings->text("container_dir"));
-  if (restart::system_calls().renameat(home.descriptor(), native_temporary_.c_str(),
-                                       home.descriptor(), restart::name_of(path).c_str()) != 0) {
+  const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
+  const FileIdentity old(MCR_TRY(part_.at_path.status()));
+  const std::string now = restart::present_path(part_.at_path);
+  const std::string path = now.empty() ? part_.begin.path : now;
+  const restart::File beside = MCR_TRY(directory_of_temporary(identity));
+  const int from = beside.descriptor();
+  // Removed while it was open: natively, what is written is lost too.
+  if (!part_.at_path.has_name() || now.ends_with(" (deleted)")) {
+    restart::system_calls().unlinkat(from, native_temporary_.c_str(), 0);
+    native_temporary_.clear();
+    return {};
+  }
+  const restart::File home = MCR_TRY(restart::open_directory_of(path, old));
+  if (path == part_.begin.path) {
+    // First whose file it will be, and what it replaces out of the way; a crash here leaves a note
+    // about nothing, or the old file with a second name.
+    is_noted_ = note_native(part_, identity.inode);
+    keep_replaced_member(home, path, part_.settings->text("container_dir"));
+  }
+  if (restart::system_calls().renameat(from, native_temporary_.c_str(), home.descriptor(),
+                                       restart::name_of(path).c_str()) != 0) {
     return restart::system_error("cannot rename", native_temporary_);
   }
   native_temporary_.clear();
   // Who opens the path from now on finds the new file there.
-  const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
   move_in_table(identity);
   return {};
+}
+
+// Where the file lies that waits for the path.
+Result<restart::File> StagedFile::directory_of_temporary(FileIdentity identity) const {
+  const restart::PartBegin& begin = part_.begin;
+  auto home = restart::open_same_directory(restart::parent_of(begin.path),
+                                           {begin.directory_device, begin.directory_inode});
+  if (home && restart::leads_to(*home, native_temporary_, identity)) return home;
+  return restart::open_directory_of(restart::present_path(native_->file()), identity);
 }
 
 Result<void> StagedFile::make_native() {

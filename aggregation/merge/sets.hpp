@@ -2,19 +2,18 @@
 // Parts -> sets. A set is named by launch, masked name and sequence; whose parts it holds is
 // counted here, and what those counts prove. Pure: no clock, no file.
 //
-// A set's life (docs/design/sets.md), with the function that makes each transition
-// (leader/decisions.cpp):
+// A set's life (docs/design/sets.md), with the function of leader/decisions that makes each transition:
 //
-//            part published            all here, or quiet, or     DrainDone: all      newer set
-//            kept, or (place_in_set)            nobody left (ripe)         committed regular end
-//            (release_kept)
-//   (none) ----------------> growing ------------------> draining ---------> drained
-//   ------------------> freed
-//                               ^                            |                  |
-//                               |   DrainDone: failed        |                  | a late part
-//                               +----------------------------+                  v
-//                               +------------------------------------------- growing (supplementary
-//                               container)
+// clang-format off
+//          part published           all here, or quiet, or          DrainDone: all        newer set kept,
+//          (place_in_set)           nobody left (ripe)              committed             or regular end (release_kept)
+//   (none) --------------> growing ----------------------> draining --------------> drained --------------> freed
+//                             ^                               |                        |
+//                             |       DrainDone: failed       |                        |
+//                             +-------------------------------+                        |
+//                             |       a late part: into a supplement                   |
+//                             +--------------------------------------------------------+
+// clang-format on
 //
 // Draining says nothing about wholeness: quiet lets a leader drain, it never makes a set whole.
 #pragma once

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -49,14 +51,24 @@ std::string prefix_of(const std::string& container) {
 /// A dead launch's leftovers may have been committed after the sets of the next one: what counts
 /// is when a set was begun.
 bool is_older(const StoredSet& a, const StoredSet& b) {
-  return std::pair(a.order_ns, a.name.sequence) < std::pair(b.order_ns, b.name.sequence);
+  return std::tie(a.order_ns, a.name.sequence, a.name) <
+         std::tie(b.order_ns, b.name.sequence, b.name);
 }
 
-/// Of one name within a launch the sequence decides, whatever the clock said.
-bool was_written_before(const StoredSet& a, const StoredSet& b) {
-  const bool comparable =
-      a.name.launch == b.name.launch && a.name.masked_name == b.name.masked_name;
-  return comparable ? a.name.sequence < b.name.sequence : is_older(a, b);
+/// Of one name within a launch the sequence decides, whatever the clock said, as it does for opens
+/// (restart/sets/generations): no set counts as begun before an earlier one.
+void follow_sequences(std::vector<StoredSet>& sets) {
+  // Those of an owner, launch and name by rising sequence.
+  std::map<std::pair<uid_t, SetName>, StoredSet*> by_name;
+  for (StoredSet& set : sets) by_name[{set.owner, set.name}] = &set;
+  const StoredSet* before = nullptr;
+  for (const auto& [key, set] : by_name) {
+    const bool follows = before != nullptr && before->owner == set->owner &&
+                         before->name.launch == set->name.launch &&
+                         before->name.masked_name == set->name.masked_name;
+    if (follows) set->order_ns = std::max(set->order_ns, before->order_ns);
+    before = set;
+  }
 }
 
 /// Names in a directory may lead elsewhere by now: to what nobody looked at.
@@ -355,8 +367,8 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
       set.wholeness = Wholeness::unknown;
     all.push_back(std::move(set));
   }
-  std::sort(all.begin(), all.end(),
-            [](const StoredSet& a, const StoredSet& b) { return is_older(a, b); });
+  follow_sequences(all);
+  std::sort(all.begin(), all.end(), is_older);
   return all;
 }
 
@@ -370,7 +382,7 @@ const StoredSet* newest_whole(const std::vector<StoredSet>& sets) {
 
 Replacements::Replacements(const std::vector<StoredSet>& sets) {
   const auto offer = [](const StoredSet*& newest, const StoredSet& set) {
-    if (newest == nullptr || was_written_before(*newest, set)) newest = &set;
+    if (newest == nullptr || is_older(*newest, set)) newest = &set;
   };
   for (const StoredSet& set : sets) {
     if (set.wholeness != Wholeness::whole) continue;
@@ -385,8 +397,8 @@ const StoredSet* Replacements::of(const StoredSet& set, bool of_same_shape) cons
     const StoredSet* best = nullptr;
     for (const uid_t owner : {set.owner, uid_t{0}}) {
       const auto found = newest.find({name, owner});
-      if (found == newest.end() || !was_written_before(set, *found->second)) continue;
-      if (best == nullptr || was_written_before(*best, *found->second)) best = found->second;
+      if (found == newest.end() || !is_older(set, *found->second)) continue;
+      if (best == nullptr || is_older(*best, *found->second)) best = found->second;
     }
     return best;
   };

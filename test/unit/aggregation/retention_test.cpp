@@ -13,13 +13,14 @@ namespace {
 
 /// Writes the parts of these ranks as set number `sequence`, and commits them.
 void commit_set(StagedJob& job, std::uint32_t rank_count, const std::vector<std::uint32_t>& ranks,
-                std::uint64_t sequence, std::uint32_t supplement = 0) {
+                std::uint64_t sequence, std::uint32_t supplement = 0, std::uint64_t begun_ns = 0) {
   DrainGroup group;
   group.drain = 1;
   group.set = {"launch", job.out("a.{rank}.h5"), sequence};
   group.rank_count = rank_count;
   group.ranks = ranks;
   group.supplement = supplement;
+  group.begun_ns = begun_ns;
   for (const std::uint32_t rank : ranks) {
     group.parts.push_back(
         job.write(rank, "a." + std::to_string(rank) + ".h5", "bytes of no HDF5 file", sequence));
@@ -61,6 +62,18 @@ TEST_CASE("the newest whole set is found, and one with a rank missing is not it"
   sets = sets_of(job);
   CHECK(newest_whole(sets)->name.sequence == 1);
   CHECK(newest_whole(sets)->containers.size() == 2);
+}
+
+TEST_CASE(
+    "of one name within a launch the later writing is the newer set, whatever the clock said") {
+  StagedJob job(1);
+  job.join(0);
+  commit_set(job, 1, {0}, 0, 0, 5'000'000'000);
+  commit_set(job, 1, {0}, 1, 0, 4'000'000'000);
+  const auto sets = sets_of(job);
+  REQUIRE(sets.size() == 2);
+  CHECK(sets.back().name.sequence == 1);
+  CHECK(Replacements(sets).of(sets.front(), false) == &sets.back());
 }
 
 TEST_CASE("a set is superseded when no stub names it and a newer one is whole") {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/closed_directories.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+
+namespace {
+
+/// `v/0`, where a file lies that all may read.
+struct Tree {
+  Tree() {
+    for (const char* made : {"v", "v/0", "v2"})
+      REQUIRE(::mkdirat(root.descriptor(), made, 0755) == 0);
+  }
+  void mode(const char* name, mode_t mode) const {
+    REQUIRE(::fchmodat(root.descriptor(), name, mode, 0) == 0);
+  }
+  [[nodiscard]] File open(const char* name) const {
+    return *File::open(root.descriptor(), name, O_PATH | O_DIRECTORY);
+  }
+  [[nodiscard]] struct stat status(const char* name) const { return *open(name).status(); }
+  /// What is left of 0644 for a file in `directory`, seen from `base`.
+  [[nodiscard]] mode_t left(const File& directory, const char* base) const {
+    const Access open_to_all{status("v").st_gid, 0644, {}};
+    return closed_by_directories(open_to_all, directory, FileIdentity(status(base))).mode;
+  }
+
+  ScratchDirectory place;
+  File root = *File::open(AT_FDCWD, place.path(), O_PATH | O_DIRECTORY);
+};
+
+}  // namespace
+
+TEST_CASE("directories between a file and ours close it, others do not") {
+  const Tree tree;
+  CHECK(tree.left(tree.open("v/0"), "v") == 0644);
+  tree.mode("v/0", 0700);
+  CHECK(tree.left(tree.open("v/0"), "v") == 0600);
+  CHECK(tree.left(tree.open("v/0"), "v/0") == 0644);
+  tree.mode("v/0", 0750);
+  CHECK(tree.left(tree.open("v/0"), "v") == 0640);
+}
+
+TEST_CASE("a file that does not lie below ours is for its owner alone") {
+  const Tree tree;
+  CHECK(tree.left(tree.open("v/0"), "v2") == 0600);
+  CHECK(tree.left(tree.open("v2"), "v") == 0600);  // the names begin alike
+}
+
+TEST_CASE("it is the directories that are open that close a file, wherever they were renamed") {
+  const Tree tree;
+  const File directory = tree.open("v/0");
+  tree.mode("v/0", 0700);
+  const int place = tree.root.descriptor();
+  REQUIRE(::renameat(place, "v", place, "x") == 0);
+  const struct stat base = tree.status("x");
+  const Access open_to_all{base.st_gid, 0644, {}};
+  CHECK(closed_by_directories(open_to_all, directory, FileIdentity(base)).mode == 0600);
+}
+
+TEST_CASE("who may write above but not in a directory is kept out of it") {
+  const Tree tree;
+  tree.mode("v", 0775);
+  CHECK(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+  tree.mode("v/0", 0775);
+  CHECK_FALSE(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/native_members.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+
+namespace {
+
+/// `out/rank0/a.h5`, a native file of 100 bytes, and its directory.
+struct Member {
+  Member() {
+    for (const char* made : {"out", "out/rank0"})
+      REQUIRE(::mkdirat(root.descriptor(), made, 0755) == 0);
+    REQUIRE(write("old"));
+  }
+  bool write(const std::string& content) const {
+    const auto file = File::open(root.descriptor(), "out/rank0/a.h5",
+                                 O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
+    return file && file->write_at(0, as_bytes(content)).has_value();
+  }
+  [[nodiscard]] File directory() const {
+    return *File::open(root.descriptor(), "out/rank0", O_PATH | O_DIRECTORY);
+  }
+  [[nodiscard]] struct stat status() const {
+    struct stat status {};
+    REQUIRE(::fstatat(root.descriptor(), "out/rank0/a.h5", &status, AT_SYMLINK_NOFOLLOW) == 0);
+    return status;
+  }
+  [[nodiscard]] std::string path() const { return place.path() + "/out/rank0/a.h5"; }
+  [[nodiscard]] Stub stub() const {
+    Stub stub;
+    stub.part = *PartId::random();
+    stub.launch = "launch";
+    stub.rank_count = 2;
+    stub.masked_names = {place.path() + "/out/rank{rank}/a.h5"};
+    stub.container_directory = "mcr";
+    stub.path = path();
+    return stub;
+  }
+  /// Says that the file is a part of a set, and that it was closed.
+  void note() const {
+    REQUIRE(note_native(directory(), "../mcr", stub(), status().st_ino));
+    complete_note(place.path() + "/out/mcr", status());
+  }
+
+  ScratchDirectory place;
+  File root = *File::open(AT_FDCWD, place.path(), O_PATH | O_DIRECTORY);
+};
+
+}  // namespace
+
+TEST_CASE("a note about a native file is found from the file's own directory") {
+  const Member member;
+  CHECK_FALSE(find_native_note(member.directory(), member.path(), "mcr", member.status()));
+  member.note();
+  const auto note = find_native_note(member.directory(), member.path(), "mcr", member.status());
+  REQUIRE(note);
+  CHECK(note->is_complete);
+  CHECK(note->below == "../mcr");
+  CHECK(note->stub.launch == "launch");
+}
+
+TEST_CASE("a file that was written again since is another one than the note's") {
+  const Member member;
+  member.note();
+  struct timespec later[2]{};
+  later[0].tv_sec = later[1].tv_sec = 1'900'000'000;
+  REQUIRE(::utimensat(member.root.descriptor(), "out/rank0/a.h5", later, 0) == 0);
+  CHECK_FALSE(find_native_note(member.directory(), member.path(), "mcr", member.status()));
+}
+
+TEST_CASE("what replaces a file of a set leaves it its second name, as closed as its directory") {
+  const Member member;
+  REQUIRE(::fchmodat(member.root.descriptor(), "out/rank0", 0700, 0) == 0);
+  member.note();
+  const struct stat before = member.status();
+  REQUIRE(keep_member_aside(member.directory(), member.path(), "mcr"));
+  const struct stat now = member.status();
+  CHECK(now.st_nlink == 2);
+  CHECK((now.st_mode & 0777) == 0600);
+  CHECK(now.st_ino == before.st_ino);
+  const auto note = find_native_note(member.directory(), member.path(), "mcr", now);
+  REQUIRE(note);
+  CHECK(is_kept_aside(*note, member.directory(), now));
+}
+
+TEST_CASE("a native file without a note is any file, and is not kept") {
+  const Member member;
+  REQUIRE(keep_member_aside(member.directory(), member.path(), "mcr"));
+  CHECK(member.status().st_nlink == 1);
+}
+
+TEST_CASE("notes are made in the directory that is open, whatever lies at its path") {
+  const Member member;
+  const File directory = member.directory();
+  const int place = member.root.descriptor();
+  REQUIRE(::renameat(place, "out", place, "away") == 0);
+  for (const char* made : {"out", "out/rank0", "out/mcr"})
+    REQUIRE(::mkdirat(place, made, 0755) == 0);
+  REQUIRE(note_native(directory, "../mcr", member.stub(), 1));
+  CHECK(::faccessat(place, "away/mcr/set-natives/1.stub", F_OK, 0) == 0);
+  CHECK(::faccessat(place, "out/mcr/set-natives", F_OK, 0) != 0);
+}

@@ -74,7 +74,7 @@ Result<void> copy_bytes_of(const File& from, const File& to) {
 }
 
 /// Empty for a bundle.
-std::string shape_of(const std::string& container) {
+std::string pattern_of_path(const std::string& container) {
   const auto parsed = restart::parse_container_name(restart::name_of(container));
   return parsed ? restart::pattern_of(parsed->masked_name) : std::string();
 }
@@ -94,8 +94,8 @@ std::string name_for(const restart::ContainerName& to, const std::string& suffix
 
 void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
                          const std::vector<LockedPart>& parts, StubHandles& stubs) {
-  const std::string shape = shape_of(report.path);
-  give_up_older(shape, followed.placement.where);
+  const std::string pattern = pattern_of_path(report.path);
+  give_up_older(pattern, followed.placement.where);
   if (!may_be_copied_now(followed, parts)) return;
   if (!report.container.is_open() || keeps_names_of_open_files(report.container)) return;
   Watched watched;
@@ -103,7 +103,7 @@ void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const 
   watched.path = report.path;
   watched.suffix = restart::name_of(report.path).substr(followed.placement.where.prefix.size());
   watched.names = names;
-  watched.shape = shape;
+  watched.pattern = pattern;
   watched.read_time = report.status.st_atim;
   watched.until_ms = restart::monotonic_ms() + copy_time_ms(followed.placement.where.base);
   for (const LockedPart& part : parts) {
@@ -117,11 +117,13 @@ void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const 
   count_ = watched_.size();
 }
 
-void ContainerWatch::give_up_older(const std::string& shape, const restart::ContainerName& newer) {
-  if (shape.empty()) return;
+void ContainerWatch::give_up_older(const std::string& pattern,
+                                   const restart::ContainerName& newer) {
+  if (pattern.empty()) return;
   const std::string of_its_set = newer.directory + "/" + newer.prefix;
   std::erase_if(watched_, [&](const Watched& watched) {
-    return watched.shape == shape && !watched.shows_reads && !watched.path.starts_with(of_its_set);
+    return watched.pattern == pattern && !watched.shows_reads &&
+           !watched.path.starts_with(of_its_set);
   });
   count_ = watched_.size();
 }

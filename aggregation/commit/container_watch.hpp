@@ -6,7 +6,7 @@
 // copies of its stubs are led (restart/sets/places_above).
 //
 // A program that removes its older checkpoints is no such copy. Where nobody's reading leaves a trace,
-// nothing tells the two apart; so there a container is given up when a newer set of the same shape is
+// nothing tells the two apart; so there a container is given up when a newer set of the same pattern is
 // committed, else brought back when the time for a copy is over, and only a few are in a leader's life:
 // they would fill the storage.
 #pragma once
@@ -46,7 +46,7 @@ class ContainerWatch {
     std::string path;
     std::string suffix;  ///< of its name, behind the prefix
     PlaceByNames names;
-    std::string shape;                 ///< of its set's name; empty: a bundle's
+    std::string pattern;               ///< of its set's name; empty: a bundle's
     std::vector<restart::File> stubs;  ///< those of which there are descriptors
     bool shows_reads = false;          ///< who reads a stub leaves a trace
     struct timespec read_time {};      ///< of the container, as it was first
@@ -55,7 +55,7 @@ class ContainerWatch {
     std::uint64_t try_ms = 0;          ///< not brought back before, because that failed
     int returns = 0;                   ///< so often it was given a new one
   };
-  void give_up_older(const std::string& shape, const restart::ContainerName& newer);
+  void give_up_older(const std::string& pattern, const restart::ContainerName& newer);
   bool is_done(Watched& watched, std::uint64_t now_ms);
   bool may_bring_back(const Watched& watched);
   static bool has_stubs(const Watched& watched);

@@ -387,11 +387,11 @@ Replacements::Replacements(const std::vector<StoredSet>& sets) {
   for (const StoredSet& set : sets) {
     if (set.wholeness != Wholeness::whole) continue;
     offer(newest_of_name_[{set.name.masked_name, set.owner}], set);
-    offer(newest_of_shape_[{restart::pattern_of(set.name.masked_name), set.owner}], set);
+    offer(newest_of_pattern_[{restart::pattern_of(set.name.masked_name), set.owner}], set);
   }
 }
 
-const StoredSet* Replacements::of(const StoredSet& set, bool of_same_shape) const {
+const StoredSet* Replacements::of(const StoredSet& set, bool of_same_pattern) const {
   // Only the owner of a set, or root, replaces it.
   const auto newer = [&](const Newest& newest, const std::string& name) {
     const StoredSet* best = nullptr;
@@ -402,13 +402,13 @@ const StoredSet* Replacements::of(const StoredSet& set, bool of_same_shape) cons
     }
     return best;
   };
-  const bool is_deleted = of_same_shape && !set.parts.empty() &&
+  const bool is_deleted = of_same_pattern && !set.parts.empty() &&
                           std::all_of(set.parts.begin(), set.parts.end(), is_path_free);
   const StoredSet* const same_name = newer(newest_of_name_, set.name.masked_name);
   if (!is_deleted) return same_name;
-  const StoredSet* const same_shape =
-      newer(newest_of_shape_, restart::pattern_of(set.name.masked_name));
-  return same_shape != nullptr ? same_shape : same_name;
+  const StoredSet* const same_pattern =
+      newer(newest_of_pattern_, restart::pattern_of(set.name.masked_name));
+  return same_pattern != nullptr ? same_pattern : same_name;
 }
 
 std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,

@@ -109,15 +109,15 @@ class Replacements {
  public:
   explicit Replacements(const std::vector<StoredSet>& sets);
   /// The newest whole set that is newer and replaces this one: of the same owner and masked name or, where
-  /// nothing lies at any of its paths any more and `of_same_shape`, of the same shape (step00010 and
+  /// nothing lies at any of its paths any more and `of_same_pattern`, of the same pattern (step00010 and
   /// step00020). nullptr: there is none, and the set must stay.
-  [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_shape) const;
+  [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_pattern) const;
 
  private:
   using Newest =
       std::map<std::pair<std::string, uid_t>, const StoredSet*>;  ///< whole; by name, owner
   Newest newest_of_name_;                                         ///< by masked name
-  Newest newest_of_shape_;                                        ///< by pattern_of that
+  Newest newest_of_pattern_;                                      ///< by pattern_of that
 };
 
 /// Sets that the program has given up for certain, each with the set that replaces it: every part's

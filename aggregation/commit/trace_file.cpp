@@ -106,8 +106,8 @@ Result<void> write_trace(int directory, const std::string& name, const CommitRep
     // Left by a dead leader. What another user has put there stays, and there is no trace.
     (void)restart::system_calls().unlinkat(directory, unfinished.c_str(), 0);
     const restart::File file = MCR_TRY(
-        restart::File::open(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-                            report.access.mode & 0666));  // it names the container's variables
+        restart::File::open(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+    MCR_TRY(restart::give_access(file, report.access));  // it names the container's variables
     const std::string text = trace_text(report);
     MCR_TRY(file.write_at(0, as_bytes(text)));
   }

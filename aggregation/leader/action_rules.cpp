@@ -75,7 +75,7 @@ bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   return false;
 }
 
-/// Another node's rank goes on in the file, as a native one: so does the whole shape, or one set
+/// Another node's rank goes on in the file, as a native one: so does the whole pattern, or one set
 /// would be native and the next not.
 void Decisions::put_back_requested() {
   for (auto& [id, part] : parts_) {
@@ -301,8 +301,8 @@ void Decisions::put_back(Part& part, PutBackReason reason) {
   out_.emplace_back(PutBack{part.facts.part, reason});
 }
 
-void Decisions::mark_native(const std::string& shape, const std::string& why) {
-  if (marked_.insert(shape).second) out_.emplace_back(MarkNative{shape, why});
+void Decisions::mark_native(const std::string& pattern, const std::string& why) {
+  if (marked_.insert(pattern).second) out_.emplace_back(MarkNative{pattern, why});
 }
 
 void Decisions::consider_exit() {

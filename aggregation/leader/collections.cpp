@@ -16,8 +16,8 @@ constexpr std::uint64_t pause_per_cost = 20;
 
 }  // namespace
 
-void Collections::committed(const std::string& shape, const CommittedSet& set) {
-  const std::pair key{set.where.directory, shape};
+void Collections::committed(const std::string& pattern, const CommittedSet& set) {
+  const std::pair key{set.where.directory, pattern};
   if (set.collects) last_[key] = set;
   const std::uint64_t pause_end_ms = pause_end_ms_[set.where.directory];
   if (restart::monotonic_ms() >= pause_end_ms) {

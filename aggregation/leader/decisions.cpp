@@ -140,14 +140,14 @@ void Decisions::apply(const SiblingsLookedUp& event) {
   }
 }
 
-/// One rank writes files of this shape, or their numbers are not ranks: a native file.
+/// One rank writes files of this pattern, or their numbers are not ranks: a native file.
 void Decisions::put_back_lone(Part& part) {
   Set& set = sets_.at(*part.set);
   if (!set.counted_lone) {
     set.counted_lone = true;
     Pattern& pattern = patterns_[set.pattern];
     if (++pattern.lone_sets >= lone_sets_until_native) {
-      mark_native(set.pattern, "one rank alone writes files of this shape");
+      mark_native(set.pattern, "one rank alone writes files with such names");
     }
   }
   put_back(part, PutBackReason::lone);
@@ -188,7 +188,7 @@ void Decisions::apply(const DrainDone& event) {
         if (!storage_failed_) out_.emplace_back(StorageFailed{});
         storage_failed_ = true;
       } else {
-        mark_native(set.pattern, "parts of this shape could not be merged");
+        mark_native(set.pattern, "parts with such names could not be merged");
       }
     }
     const bool may_work_later = event.storage_failed || event.place_went_away;

@@ -141,9 +141,9 @@ struct PutBack {
   PartId part;
   PutBackReason reason = PutBackReason::lone;
 };
-/// Files of this shape go native for the launch.
+/// Files of this pattern go native for the launch.
 struct MarkNative {
-  std::string shape;
+  std::string pattern;
   std::string why;
 };
 /// Storage refused: later creates go native, so that the program meets the storage's own error.
@@ -348,7 +348,7 @@ class Decisions {
   [[nodiscard]] std::uint64_t order_of(const SetName& name) const;
   void keep_set(const SetName& name, Set& set);
   void put_back(Part& part, PutBackReason reason);
-  void mark_native(const std::string& shape, const std::string& why);
+  void mark_native(const std::string& pattern, const std::string& why);
   std::vector<std::uint32_t> passed_ranks(const Set& set) const;
   std::vector<std::uint32_t> failed_ranks(const Set& set) const;
   Told known_of(const Set& set) const;

@@ -165,8 +165,8 @@ class Leader {
   }
 
   void act(const MarkNative& mark) {
-    restart::log_summary("from now on native: " + mark.shape + " (" + mark.why + ")");
-    if (const auto marked = directory_.mark_native(mark.shape); !marked) {
+    restart::log_summary("from now on native: " + mark.pattern + " (" + mark.why + ")");
+    if (const auto marked = directory_.mark_native(mark.pattern); !marked) {
       restart::log_warning(marked.error().message);
     }
   }
@@ -174,7 +174,7 @@ class Leader {
   void act(const StorageFailed&) {
     commit_failed_ = true;
     noticed_ms_ = 0;
-    act(MarkNative{std::string(restart::every_shape), "storage refused a container"});
+    act(MarkNative{std::string(restart::every_pattern), "storage refused a container"});
   }
 
   void act(const Settle& order) {

@@ -163,7 +163,7 @@ void Decisions::name_parts() {
   }
 }
 
-/// No other rank is known to have written a file of this name or shape.
+/// No other rank is known to have written a file of this name or pattern.
 bool Decisions::may_be_lone(const Part& part) const {
   if (!part.facts.may_be_lone || part.has_company || part.is_alone || terminating_) return false;
   if (!part.set) return true;

@@ -23,6 +23,7 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/unpack.hpp"
 
@@ -187,6 +188,13 @@ Error with_remedy(Error error, const std::string& remedy) {
   return error;
 }
 
+/// What he has put there says nothing of this user's sets, and nothing is wrong with them.
+bool is_of_a_stranger(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 &&
+         !restart::Beside::of(restart::parent_of(path)).believes(status.st_uid, ::geteuid());
+}
+
 /// What one argument stands for, less what does not count for this user (restart::Beside) where there is
 /// something that does: a neighbour may give his containers names and tables like another's.
 Result<Containers> open_named(const std::string& argument) {
@@ -195,6 +203,11 @@ Result<Containers> open_named(const std::string& argument) {
   std::set<uid_t> owners;
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
     auto opened = open_wanted(named);
+    if (!opened && is_of_a_stranger(named.path)) {
+      print_line(stderr, "mcr unpack: left out, because it is another user's: %s",
+                 restart::printable(named.path).c_str());
+      continue;
+    }
     if (!opened)
       return with_remedy(opened.error(),
                          "; none of its ranks comes back: `mcr latest` names the newest whole set");

@@ -53,7 +53,7 @@ bool fits_mask(std::string_view text, std::string_view masked_name);
 /// Whether a word stands for digits in it.
 bool is_masked(std::string_view masked_name);
 
-/// The masked name with its other numbers masked too (`{n}`): the *pattern*, or *shape* of a name. Of
+/// The masked name with its other numbers masked too (`{n}`): the *pattern* of a name. Of
 /// a path it is the *family* of the file: all files whose paths differ in numbers only.
 std::string pattern_of(std::string_view masked_name);
 

@@ -286,6 +286,7 @@ class View {
       if (!is_unsettled_) return exactly();
       Decision whole{false, choice.newest, choice.newest};
       const auto recorded = decide(whole);
+      if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
       return obey(recorded ? recorded->decision : Decision{false, choice.given, choice.newest});
     }
     const std::string newest = here_.masked_name + " (" + text_of(choice.newest) + ")";
@@ -302,6 +303,8 @@ class View {
     bool is_first = true;
     if (is_launch()) {
       const auto recorded = decide(decision);
+      // Deciding alone would give the ranks different sets.
+      if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
       if (recorded && !recorded->is_ours) {
         is_first = false;
         decision = recorded->decision;

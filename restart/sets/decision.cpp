@@ -59,10 +59,11 @@ Result<Decision> read_decision(ByteSpan file) {
   return decision;
 }
 
-std::optional<Decision> find_decision(const std::string& directory, const std::string& name) {
-  const auto file =
-      File::open(AT_FDCWD, directory + "/" + name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  // The launch that it is for is this user's.
+namespace {
+
+/// This user's, or root's: the launch that it is for is this user's.
+std::optional<Decision> read_own(const std::string& path) {
+  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto status = file ? file->status() : Result<struct stat>(file.error());
   if (!status || !S_ISREG(status->st_mode) || !is_believed(status->st_uid, ::geteuid()))
     return std::nullopt;
@@ -73,15 +74,32 @@ std::optional<Decision> find_decision(const std::string& directory, const std::s
   return std::move(*decision);
 }
 
+/// Where somebody else's file has the name, which anybody may have made who may write there.
+std::string second_name(const std::string& name) {
+  return name + "." + std::to_string(::geteuid());
+}
+
+}  // namespace
+
+std::optional<Decision> find_decision(const std::string& directory, const std::string& name) {
+  if (auto decision = read_own(directory + "/" + name)) return decision;
+  return read_own(directory + "/" + second_name(name));
+}
+
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
                                  const Decision& decision) {
   const File home = MCR_TRY(open_own_containers(directory));
-  const auto put = replace_file(home.descriptor(), name, write_decision(decision), 0666,
-                                Durability::durable, Existing::kept);
-  if (put) return Recorded{decision, true};
-  if (put.error().system_error != EEXIST) return put.error();
+  for (const std::string& free : {name, second_name(name)}) {
+    if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
+    const auto put = replace_file(home.descriptor(), free, write_decision(decision), 0666,
+                                  Durability::durable, Existing::kept);
+    if (put) return Recorded{decision, true};
+    if (put.error().system_error != EEXIST) return put.error();
+  }
   if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
-  return Error{Cause::damaged, directory + "/" + name + " is no decision of this user's"};
+  return Error{Cause::damaged, directory + "/" + name + " and " + second_name(name) +
+                                   " belong to other users, so the ranks cannot agree on a set; "
+                                   "remove them, or let their owners do it"};
 }
 
 }  // namespace mcr::restart

@@ -157,14 +157,14 @@ Result<std::vector<std::string>> launch_directories(const std::string& stage) {
   return paths;
 }
 
-Result<void> LaunchDirectory::mark_native(const std::string& shape) const {
-  const std::string path = std::string(native_directory) + "/" + safe_name(shape, 60);
+Result<void> LaunchDirectory::mark_native(const std::string& pattern) const {
+  const std::string path = std::string(native_directory) + "/" + safe_name(pattern, 60);
   const File file = MCR_TRY(File::open(descriptor(), path, O_WRONLY | O_CREAT | O_NOFOLLOW));
-  return file.write_at(0, as_bytes(shape));  // for people who look
+  return file.write_at(0, as_bytes(pattern));  // for people who look
 }
 
-bool LaunchDirectory::is_marked_native(const std::string& shape) const {
-  return exists(descriptor(), std::string(native_directory) + "/" + safe_name(shape, 60));
+bool LaunchDirectory::is_marked_native(const std::string& pattern) const {
+  return exists(descriptor(), std::string(native_directory) + "/" + safe_name(pattern, 60));
 }
 
 Result<std::optional<File>> LaunchDirectory::try_lead() const {

@@ -35,9 +35,9 @@
 
 namespace mcr::restart {
 
-/// The shape that stands for all files: marked native after a failed commit, so that the program
-/// meets the storage's own error. Whoever asks for a shape asks for this one too.
-inline constexpr std::string_view every_shape = "*";
+/// The pattern that stands for all files: marked native after a failed commit, so that the program
+/// meets the storage's own error. Whoever asks for a pattern asks for this one too.
+inline constexpr std::string_view every_pattern = "*";
 
 /// What enter() makes of a stage that is locked: it waits for about a second, or not at all.
 enum class Entering : std::uint8_t { waits, at_once };
@@ -123,9 +123,9 @@ class LaunchDirectory {
   /// Drops a part that was begun or published: journal and bytes.
   Result<void> drop(const PartId& part) const;
 
-  /// Marks and asks "files of this shape go native for the launch". `shape` is any text.
-  Result<void> mark_native(const std::string& shape) const;
-  [[nodiscard]] bool is_marked_native(const std::string& shape) const;
+  /// Marks and asks "files of this pattern go native for the launch". `pattern` is any text.
+  Result<void> mark_native(const std::string& pattern) const;
+  [[nodiscard]] bool is_marked_native(const std::string& pattern) const;
 
   // --- leader's side and readers ----------------------------------------------------------------
 

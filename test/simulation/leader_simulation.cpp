@@ -381,7 +381,7 @@ class Simulation {
       check(decision);
       if (verbose_) say(decision);
       if (const auto* mark = std::get_if<MarkNative>(&decision); mark && chance(0.9))
-        marks_.insert(mark->shape);
+        marks_.insert(mark->pattern);
       if (std::holds_alternative<Exit>(decision)) {
         exited_ = true;
         complete_exit_ = std::get<Exit>(decision).complete;
@@ -526,7 +526,7 @@ class Simulation {
       check_account(note->account);
       if (!note->account.parts.empty()) fail("a note with parts");
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
-      if (mark->shape.empty()) fail("an empty shape");
+      if (mark->pattern.empty()) fail("an empty pattern");
     } else if (const auto* exit = std::get_if<Exit>(&decision)) {
       if (shares_frames_ && !terminated_) fail("exit while ranks share what they read");
       for (const Action& action : actions_) {
@@ -663,7 +663,7 @@ class Simulation {
                   static_cast<unsigned long long>(group->set.sequence), group->parts.size(),
                   group->passed_ranks.size(), group->supplement);
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
-      std::printf("native %s (%s)\n", mark->shape.c_str(), mark->why.c_str());
+      std::printf("native %s (%s)\n", mark->pattern.c_str(), mark->why.c_str());
     } else {
       static const char* const names[] = {"look",   "drain", "put back", "mark",
                                           "settle", "free",  "note",     "exit"};
@@ -697,7 +697,7 @@ class Simulation {
   bool is_patient_ = false;        ///< ranks wait at their end until all is committed
   std::uint64_t ended_since_ = 0;  ///< 0: somebody may write
   std::string files_;              ///< the rule files=
-  std::set<std::string> marks_;    ///< shapes that go native
+  std::set<std::string> marks_;    ///< patterns that go native
   std::map<std::string, WorldFile> world_files_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> sequences_;
   std::vector<WorldRank> ranks_;

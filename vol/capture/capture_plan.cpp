@@ -78,9 +78,9 @@ std::optional<std::string> refusal_of(const std::string& masked_name, const std:
   return opened.error().message;
 }
 
-bool is_marked_native(JobStage& job, const std::string& shape) {
-  const auto [known, unknown] = job.marked_native.try_emplace(shape, false);
-  if (unknown) known->second = job.directory.is_marked_native(shape);
+bool is_marked_native(JobStage& job, const std::string& pattern) {
+  const auto [known, unknown] = job.marked_native.try_emplace(pattern, false);
+  if (unknown) known->second = job.directory.is_marked_native(pattern);
   return known->second;
 }
 
@@ -156,8 +156,10 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
     job.marked_native.clear();
   }
   if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
-      is_marked_native(job, family) || is_marked_native(job, std::string(restart::every_shape))) {
-    return native("files of this shape became native earlier in this launch");
+      is_marked_native(job, family) || is_marked_native(job, std::string(restart::every_pattern))) {
+    return native(
+        "files whose names differ from its name in numbers alone became native earlier in this "
+        "launch");
   }
   plan.room = job.room;
   if (plan.room == 0) {

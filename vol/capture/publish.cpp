@@ -151,7 +151,10 @@ void link_for_gc(const StagedPart& part) {
       restart::link_stub(containers, part.begin.part, part.at_path, part.begin.path);
   if (linked || part.begin.rank != 0) return;
   const int number = linked.error().system_error;
-  if (number == EPERM || number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
+  const bool is_about_links = linked.error().message.starts_with("cannot link");
+  if (number == EPERM && !is_about_links) {
+    restart::log_warning_once("gc", "gc=on removes nothing here: " + linked.error().message);
+  } else if (number == EPERM || number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
     restart::log_warning_once("gc", "gc=on removes nothing here, because the file system of " +
                                         containers +
                                         " makes no hard links; `mcr gc DIR` does it by hand");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file that is appended to: kept open long after it was first flushed, or opened for writing
-// again and again. It goes native, and its shape with it, so that it is never drained piece by
+// again and again. It goes native, and its pattern with it, so that it is never drained piece by
 // piece (appended=native; docs/design/capture.md). No thread looks at the clock: the program's own
 // writes and flushes do.
 #include "restart/base/log.hpp"
@@ -22,15 +22,15 @@ Result<void> StagedFile::go_on_as_appended() {
   const restart::LaunchDirectory& directory = part_.stage->directory;
   bool is_first = false;
   for (const std::string& name : part_.begin.masked_names) {
-    const std::string shape = restart::pattern_of(name);
-    is_first |= !directory.is_marked_native(shape);
-    (void)directory.mark_native(shape).has_value();
+    const std::string pattern = restart::pattern_of(name);
+    is_first |= !directory.is_marked_native(pattern);
+    (void)directory.mark_native(pattern).has_value();
   }
   if (is_first) {
-    restart::log_warning_once("appended",
-                              part_.begin.path +
-                                  " is appended to, so files of its shape are native from now on; "
-                                  "appended=capture captures them");
+    restart::log_warning_once("appended", part_.begin.path +
+                                              " is appended to, so files whose names differ from "
+                                              "its name in numbers alone are native from now on; "
+                                              "appended=capture captures them");
   }
   MCR_TRY(spill(nullptr));
   // What was flushed lies at the path natively.

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "restart/stage/shape_marks.hpp"
+#include "restart/stage/pattern_marks.hpp"
 
 namespace mcr::vol {
 

@@ -15,7 +15,7 @@ namespace mcr::vol {
 /// that ranks take turns in it.
 bool is_of_other_rank(const restart::Stub& stub, const restart::Launcher& launcher);
 
-/// Asked before such a part is written: true where it goes on as a native file, and then its shape
+/// Asked before such a part is written: true where it goes on as a native file, and then its pattern
 /// has been marked native for the launch on this node. False: it is still in this node's stage, or
 /// of this rank.
 bool goes_on_natively(const restart::Stub& stub, const std::string& path);

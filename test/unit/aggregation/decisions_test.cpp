@@ -201,7 +201,8 @@ TEST_CASE("a durable part waits a tenth of a second for its set and no longer") 
 }
 
 TEST_CASE(
-    "a lone file is put back natively after a second, and its shape goes native the second time") {
+    "a lone file is put back natively after a second, and its pattern goes native the second "
+    "time") {
   Node node(8);
   const auto first = node.facts(0, {"/d/log_{rank}.h5"});
   node.publish(first);
@@ -217,7 +218,7 @@ TEST_CASE(
   node.wait(1000);
   decided = node.tell(SiblingsLookedUp{second.part, {}});
   REQUIRE(only<MarkNative>(decided).size() == 1);
-  CHECK(only<MarkNative>(decided)[0].shape == "/d/log_{rank}.h#");
+  CHECK(only<MarkNative>(decided)[0].pattern == "/d/log_{rank}.h#");
   CHECK(node.of<DrainGroup>().empty());
 }
 
@@ -243,7 +244,7 @@ TEST_CASE("a file that looked lone and gets a sibling late does not count") {
     node.write(1, "/d/s" + std::to_string(n) + "_{rank}.h5");
   }
   CHECK(node.of<MarkNative>().empty());
-  CHECK(node.of<PutBack>().size() == 1);  // from then on the shape is known to have siblings
+  CHECK(node.of<PutBack>().size() == 1);  // from then on the pattern is known to have siblings
 }
 
 TEST_CASE("siblings on another node make a set of one local rank") {
@@ -253,7 +254,7 @@ TEST_CASE("siblings on another node make a set of one local rank") {
   CHECK(node.of<DrainGroup>().empty());
   node.wait(1000);
   CHECK(only<DrainGroup>(node.tell(SiblingsLookedUp{part.part, 0})).size() == 1);
-  // The shape is known now: the next set does not wait.
+  // The pattern is known now: the next set does not wait.
   CHECK(only<DrainGroup>(node.write(0, "/d/b.{rank}.h5")).empty());
   CHECK(only<DrainGroup>(node.write(0, "/d/a.{rank}.h5", 1)).size() == 1);
 }
@@ -375,7 +376,7 @@ TEST_CASE("files of which one bears a number that is no rank are all treated ali
     const auto decided = node.tell(FamilyUnranked{fits.family});
     CHECK(only<PutBack>(decided).size() == 2);
     REQUIRE(only<MarkNative>(decided).size() == 1);
-    CHECK(only<MarkNative>(decided)[0].shape == fits.family);
+    CHECK(only<MarkNative>(decided)[0].pattern == fits.family);
     SECTION("one that cannot be put back is drained") {
       node.tell(PutBackDone{fits.part, false});
       node.tell(PutBackDone{also.part, true});
@@ -477,7 +478,7 @@ TEST_CASE("a withdrawn part is not drained until it is published again") {
 }
 
 TEST_CASE(
-    "when storage refuses, parts are put back, all shapes go native, and what remains is tried "
+    "when storage refuses, parts are put back, all patterns go native, and what remains is tried "
     "again") {
   Node node(2);
   node.write(0, "/d/a.{rank}.h5");
@@ -575,7 +576,7 @@ TEST_CASE("SIGTERM drains what is published, fast, and leaves living ranks behin
   CHECK(only<Exit>(node.commit(drained[0])).size() == 1);
 }
 
-TEST_CASE("a rank that wrote nothing of the shape and ended regularly passed") {
+TEST_CASE("a rank that wrote nothing of the pattern and ended regularly passed") {
   Node node(3);
   node.tell(RankEnded{"p2"});
   node.write(0, "/d/a.{rank}.h5");
@@ -808,7 +809,8 @@ TEST_CASE("a rank that ends before the others have begun waits for them, bounded
   }
 }
 
-TEST_CASE("a part that another node's rank wants to write is put back, and its shape goes native") {
+TEST_CASE(
+    "a part that another node's rank wants to write is put back, and its pattern goes native") {
   Node node(4, 2);
   const PartFacts facts = node.facts(0, {"/d/snapshot_7.{rank}"});
   node.publish(facts);
@@ -816,7 +818,7 @@ TEST_CASE("a part that another node's rank wants to write is put back, and its s
   REQUIRE(only<PutBack>(decided).size() == 1);
   CHECK(only<PutBack>(decided)[0].reason == PutBackReason::requested);
   REQUIRE(only<MarkNative>(decided).size() == 1);
-  CHECK(only<MarkNative>(decided)[0].shape == "/d/snapshot_#.{rank}");
+  CHECK(only<MarkNative>(decided)[0].pattern == "/d/snapshot_#.{rank}");
   SECTION("done") {
     node.tell(PutBackDone{facts.part, true});
     CHECK(node.decisions.pending() == 0);

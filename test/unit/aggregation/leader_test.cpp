@@ -95,8 +95,8 @@ TEST_CASE(
     }
     CHECK(is_native());
   }
-  const std::string shape = restart::pattern_of(job.out("log_{rank}.h5"));
-  CHECK(job.directory().is_marked_native(shape));
+  const std::string pattern = restart::pattern_of(job.out("log_{rank}.h5"));
+  CHECK(job.directory().is_marked_native(pattern));
   for (std::uint32_t r = 0; r < 4; ++r) job.leave(r);
   leader.join();
   CHECK_FALSE(std::filesystem::exists(job.out("mcr")));

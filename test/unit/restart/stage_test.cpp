@@ -12,7 +12,7 @@
 
 #include "restart/base/lock.hpp"
 #include "restart/base/system.hpp"
-#include "restart/stage/shape_marks.hpp"
+#include "restart/stage/pattern_marks.hpp"
 #include "restart/stage/stub_socket.hpp"
 #include "test/unit/restart/staged_parts.hpp"
 
@@ -134,7 +134,7 @@ TEST_CASE("names of node and launch cannot lead out of the stage") {
   CHECK_FALSE(LaunchDirectory::create("relative", "n", "l"));
 }
 
-TEST_CASE("shapes are marked native for the whole launch") {
+TEST_CASE("patterns are marked native for the whole launch") {
   const TestStage stage;
   CHECK_FALSE(stage.directory.is_marked_native("plt_{n}.h5"));
   CHECK(stage.directory.mark_native("plt_{n}.h5"));
@@ -146,7 +146,7 @@ TEST_CASE("shapes are marked native for the whole launch") {
   CHECK(stage.directory.is_marked_native("*"));
 }
 
-TEST_CASE("a process that has not entered a launch marks a shape only where a leader leads it") {
+TEST_CASE("a process that has not entered a launch marks a pattern only where a leader leads it") {
   const TestStage stage;
   const std::string path = stage.directory.path();
   const std::string home = path.substr(0, path.rfind('/'));

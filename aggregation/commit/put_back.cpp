@@ -13,6 +13,7 @@
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/container_directory.hpp"
+#include "aggregation/commit/stub_search.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/name_text.hpp"
@@ -186,15 +187,28 @@ Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
   return std::optional<OwnFile>(
       OwnFile{*std::move(home), begin.path, std::move(there.file), std::move(there.our_link)});
 }
+/// The part as if it had been begun there: it is known by its stub, not by the directory.
+PartBegin moved_to(const std::string& path, PartBegin begin) {
+  begin.path = path;
+  begin.directory_device = begin.directory_inode = 0;
+  return begin;
+}
 Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs) {
   auto own = MCR_TRY(own_file_at(begin));
   if (own || stubs == nullptr) return own;
   const StubHandles::Found found = stubs->find(begin.part);
   if (found.fate != StubHandles::Fate::present) return own;
-  PartBegin moved = begin;
-  moved.path = found.path;
-  moved.directory_device = moved.directory_inode = 0;  // it is known by the stub
-  return own_file_at(moved);
+  return own_file_at(moved_to(found.path, begin));
+}
+
+/// Of a writer that died: its program may have renamed the file after a flush, and whoever knew died too.
+Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const StubHandles* stubs) {
+  auto own = MCR_TRY(find_own_file(begin, stubs));
+  // What would be replaced at the close has no stub of the part yet.
+  if (own || begin.replaced != restart::Replaced::nothing) return own;
+  const auto found = search_stubs(root_of_search(begin.path), {{begin.part, {}}});
+  if (found.empty()) return std::optional<OwnFile>();
+  return own_file_at(moved_to(found.begin()->second, begin));
 }
 
 /// The part's bytes in place of its stub, to which we need no link then.
@@ -284,7 +298,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
            "nothing to read";
   }
   auto bytes = MCR_TRY(directory.open_bytes(part));
-  const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
+  const auto own = MCR_TRY(search_own_file(journal.begin, stubs));
   std::string said;
   if (own) {
     MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns));

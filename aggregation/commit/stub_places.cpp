@@ -47,17 +47,6 @@ bool is_directory_of(const PartBegin& begin, const std::string& path) {
   return S_ISDIR(status.st_mode) && is_same;
 }
 
-/// The directory of that path or, where it is gone, the nearest one above that is there.
-std::string nearest_directory(std::string path) {
-  struct stat status {};
-  while (path != "/" && path != "." &&
-         restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0 &&
-         means_gone(errno)) {
-    path = parent_of(path);
-  }
-  return path;
-}
-
 /// Without a descriptor of the stub: by what lies at the part's path.
 StubPlace look_at_path(const PartBegin& begin) {
   const std::string directory = parent_of(begin.path);
@@ -120,8 +109,7 @@ void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles:
     const bool is_searched =
         places[i].kind == Kind::missing && found[i].fate != StubHandles::Fate::removed;
     if (!is_searched) continue;
-    const std::string lay_in = parent_of(parts[i].journal.begin.path);
-    const std::string root = nearest_directory(parent_of(lay_in));
+    const std::string root = root_of_search(parts[i].journal.begin.path);
     wanted[root][parts[i].id] = {found[i].device, found[i].inode};
   }
   for (const auto& [root, stubs] : wanted) {

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <utility>
 
 #include "restart/base/file.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
@@ -117,6 +119,20 @@ class Search {
 
 std::map<PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted) {
   return Search(root, std::move(wanted)).run();
+}
+
+std::string nearest_directory(std::string path) {
+  struct stat status {};
+  while (path != "/" && path != "." &&
+         restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0 &&
+         (errno == ENOENT || errno == ENOTDIR)) {
+    path = restart::parent_of(path);
+  }
+  return path;
+}
+
+std::string root_of_search(const std::string& path) {
+  return nearest_directory(restart::parent_of(restart::parent_of(path)));
 }
 
 }  // namespace mcr::aggregation

@@ -24,4 +24,9 @@ using WantedStubs = std::map<restart::PartId, WantedStub>;
 /// levels.
 std::map<restart::PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted);
 
+/// The directory of that path or, where it is gone, the nearest one above that is there.
+std::string nearest_directory(std::string path);
+/// From where a stub is searched that lay at `path`: from above its own directory.
+std::string root_of_search(const std::string& path);
+
 }  // namespace mcr::aggregation

@@ -251,9 +251,13 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
   const File& container = report.container.is_open() ? report.container : path_only;
   const FileIdentity identity(MCR_TRY(container.status()));
   for (int move = 0;; ++move) {
+    const ContainerName from = followed.placement.where;
     followed.places = look_again(parts, stubs, followed.places);
     followed.placement = choose_place(names, followed.places);
     const ContainerName& to = followed.placement.where;
+    // Removed with its directory already: whether it comes back is for ContainerWatch to say.
+    const bool is_as_before = to.directory == from.directory && to.prefix == from.prefix;
+    if (is_as_before && report.container.is_open() && !container.has_name()) return {};
     const std::string target = to.prefix + suffix;
     const Place there = MCR_TRY(open_place(followed, parts, stubs));
     if (restart::leads_to(there.directory, target, identity)) {

@@ -48,13 +48,13 @@ std::string note_path(const std::string& containers, std::uint64_t inode) {
 /// Where notes are and files are kept, as a place for this user's own.
 Result<File> open_home(const std::string& containers) {
   const File above = MCR_TRY(open_own_containers(containers));
-  return open_in_own_containers(above, std::string(native_members_directory));
+  return open_own_containers(above, std::string(native_members_directory));
 }
 
 /// The same for a note that find_native_note() gave about a file in `directory`.
 Result<File> open_home(const NativeNote& note, const File& directory) {
   const File above = MCR_TRY(open_own_containers(directory, note.below));
-  return open_in_own_containers(above, std::string(native_members_directory));
+  return open_own_containers(above, std::string(native_members_directory));
 }
 
 /// A file that is kept aside is out of the directories that closed it to others.

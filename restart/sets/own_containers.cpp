@@ -77,11 +77,25 @@ Result<mode_t> mode_of_new(const File& parent) {
   return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));
 }
 
-/// One of this user's that was made before, with another umask.
-Result<void> close_as_far(const File& parent, const File& directory) {
+/// Nothing in it that is not ours: modes of other directories are not touched, even where one was put in
+/// the place of ours.
+bool holds_only_ours(const File& directory) {
+  const auto names = list_directory(directory.descriptor(), ".");
+  return names && std::all_of(names->begin(), names->end(), [](const std::string& name) {
+           return name.starts_with("set-") || name.starts_with(".mcr-") ||
+                  name.starts_with("unfinished-");
+         });
+}
+
+/// One of this user's that was made before, with another umask. Who may write to `parent` says whether
+/// another directory may have been put in its place.
+enum class Parent { of_others, of_containers };
+
+Result<void> close_as_far(const File& parent, const File& directory, Parent kind) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
   if (inner.st_uid != ::geteuid() || beside.is_no_more_open()) return {};
+  if (kind == Parent::of_others && !holds_only_ours(directory)) return {};
   const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
   const mode_t mode =
       (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
@@ -97,16 +111,6 @@ void let_group_enter(const File& parent, const File& directory) {
   if (!outer || !inner || inner->st_gid == outer->st_gid) return;
   if ((outer->st_mode & S_IXOTH) != 0 || (outer->st_mode & S_IXGRP) == 0) return;
   (void)system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid);
-}
-
-/// Nothing in it that is not ours: modes of other directories are not touched, even where one was put in
-/// the place of ours.
-bool holds_only_ours(const File& directory) {
-  const auto names = list_directory(directory.descriptor(), ".");
-  return names && std::all_of(names->begin(), names->end(), [](const std::string& name) {
-           return name.starts_with("set-") || name.starts_with(".mcr-") ||
-                  name.starts_with("unfinished-");
-         });
 }
 
 bool is_empty(const File& directory) {
@@ -130,7 +134,7 @@ struct Made {
   bool is_certain = false;  ///< and nobody has put another one in its place
 };
 
-Result<Made> make_usable(const File& parent, const std::string& path) {
+Result<Made> make_usable(const File& parent, const std::string& path, Parent kind) {
   const std::string name = name_of(path);
   const auto open = [&] { return open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY); };
   Made made;
@@ -147,7 +151,7 @@ Result<Made> make_usable(const File& parent, const std::string& path) {
     made.is_certain = made.is_new && there && is_empty(*there) && is_born_since(*there, before);
     if (made.is_certain) let_group_enter(parent, *there);
   }
-  if (there && holds_only_ours(*there)) MCR_TRY(close_as_far(parent, *there));
+  if (there) MCR_TRY(close_as_far(parent, *there, kind));
   made.directory = MCR_TRY(open_usable(parent, path));
   if (made.is_certain)
     made.is_certain =
@@ -172,7 +176,9 @@ Result<File> open_own_containers(const std::string& directory) {
 }
 
 Result<File> make_own_containers(const std::string& directory) {
-  return std::move(MCR_TRY(make_usable(MCR_TRY(parent_directory(directory)), directory)).directory);
+  return std::move(
+      MCR_TRY(make_usable(MCR_TRY(parent_directory(directory)), directory, Parent::of_others))
+          .directory);
 }
 
 Result<File> open_own_containers(const File& directory, const std::string& below) {
@@ -180,22 +186,19 @@ Result<File> open_own_containers(const File& directory, const std::string& below
 }
 
 Result<File> make_own_containers(const File& directory, const std::string& below) {
-  return std::move(
-      MCR_TRY(make_usable(MCR_TRY(parent_of_containers(directory, below)), below)).directory);
+  return std::move(MCR_TRY(make_usable(MCR_TRY(parent_of_containers(directory, below)), below,
+                                       Parent::of_others))
+                       .directory);
 }
 
 Result<MadeContainers> make_open_containers(const File& directory, const std::string& name) {
-  Made made = MCR_TRY(make_usable(directory, name));
+  Made made = MCR_TRY(make_usable(directory, name, Parent::of_others));
   if (made.is_certain) MCR_TRY(open_as_parent(made.directory, directory));
   return MadeContainers{std::move(made.directory), made.is_new};
 }
 
-Result<File> open_in_own_containers(const File& containers, const std::string& name) {
-  return open_usable(containers, name);
-}
-
 Result<File> make_in_own_containers(const File& containers, const std::string& name) {
-  return std::move(MCR_TRY(make_usable(containers, name)).directory);
+  return std::move(MCR_TRY(make_usable(containers, name, Parent::of_containers)).directory);
 }
 
 Result<File> open_log(const File& containers, const std::string& name) {

@@ -27,8 +27,7 @@ struct MadeContainers {
 };
 Result<MadeContainers> make_open_containers(const File& directory, const std::string& name);
 
-/// A directory of ours in it, such as set-natives/, opened or made in the same way.
-Result<File> open_in_own_containers(const File& containers, const std::string& name);
+/// A directory in one of ours, such as set-natives/, made in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
 /// A file there to which lines are added, made where it is missing: a regular one with no other name.

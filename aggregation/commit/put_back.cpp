@@ -13,6 +13,7 @@
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/container_directory.hpp"
+#include "aggregation/commit/read_marks.hpp"
 #include "aggregation/commit/stub_search.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
@@ -274,6 +275,13 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
   return true;
+}
+
+bool was_read(const LaunchDirectory& directory, const PartId& part, const StubHandles* stubs) {
+  const auto journal = directory.journal(LaunchDirectory::State::published, part);
+  if (!journal) return false;
+  const auto own = find_own_file(journal->begin, stubs);
+  return own && *own && shows_reads((*own)->file) && may_have_been_read((*own)->file);
 }
 
 Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,

@@ -63,6 +63,11 @@ Result<AtPath> look_at(const restart::PartBegin& begin);
 Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
                       std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr);
 
+/// Whether somebody has read the stub since its rank wrote it, and so may have copied it: the copy would
+/// lead nowhere once the part is a plain file. False where that cannot be found out (read_marks.hpp).
+bool was_read(const restart::LaunchDirectory& directory, const restart::PartId& part,
+              const StubHandles* stubs);
+
 /// The part of a dead writer, taken out of the stage. What native HDF5 would have left is put at
 /// its path where its stub lies; where the old file was never replaced, a flushed part is kept
 /// beside the containers under a name that begins with "unfinished-". One sentence about what was

@@ -93,30 +93,46 @@ Result<File> open_above(const std::string& base, const std::string& containers,
   return home;
 }
 
-/// Ids of all stubs in an open directory and below it. An error where not all could be looked at.
+/// Whether a stub of this user's may lie in what cannot be opened.
+bool may_hide_stubs(const struct stat& status) {
+  return restart::is_believed(status.st_uid, ::geteuid());
+}
+
+/// Ids of all stubs in an open directory and below it, but for what other users have closed to this
+/// one. An error where not all could be looked at.
 Result<std::set<PartId>> parts_of_stubs_below(const File& home, const std::string& base) {
   std::set<PartId> parts;
   std::error_code problem;
-  const auto failed = [&](const std::string& path) {
-    return Error{Cause::system, path + " cannot be looked at: " + problem.message() +
-                                    ", so nobody knows which stubs lie there"};
+  const std::string root = restart::link_path(home.descriptor());
+  const auto failed = [&](const std::string& path, int number) {
+    return Error{Cause::system,
+                 base + path.substr(std::min(root.size(), path.size())) +
+                     " cannot be looked at: " + std::system_category().message(number) +
+                     ", so nobody knows which stubs lie there",
+                 number};
   };
-  fs::recursive_directory_iterator entry(restart::link_path(home.descriptor()), problem);
+  fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied,
+                                         problem);
   for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
+    const std::string& path = entry->path().native();
     struct stat status {};
-    if (::lstat(entry->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (::lstat(path.c_str(), &status) != 0) continue;
+    if (S_ISDIR(status.st_mode) && may_hide_stubs(status) &&
+        ::faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0)
+      return failed(path, errno);
+    if (!S_ISREG(status.st_mode)) continue;
     // Our own links are names that do not count.
     if (entry->path().parent_path().filename() == restart::stub_links_directory) continue;
-    const auto file =
-        restart::File::open(AT_FDCWD, entry->path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (!file) {
-      if (file.error().system_error == ENOENT) continue;
-      return file.error();
+      const int number = file.error().system_error;
+      if (number == ENOENT || (number == EACCES && !may_hide_stubs(status))) continue;
+      return failed(path, number);
     }
     if (!restart::is_stub_file(*file)) continue;
     if (const auto stub = restart::read_stub_file(*file)) parts.insert(stub->part);
   }
-  if (problem) return failed(base);
+  if (problem) return failed(root, problem.value());
   return parts;
 }
 

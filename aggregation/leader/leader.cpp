@@ -152,6 +152,8 @@ class Leader {
     quick_.submit(
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
+          if (order.reason == PutBackReason::lone && was_read(directory_, order.part, &stubs_))
+            return {PutBackDone{order.part, false}};  // a container, to which its copies lead
           const auto journal = directory_.journal(State::published, order.part);
           const auto done = put_back(directory_, order.part, {}, &stubs_);
           if (!done)

@@ -107,19 +107,36 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   return home;
 }
 
-/// Whether this process may make the part's stub, and the directories that it needs.
-bool may_make(const StoredPart& part) {
-  auto home = part.open_base(O_PATH | O_DIRECTORY);
-  for (std::size_t begin = 0; home;) {
-    const std::size_t slash = part.below.find('/', begin);
-    if (slash == std::string::npos) break;
-    auto next = restart::open_beneath(home->descriptor(), part.below.substr(begin, slash - begin),
+/// The deepest directory on the way to the part's stub that is there, and the way from it on.
+struct Reached {
+  File home;
+  std::string rest;
+};
+Result<Reached> walk_to(const StoredPart& part) {
+  Reached reached{MCR_TRY(part.open_base(O_PATH | O_DIRECTORY)), part.below};
+  for (std::size_t slash; (slash = reached.rest.find('/')) != std::string::npos;) {
+    auto next = restart::open_beneath(reached.home.descriptor(), reached.rest.substr(0, slash),
                                       O_PATH | O_DIRECTORY);
     if (!next && next.error().system_error == ENOENT) break;
-    home = std::move(next);
-    begin = slash + 1;
+    reached.home = MCR_TRY(std::move(next));
+    reached.rest.erase(0, slash + 1);
   }
-  return home && ::faccessat(home->descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0;
+  return reached;
+}
+
+/// Where the part's stub goes, under whatever path its container names that place: two users' containers
+/// may name it by two.
+using StubHome = std::pair<restart::FileIdentity, std::string>;
+StubHome home_of(const StoredPart& part) {
+  const auto reached = walk_to(part);
+  const auto status = reached ? reached->home.status() : Result<struct stat>(reached.error());
+  return status ? StubHome{*status, reached->rest} : StubHome{{}, part.path};
+}
+
+/// Whether this process may make the part's stub, and the directories that it needs.
+bool may_make(const StoredPart& part) {
+  const auto reached = walk_to(part);
+  return reached && ::faccessat(reached->home.descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
 Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
@@ -226,23 +243,24 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   // Containers further below are asked for moved stubs alone.
   if (!sets && moved.containers > 0) sets = SetsIn{};
   const SetsIn found = MCR_TRY(std::move(sets));
-  // By path and whose word it is; sets are oldest first.
-  std::map<std::string, std::map<uid_t, Claim>> newest;
+  // By place and whose word it is; sets are oldest first.
+  std::map<StubHome, std::map<uid_t, Claim>> newest;
   for (const StoredSet& set : found.sets) {
     for (const StoredPart& part : set.parts)
-      newest[part.path][set.beside.voice(set.owner)] = {&set, &part};
+      newest[home_of(part)][set.beside.voice(set.owner)] = {&set, &part};
   }
   Remaking remaking;
   remaking.has_damage = found.has_damage;
   remaking.mended = std::move(moved.mended);
   remaking.failures = std::move(moved.failures);
   remaking.left_out = std::move(moved.left_out);
-  for (const auto& [path, of_users] : newest) {
+  for (const auto& [home, of_users] : newest) {
     std::vector<Claim> claims;
     for (const auto& [user, claim] : of_users) {
       if (is_wanted(claim, moved)) claims.push_back(claim);
     }
     if (claims.empty()) continue;
+    const std::string path = claims.front().second->path;
     const auto claim = chosen(std::move(claims));
     const auto made = !claim    ? Result<void>(claim.error())
                       : dry_run ? Result<void>()

@@ -22,6 +22,7 @@
 #include <set>
 
 #include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/decision.hpp"

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"

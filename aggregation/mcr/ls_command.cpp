@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"

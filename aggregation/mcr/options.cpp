@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
@@ -21,8 +21,8 @@
 #include "restart/format/stub.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/places_above.hpp"
-#include "restart/stage/stub_file.hpp"
 #include "restart/sets/removed_sets.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {

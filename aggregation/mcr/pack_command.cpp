@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "aggregation/commit/commit_options.hpp"
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "aggregation/commit/trace_file.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"

@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/acting_as.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"

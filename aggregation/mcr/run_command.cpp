@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 
 namespace mcr::aggregation {
 

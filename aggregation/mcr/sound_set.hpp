@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 
 namespace mcr::aggregation {
 

@@ -12,7 +12,8 @@
 #include <tuple>
 #include <utility>
 
-#include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/index_place.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/open_container.hpp"

@@ -17,6 +17,7 @@
 #include "restart/open/open_part.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/known_generations.hpp"
+#include "restart/sets/stored_sets.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/places_above.hpp"
@@ -239,7 +240,7 @@ class View {
     question.renamed = here_.renamed;
     question.present = present_.at;
     question.generations = generations_;
-    return choose_generation(question);
+    return choose_generation(std::move(question));
   }
 
   /// Renamed files may come from sets of several names and places: each stub leads to its own.

@@ -2,6 +2,7 @@
 #include "restart/sets/generations.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace mcr::restart {
 namespace {
@@ -10,6 +11,11 @@ const Generation* find(const std::vector<Generation>& generations, const Generat
   const auto found = std::find_if(generations.begin(), generations.end(),
                                   [&](const Generation& it) { return it.name == name; });
   return found == generations.end() ? nullptr : &*found;
+}
+
+/// Where follow_sequences() has seen their times.
+bool is_older(const Generation& a, const Generation& b) {
+  return std::tie(a.order_ns, a.name) < std::tie(b.order_ns, b.name);
 }
 
 /// The newest of those that a stub at a present name shows.
@@ -141,13 +147,26 @@ Wholeness wholeness(const Account& account) {
   return has_failed ? Wholeness::incomplete : Wholeness::unknown;
 }
 
-bool is_older(const Generation& a, const Generation& b) {
-  if (a.name.launch == b.name.launch) return a.name.sequence < b.name.sequence;
-  if (a.order_ns != b.order_ns) return a.order_ns < b.order_ns;
-  return a.name < b.name;
+void follow_sequences(const WritingTimes& times) {
+  // Nothing is committed of one that a later one of its launch has overtaken: it was begun before that.
+  const std::pair<const GenerationName, std::uint64_t*>* later = nullptr;
+  for (auto it = times.rbegin(); it != times.rend(); ++it) {
+    const bool follows = later != nullptr && later->first.launch == it->first.launch;
+    if (follows && *it->second == Generation::not_committed) *it->second = *later->second;
+    later = &*it;
+  }
+  const std::pair<const GenerationName, std::uint64_t*>* earlier = nullptr;
+  for (const auto& entry : times) {
+    const bool follows = earlier != nullptr && earlier->first.launch == entry.first.launch;
+    if (follows) *entry.second = std::max(*entry.second, *earlier->second);
+    earlier = &entry;
+  }
 }
 
-Choice choose_generation(const Question& question) {
+Choice choose_generation(Question question) {
+  WritingTimes times;
+  for (Generation& generation : question.generations) times[generation.name] = &generation.order_ns;
+  follow_sequences(times);
   Evidence evidence;
   Choice choice = choose_now(question, evidence);
   choice.may_change = may_change(choice, question.stages, evidence.is_certain);

@@ -73,18 +73,25 @@ struct Member {
 };
 
 struct Generation {
+  /// Of a generation of which nothing is committed; it is behind all others of other launches.
+  static constexpr std::uint64_t not_committed = UINT64_MAX;
+
   GenerationName name;
   std::string masked_name;
   Account account;
-  std::uint64_t order_ns = 0;  ///< when it was begun; between launches this is what orders them
+  std::uint64_t order_ns = 0;             ///< when it was begun, or not_committed
   std::map<std::string, Member> members;  ///< by path
   std::set<PartId> parts;  ///< of its containers, those too that were amended: a copy may name one
   std::size_t containers = 0;
   bool damaged = false;           ///< a container of it cannot be read, or a native member is gone
   std::string damaged_container;  ///< the path of one that cannot be read; empty: each can be
 };
-/// By sequence within a launch, by time between launches.
-bool is_older(const Generation& a, const Generation& b);
+
+/// The times that order the writings of one set, by launch and sequence. Between launches time decides;
+/// within a launch the sequence does, whatever the clocks said: these times are changed so that none is
+/// earlier than that of a lower sequence. Then (time, name) is a total order.
+using WritingTimes = std::map<GenerationName, std::uint64_t*>;
+void follow_sequences(const WritingTimes& times);
 
 /// What lies at the present name of a rank.
 struct AtName {
@@ -110,7 +117,7 @@ struct Question {
   std::uint32_t rank = 0;
   bool renamed = false;  ///< the files have other names than those under which they were written
   std::map<std::uint32_t, AtName> present;  ///< by rank, of the ranks of the newest generation
-  std::vector<Generation> generations;      ///< all of these names that are known
+  std::vector<Generation> generations;      ///< all of these names that are known, in any order
   StageLook stages;
 };
 
@@ -131,6 +138,6 @@ struct Choice {
 /// The newest generation among those that the present names show; incomplete where a rank that is
 /// not accounted for still shows an older one, or a part that nobody has any more. Then the newest
 /// earlier whole generation of exactly these names.
-Choice choose_generation(const Question& question);
+Choice choose_generation(Question question);
 
 }  // namespace mcr::restart

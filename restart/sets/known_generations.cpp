@@ -20,71 +20,6 @@
 namespace mcr::restart {
 namespace {
 
-/// Orders a generation of which nothing is committed behind all others.
-constexpr std::uint64_t not_committed = UINT64_MAX;
-
-void add_container(Generation& generation, const SetIdentity& set, uid_t owner,
-                   const std::vector<PartRecord>& parts, std::size_t components) {
-  generation.masked_name = set.masked_name;
-  Account& account = generation.account;
-  account.rank_count = std::max(account.rank_count, set.rank_count);
-  account.is_of_one_file = is_of_one_file(set.masked_name);
-  account.passed.insert(set.passed_ranks.begin(), set.passed_ranks.end());
-  account.failed.insert(set.failed_ranks.begin(), set.failed_ranks.end());
-  account.drifted |= set.drifted;
-  generation.order_ns =
-      generation.order_ns == 0 ? set.order() : std::min(generation.order_ns, set.order());
-  for (const PartRecord& record : parts) {
-    const PartEntry& entry = record.entry;
-    account.wrote.insert(entry.rank);
-    generation.parts.insert(entry.part);
-    const std::string path = path_tail(entry.path, components);
-    Member& member = generation.members[path];
-    if (set.created_ns < member.written_ns) continue;
-    member = {entry.part, entry.rank, path, set.created_ns, {}, owner};
-  }
-  for (const NativeMember& native : set.natives) {
-    account.wrote.insert(native.rank);
-    const std::string path = path_tail(native.path, components);
-    if (!is_plain_path(path)) continue;  // it leads out of the set's directory
-    Member& member = generation.members[path];
-    if (set.created_ns < member.written_ns) continue;
-    member = {PartId{}, native.rank, path, set.created_ns, native, owner};
-  }
-}
-
-/// The sets of a bundle that have the masked name of `place`: those of an earlier start with one rank.
-void add_bundled(const ContainerPlace& place, const OpenContainers& directory,
-                 const std::string& name, std::size_t components, bool own_only,
-                 std::map<GenerationName, Generation>& by_name) {
-  const auto parsed = parse_bundle_name(name);
-  if (!parsed) return;
-  const auto pattern = parse_bundle_name(
-      bundle_name(place.masked_name, "mcr", "launch", PartId{}).prefix + bundle_suffix(0));
-  if (!pattern || parsed->pattern != pattern->pattern) return;
-  const auto reader = directory.container(name);
-  const auto parts =
-      reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
-  const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-  if (!parts || !status) return;
-  const auto prefix_of = [&](const SetIdentity& set) {
-    return container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
-  };
-  const auto wanted = parse_container_name(place.prefix + container_suffix(0, 0, {}));
-  for (std::size_t i = 0; i < (*reader)->set().bundled.size(); ++i) {
-    const SetIdentity set = set_of_part((*reader)->set(), i);
-    const std::string prefix = prefix_of(set);
-    const auto own = parse_container_name(prefix + container_suffix(0, 0, {}));
-    if (!own || !wanted || own->masked_name != wanted->masked_name) continue;
-    if (own_only && prefix != place.prefix) continue;
-    const GenerationName key{set.launch, set.sequence};
-    Generation& generation = by_name[key];
-    generation.name = key;
-    ++generation.containers;
-    add_container(generation, set, status->st_uid, {(**parts)[i]}, components);
-  }
-}
-
 /// What lies at a name: its stub, or what the note about a native file says (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
                                  uid_t owner, AtName& there, bool& is_native) {
@@ -141,51 +76,6 @@ bool has_parts(const LaunchDirectory& directory) {
 }
 
 }  // namespace
-
-std::string path_tail(const std::string& path, std::size_t components) {
-  std::size_t begin = path.size();
-  for (; components > 0 && begin != std::string::npos && begin > 0; --components) {
-    begin = path.rfind('/', begin - 1);
-  }
-  return begin == std::string::npos ? path : path.substr(begin + (components == 0 ? 1 : 0));
-}
-
-std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
-                                           bool own_only) {
-  std::vector<Generation> found;
-  const auto wanted = parse_container_name(place.prefix + container_suffix(0, 0, {}));
-  const auto directory = place.open();
-  if (!directory || !wanted) return found;
-  const auto names = list_directory(directory->descriptor(), ".");
-  if (!names) return found;
-  std::map<GenerationName, Generation> by_name;
-  for (const std::string& name : *names) {
-    add_bundled(place, *directory, name, components, own_only, by_name);
-    const auto parsed = parse_container_name(name);
-    if (!parsed || parsed->masked_name != wanted->masked_name) continue;
-    if (own_only && !name.starts_with(place.prefix)) continue;
-    const auto reader = directory->container(name);
-    // Of somebody else's the set knows nothing.
-    if (!reader && reader.error().cause == Cause::usage) continue;
-    const GenerationName key{parsed->launch, parsed->sequence};
-    Generation& generation = by_name[key];
-    generation.name = key;
-    ++generation.containers;
-    const auto parts =
-        reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
-    const bool is_sound =
-        parts && (*reader)->set().launch == key.launch && (*reader)->set().sequence == key.sequence;
-    const auto status = is_sound ? (*reader)->status() : Result<struct stat>(Error{});
-    if (status) {
-      add_container(generation, (*reader)->set(), status->st_uid, **parts, components);
-    } else {
-      generation.damaged = true;
-      generation.damaged_container = place.directory + "/" + name;
-    }
-  }
-  for (auto& [key, generation] : by_name) found.push_back(std::move(generation));
-  return found;
-}
 
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
@@ -300,7 +190,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     if (known == generations.end()) {
       Generation generation;
       generation.name = there.generation;
-      generation.order_ns = not_committed;
+      generation.order_ns = Generation::not_committed;
       generation.account.rank_count = stub.rank_count;
       known = generations.insert(generations.end(), std::move(generation));
     }
@@ -308,7 +198,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     known->account.wrote.insert(stub.rank);
     if (is_native) continue;  // its bytes are at its path, and nowhere else yet
     const std::string path = path_tail(stub.path, components);
-    known->members[path] = {stub.part, stub.rank, path, not_committed, {}, ::geteuid()};
+    known->members[path] = {stub.part, stub.rank, path, Generation::not_committed, {}, ::geteuid()};
   }
   return look;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What choose_generation() is asked with: the generations whose containers lie in a directory, and
-// what lies at the names of the ranks now.
+// What choose_generation() is asked with, besides what containers say (stored_sets): what lies at the names
+// of the ranks now, and in the stages.
 #pragma once
 
 #include <map>
@@ -9,18 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "restart/sets/container_places.hpp"
+#include "restart/format/stub.hpp"
 #include "restart/sets/generations.hpp"
 
 namespace mcr::restart {
-
-/// The last `components` of a path: what it is called below the directory that all parts share.
-std::string path_tail(const std::string& path, std::size_t components);
-
-/// Generations whose containers lie at `place` and have the masked name of `prefix` there; only
-/// that of the prefix itself where `own_only`.
-std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
-                                           bool own_only);
 
 /// The stubs at the names that the ranks have under `masked_name`, which `path` of `rank` fits, and
 /// the notes in `containers` about native files there, as far as the owner of the file at `path`,

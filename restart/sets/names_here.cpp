@@ -6,10 +6,11 @@
 #include <algorithm>
 
 #include "restart/base/file.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
-#include "restart/sets/known_generations.hpp"
 #include "restart/sets/places_above.hpp"
+#include "restart/sets/stored_sets.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {

@@ -6,6 +6,7 @@
 
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "test/unit/aggregation/staged_job.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/retention.hpp"
+#include "aggregation/commit/set_files.hpp"
 
 #include <algorithm>
 

@@ -2,6 +2,8 @@
 // What counts prove about a set, and which generation a restart sees.
 #include "restart/sets/generations.hpp"
 
+#include <random>
+
 #include "test/support/catch.hpp"
 
 using namespace mcr::restart;
@@ -226,8 +228,35 @@ TEST_CASE("files renamed half-way to new names never give an older set's data") 
 }
 
 TEST_CASE("within a launch the sequence orders, between launches the time") {
-  CHECK(is_older(whole("A", 0, 99), whole("A", 1, 10)));
-  CHECK(is_older(whole("B", 5, 10), whole("A", 0, 20)));
+  std::uint64_t first = 99, second = 10, other = 20;
+  follow_sequences({{{"A", 0}, &first}, {{"A", 1}, &second}, {{"B", 5}, &other}});
+  CHECK(first == 99);
+  CHECK(second == 99);
+  CHECK(other == 20);
+}
+
+TEST_CASE(
+    "of a launch whose clock went back the newest writing is given, and no launch is before and "
+    "after another") {
+  const auto old = whole("A", 0, 50);
+  const auto now = whole("A", 1, 30);
+  const auto other = whole("B", 0, 40);
+  const auto torn = generation("B", 1, 60, {0});
+  // B's first is after A's first by time, and A's second after A's first by sequence.
+  const auto choice = choose_generation(
+      question({torn, old, other, now}, {shows(torn), shows(other), shows(other), shows(other)}));
+  CHECK(choice.kind == Answer::previous);
+  CHECK(choice.given == now.name);
+}
+
+TEST_CASE(
+    "a writing of which nothing is committed is older than what its launch committed after it") {
+  std::uint64_t staged = Generation::not_committed, committed = 10, other = 20;
+  follow_sequences({{{"A", 3}, &staged}, {{"A", 4}, &committed}, {{"B", 0}, &other}});
+  CHECK(staged == 10);
+  std::uint64_t last = Generation::not_committed;
+  follow_sequences({{{"A", 4}, &committed}, {{"A", 5}, &last}});
+  CHECK(last == Generation::not_committed);
 }
 
 TEST_CASE("a number of ranks that nobody has costs nothing") {

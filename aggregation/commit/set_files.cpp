@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/set_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "aggregation/commit/index_place.hpp"
+#include "restart/base/path_names.hpp"
+#include "restart/container/container_reader.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/format/masked_name.hpp"
+#include "restart/sets/stored_sets.hpp"
+
+namespace mcr::aggregation {
+
+using restart::ContainerReader;
+using restart::File;
+using restart::FileIdentity;
+using restart::name_of;
+using restart::parent_of;
+using restart::SetIdentity;
+using restart::SetShare;
+
+namespace {
+
+std::string prefix_of(const std::string& container) {
+  // …launch-sequence.r0-7.h5: all but the last components after the sequence.
+  const std::size_t ranks = container.rfind(".r");
+  return ranks == std::string::npos ? container : container.substr(0, ranks + 1);
+}
+
+/// As opens order them (restart/sets/generations).
+void follow_sequences(std::vector<StoredSet>& sets) {
+  std::map<std::pair<uid_t, std::string>, restart::WritingTimes> by_name;
+  for (StoredSet& set : sets) {
+    by_name[{set.owner, set.name.masked_name}][{set.name.launch, set.name.sequence}] =
+        &set.order_ns;
+  }
+  for (const auto& [name, times] : by_name) restart::follow_sequences(times);
+}
+
+/// A container as a file, and whose word it is.
+struct ContainerFile {
+  std::string path;
+  restart::Beside beside;
+  struct stat status {};  ///< of the very file that was read
+};
+
+void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& share) {
+  for (const restart::PartRecord* record : share.parts) {
+    const restart::PartEntry& entry = record->entry;
+    IndexPlace place = place_in_tree(container.path, share.set, entry.path);
+    set.container_dir = place.container_dir;
+    set.parts.push_back({entry.part, entry.rank, std::move(place.text), entry.mode, entry.size,
+                         std::move(place.base), std::move(place.below),
+                         name_of(parent_of(container.path)), container.beside.identity()});
+  }
+}
+
+void add_natives(StoredSet& set, const ContainerFile& container, const SetShare& share) {
+  for (const restart::NativeMember& native : share.set.natives) {
+    const IndexPlace place = place_in_tree(container.path, share.set, native.path);
+    const auto there = open_native(container.path, place, native, container.status.st_uid, O_PATH);
+    if (!there) {
+      set.lost_natives.push_back(place.text);
+    } else {
+      (there->is_aside ? set.kept_aside : set.natives).push_back(there->path);
+    }
+  }
+}
+
+void add_share(StoredSet& set, const ContainerFile& container, const SetShare& share,
+               std::uint64_t bytes) {
+  const SetIdentity& identity = share.set;
+  if (set.prefix.empty()) {
+    set.owner = container.status.st_uid;
+    set.group = container.status.st_gid;
+    set.beside = container.beside;
+  }
+  set.name = {identity.launch, identity.masked_name, identity.sequence};
+  set.prefix = share.is_bundled ? parent_of(container.path) + "/" + name_prefix_of(identity)
+                                : prefix_of(container.path);
+  set.is_bundled |= share.is_bundled;
+  set.is_of_one_file |= is_of_one_file(identity);
+  set.read[container.path] = FileIdentity(container.status);
+  set.container_bytes += bytes;
+  set.created_ns = std::max(set.created_ns, identity.created_ns);
+  const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
+  set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
+  set.order_ns = restart::earlier_order(set.order_ns, identity);
+  account_for(set.account, share);
+  set.rank_count = set.account.rank_count;
+  add_parts(set, container, share);
+  add_natives(set, container, share);
+}
+
+/// The sets that are found in one container after the other.
+class FoundSets {
+ public:
+  Result<void> add(const std::string& path) {
+    ContainerFile container{path, beside(parent_of(path)), {}};
+    const auto reader = ContainerReader::open(AT_FDCWD, path);
+    const auto opened = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+    if (opened) {
+      container.status = *opened;
+    } else {
+      (void)::lstat(path.c_str(), &container.status);
+    }
+    const uid_t voice = container.beside.voice(container.status.st_uid);
+    const auto shares =
+        reader ? restart::shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
+    if (!shares) {
+      damage_.emplace(std::pair(prefix_of(path), voice), shares.error().message);
+      return shares.error();
+    }
+    const auto size = static_cast<std::uint64_t>(container.status.st_size);
+    for (const SetShare& share : *shares) {
+      const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
+      Found& found = sets_[{name, voice}];
+      add_share(found.set, container, share, size / shares->size());
+      (share.parts.empty() ? found.accounts : found.set.containers).push_back(path);
+    }
+    return {};
+  }
+
+  std::vector<StoredSet> take() {
+    std::vector<StoredSet> all;
+    for (auto& [key, found] : sets_) {
+      StoredSet& set = found.set;
+      set.containers.insert(set.containers.end(), found.accounts.begin(), found.accounts.end());
+      const auto damage = damage_.find(std::pair(set.prefix, key.second));
+      set.is_unreadable = damage != damage_.end();
+      if (set.is_unreadable) set.damaged.push_back(damage->second);
+      for (const std::string& path : set.lost_natives)
+        set.damaged.push_back(path + ", a native file of the set, was replaced or removed");
+      set.wholeness = wholeness(set.account);
+      if (!set.damaged.empty() && set.wholeness == Wholeness::whole)
+        set.wholeness = Wholeness::unknown;
+      all.push_back(std::move(set));
+    }
+    follow_sequences(all);
+    std::sort(all.begin(), all.end(), is_older);
+    return all;
+  }
+
+ private:
+  struct Found {
+    StoredSet set;
+    std::vector<std::string> accounts;  ///< its containers without parts
+  };
+
+  const restart::Beside& beside(const std::string& directory) {
+    const auto known = beside_.find(directory);
+    if (known != beside_.end()) return known->second;
+    return beside_.emplace(directory, restart::Beside::of(directory)).first->second;
+  }
+
+  /// By name and whose word it is: a neighbour's container is none of another's set, whatever it says,
+  /// but where both could have exchanged each other's files.
+  std::map<std::pair<SetName, uid_t>, Found> sets_;
+  std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
+  std::map<std::string, restart::Beside> beside_;                ///< by directory
+};
+
+}  // namespace
+
+bool is_older(const StoredSet& a, const StoredSet& b) {
+  return std::tie(a.order_ns, a.name.launch, a.name.sequence, a.name) <
+         std::tie(b.order_ns, b.name.launch, b.name.sequence, b.name);
+}
+
+bool is_of_one_file(const SetIdentity& set) {
+  return set.rank_count > 1 && set.launch != packed_launch &&
+         restart::is_of_one_file(set.masked_name);
+}
+
+Result<File> StoredPart::open() const {
+  if (below.empty()) {
+    errno = EXDEV;
+    return restart::system_error("is not looked at, because it leads out of its directory:", path);
+  }
+  const File home = MCR_TRY(open_base(O_PATH | O_DIRECTORY));
+  return restart::open_beneath(home.descriptor(), below, O_RDONLY);
+}
+
+Result<File> StoredPart::open_base(int flags) const {
+  return open_above(base, containers, containers_identity, flags);
+}
+
+std::string name_prefix_of(const SetIdentity& set) {
+  return restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
+}
+
+std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
+                                   std::vector<std::string>& unreadable) {
+  FoundSets found;
+  for (const std::string& path : containers) {
+    if (const auto added = found.add(path); !added) unreadable.push_back(added.error().message);
+  }
+  return found.take();
+}
+
+const StoredSet* newest_whole(const std::vector<StoredSet>& sets) {
+  const StoredSet* newest = nullptr;
+  for (const StoredSet& set : sets) {
+    if (set.wholeness == Wholeness::whole && !set.is_of_one_file) newest = &set;
+  }
+  return newest;
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sets whose containers lie in a directory, oldest first: what the leader and the commands that list,
+// verify and remove sets know of them (restart/sets/stored_sets).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "aggregation/merge/sets.hpp"
+#include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/format/index.hpp"
+
+namespace mcr::aggregation {
+
+/// The launch that `mcr pack` writes into all its containers: it tells no sets apart.
+inline constexpr const char* packed_launch = "packed";
+
+/// True if the set is one file to which no other rank has a counterpart, in a launch of several ranks.
+/// Such a set is not a checkpoint of the job. False for the sets of `mcr pack`.
+bool is_of_one_file(const restart::SetIdentity& set);
+
+struct StoredPart {
+  PartId part;
+  std::uint32_t rank = 0;
+  std::string path;  ///< where the program left its stub, for people and for comparing
+  std::uint32_t mode = 0;
+  std::uint64_t size = 0;
+  /// Where the stub is looked for: `below` in `base`, and nowhere else. Empty where the container
+  /// names a path that leads out of there.
+  std::string base;
+  std::string below;
+  std::string containers;  ///< the name in `base` of the directory of containers, and which it is
+  restart::FileIdentity containers_identity;
+
+  /// Opens `base`. EPERM: it is not the directory any more in which these containers were read.
+  [[nodiscard]] Result<restart::File> open_base(int flags) const;
+  /// Opens what lies there; no link is followed. ENOENT, ENOTDIR: nothing does.
+  [[nodiscard]] Result<restart::File> open() const;
+};
+
+struct StoredSet {
+  SetName name;
+  uid_t owner = 0;  ///< of its containers: nobody else speaks for it
+  gid_t group = 0;
+  restart::Beside beside;     ///< the directory of its containers, as it was when it was listed
+  std::string container_dir;  ///< the setting, as it must have been
+  std::uint32_t rank_count = 1;
+  std::string prefix;                   ///< that the paths of its containers have in common
+  std::vector<std::string> containers;  ///< paths; those without parts come last
+  std::map<std::string, restart::FileIdentity> read;  ///< by path of a container, what was read
+  std::vector<StoredPart> parts;
+  Account account;
+  bool is_of_one_file = false;  ///< is_of_one_file()
+  Wholeness wholeness = Wholeness::unknown;
+  std::uint64_t created_ns = 0;           ///< of its newest container
+  std::uint64_t begun_ns = 0;             ///< when its first part was begun, by its node's clock
+  std::uint64_t order_ns = 0;             ///< what orders sets (SetIdentity::order)
+  std::vector<std::string> natives;       ///< members that are native files, still there
+  std::vector<std::string> kept_aside;    ///< those that newer files replaced, where they are now
+  std::vector<std::string> lost_natives;  ///< and those that are not
+  std::uint64_t container_bytes = 0;
+  std::vector<std::string> damaged;  ///< what is wrong; such a set is not called whole
+  bool is_bundled = false;           ///< a container of it holds other sets too
+  bool is_unreadable = false;        ///< one of its containers cannot be read: who knows its parts
+};
+
+/// Of any names: by the time when they were begun, which follows the sequences of a launch.
+bool is_older(const StoredSet& a, const StoredSet& b);
+
+/// All sets of these containers, oldest first. What cannot be read at all is told in `unreadable`.
+std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
+                                   std::vector<std::string>& unreadable);
+
+/// The beginning of the names of a set's own containers. Sets in bundles are called so too.
+std::string name_prefix_of(const restart::SetIdentity& set);
+
+/// The newest whole set that is not of one file only; nullptr where there is none.
+const StoredSet* newest_whole(const std::vector<StoredSet>& sets);
+
+}  // namespace mcr::aggregation

@@ -38,8 +38,6 @@ using restart::StubLinks;
 
 namespace {
 
-constexpr std::string_view decision_word = "decision";
-
 /// A leader makes no links that are called like containers.
 bool is_regular(const std::string& path) {
   struct stat status {};
@@ -78,7 +76,7 @@ class Collector {
  private:
   [[nodiscard]] bool has_anything_to_do() const {
     return committed_.collects || std::any_of(names_.begin(), names_.end(), [](const auto& name) {
-             return name.ends_with(decision_word) || name == restart::native_members_directory;
+             return restart::prefix_of_decision(name) || name == restart::native_members_directory;
            });
   }
 
@@ -112,12 +110,11 @@ class Collector {
   }
 
   /// The decision is about this name, or gave sets of it: then the files were renamed afterwards.
-  [[nodiscard]] bool is_about_this_name(const std::string& name) const {
-    const auto parsed = restart::parse_container_name(
-        name.substr(0, name.size() - decision_word.size()) + restart::container_suffix(0, 0, {}));
+  [[nodiscard]] bool is_about_this_name(const std::string& prefix) const {
+    const auto parsed = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
     if (!parsed) return false;
     if (parsed->masked_name == masked_name_) return true;
-    const auto decision = restart::find_decision(directory_, name);
+    const auto decision = restart::find_decision(directory_, restart::decision_name(prefix));
     if (!decision) return false;
     return std::any_of(names_.begin(), names_.end(), [&](const std::string& other) {
       const auto container = restart::parse_container_name(other);
@@ -127,16 +124,17 @@ class Collector {
     });
   }
 
-  /// Who obeys a decision has opened its files before it wrote a whole set, or before another
-  /// launch did.
+  /// Removes the decisions made before this set was begun. Ranks that follow such a decision opened
+  /// their files before their own or another launch completed this set, so they no longer need it.
   void remove_decisions(const File& home) const {
     for (const std::string& name : names_) {
       struct stat status {};
-      if (!name.ends_with(decision_word) ||
+      const auto prefix = restart::prefix_of_decision(name);
+      if (!prefix ||
           restart::system_calls().fstatat(home.descriptor(), name.c_str(), &status,
                                           AT_SYMLINK_NOFOLLOW) != 0 ||
           status.st_uid != ::geteuid() || modified_ns(status) >= begun_ns_ ||
-          !is_about_this_name(name)) {
+          !is_about_this_name(*prefix)) {
         continue;
       }
       (void)restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
@@ -181,8 +179,9 @@ class Collector {
   [[nodiscard]] std::set<std::pair<std::string, std::uint64_t>> decided() const {
     std::set<std::pair<std::string, std::uint64_t>> found;
     for (const std::string& name : names_) {
-      if (!name.ends_with(decision_word)) continue;
-      if (const auto decision = restart::find_decision(directory_, name))
+      const auto prefix = restart::prefix_of_decision(name);
+      if (!prefix) continue;
+      if (const auto decision = restart::find_decision(directory_, restart::decision_name(*prefix)))
         found.emplace(decision->given.launch, decision->given.sequence);
     }
     return found;

@@ -52,6 +52,7 @@
 #include "aggregation/commit/trace_file.hpp"
 #include "codecs/base/checksum.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/name_text.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/masked_name.hpp"
@@ -190,10 +191,7 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
                            std::uint32_t first_rank) {
   const std::string text =
       directory.path() + "\n" + where.prefix + "\n" + std::to_string(first_rank);
-  std::array<char, 17> word{};
-  std::snprintf(word.data(), word.size(), "%016llx",
-                static_cast<unsigned long long>(checksum(as_bytes(text))));
-  return word.data();
+  return restart::hexadecimal(checksum(as_bytes(text)));
 }
 
 /// Steps 3 and 4.
@@ -243,15 +241,15 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
     auto written = write_container(set, options);
+    // A program that removes its directory expects nothing else there.
+    if (!written) remove_if_new(place, where);
     if (written || written.error().system_error != EEXIST || turn == name_turns) return written;
     there.names.insert(set.name);
   }
 }
 
 /// The directory that the container was to go into, or one above it.
-bool is_gone(const Error& error) {
-  return error.system_error == ENOENT || error.system_error == ENOTDIR;
-}
+bool is_gone(const Error& error) { return restart::means_gone(error.system_error); }
 
 /// Steps 2 to 5; nothing where all parts were in storage already. `followed` says where the container
 /// was to go in the last turn. Parts that the program removed go from `locked` to `removed`.
@@ -269,19 +267,13 @@ Result<std::optional<CommitReport>> bring_to_storage(
     const Present present = present_of(group, settings, where, known);
     if (parts_to_write(locked, present).empty() && natives_among(locked, names.where.base).empty())
       return std::optional<CommitReport>();
-    // Files beside them that are being removed are the first of all in their directory, perhaps.
-    const auto count_beside = [&] {
-      return stubs == nullptr ? 0 : stubs->count_removed_from(restart::parent_of(begin.path));
-    };
-    const std::size_t removed_beside = count_beside();
+    // Other files of this directory that are being removed may mean that the whole directory is.
     const auto is_wanted = [&] {
-      return count_removed(locked, stubs) == 0 && count_beside() <= removed_beside;
+      return wait_for_removal(locked, stubs) && count_removed(locked, stubs) == 0;
     };
     if (!is_wanted() && turn < directory_turns) continue;
     auto written = write(directory, group, followed, present, locked, settings, stubs,
                          turn < directory_turns ? is_wanted : std::function<bool()>());
-    // A program that removes its directory expects nothing else there.
-    if (!written) remove_empty_directory(where);
     if (!written && is_gone(written.error()) && turn < directory_turns) {
       std::this_thread::sleep_for(directory_pause);
       continue;
@@ -369,9 +361,9 @@ std::string describe(const DrainGroup& group) {
          std::to_string(group.set.sequence) + ", " + std::to_string(group.parts.size()) + " parts)";
 }
 
-/// A container is for those who may read each of its files. Those of a bundle have nothing to do with
-/// one another, so that none may close another one to its readers: what others may read than most of
-/// them stays in the stage, and gets a container of its own later.
+/// A container may be read by the users who may read all of its files. The files of a bundle are
+/// unrelated, so one file must not restrict the readers of another: parts whose access differs from
+/// that of most stay in the stage and get a container of their own later.
 void keep_equally_open(std::vector<LockedPart>& locked, const StubHandles* stubs) {
   std::vector<std::pair<restart::Access, std::size_t>> kinds;
   std::vector<std::size_t> kind_of;
@@ -428,12 +420,13 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   const ContainerName& where = followed.placement.where;
   if (!written) {
     for (const LockedPart& part : locked) done.failed.push_back(part.id);
+    // ENOTDIR may also mean that a file lies at the name of the directory of containers.
     done.place_went_away = written.error().system_error == ENOENT;
     if (done.place_went_away) {
-      restart::log_summary("files of the set " + describe(group) +
-                           " are plain ones again, because directories were removed or renamed while "
-                           "its container was made: " +
-                           written.error().message);
+      const std::string why = "directories were removed or renamed while the container of " +
+                              describe(group) + " was made: " + written.error().message;
+      restart::log_summary("files will be written as plain ones: " + why);
+      summary.failed(why);
       return done;
     }
     done.storage_failed =
@@ -450,7 +443,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (locked.empty()) return done;
   if (auto& report = *written) {
     for (const std::string& reason : report->unreadable) {
-      restart::log_summary("merged as plain bytes, because HDF5 cannot read it: " + reason);
+      restart::log_summary("stored as plain bytes, because HDF5 cannot read the file: " + reason);
     }
     const std::size_t parts = report->checksums.size();
     const std::uint64_t number =
@@ -497,18 +490,22 @@ Result<void> note_account(const LaunchDirectory& directory, const DrainGroup& ac
   const ContainerName& where = place->second.where;
   const Present present = find_present(where);
   if (present.names.empty()) return {};
+  const Place home = MCR_TRY(open_place_by_path(where));
   SetToCommit set;
   set.set = identity_of(account, directory.clock_behind_ns());
   set.directory = where.directory;
+  set.home = &home.directory;
   set.name = free_name(where, present, place->second.first_rank, place->second.last_rank, 1);
-  // Whoever may read the set is to know whether it is whole.
-  const auto sibling = File::open(AT_FDCWD, where.directory + "/" + *present.names.begin(),
-                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  const auto access =
-      sibling ? restart::access_of(*sibling) : Result<restart::Access>(sibling.error());
-  set.look_at_access = [access = access ? *access : restart::Access()] {
-    return std::vector{access};
-  };
+  // The note about the set's wholeness gets the access rights of the set's own containers.
+  std::vector<restart::Access> accesses;
+  for (const std::string& name : present.names) {
+    const auto sibling =
+        File::open(home.directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const auto status = sibling ? sibling->status() : Result<struct stat>(sibling.error());
+    if (!status || status->st_uid != ::geteuid()) continue;
+    if (auto access = restart::access_of(*sibling)) accesses.push_back(*std::move(access));
+  }
+  set.look_at_access = [&accesses] { return accesses; };
   const auto written =
       MCR_TRY(write_container(set, MCR_TRY(merge_options(place->second.settings, false))));
   restart::log_debug("noted in " + written.path + " what is known of the set by now");

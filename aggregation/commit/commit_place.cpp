@@ -70,45 +70,23 @@ std::string free_bundle_name(const ContainerName& where, const Present& present)
   }
 }
 
-void remove_empty_directory(const ContainerName& where) {
-  const auto above =
-      File::open(AT_FDCWD, restart::parent_of(where.directory), O_PATH | O_DIRECTORY);
-  if (!above) return;
+void remove_if_new(const Place& place, const ContainerName& where) {
+  if (!place.is_new) return;
+  const auto above = File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY);
   const std::string name = restart::name_of(where.directory);
-  struct stat status {};
-  const bool is_ours = restart::system_calls().fstatat(above->descriptor(), name.c_str(), &status,
-                                                       AT_SYMLINK_NOFOLLOW) == 0 &&
-                       S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
-  if (is_ours)
+  if (above && restart::is_still_named(place.directory, above->descriptor(), name))
     (void)restart::system_calls().unlinkat(above->descriptor(), name.c_str(), AT_REMOVEDIR);
 }
 
 namespace {
 
-/// A program that removes a directory removes file after file: so long none for this time, and it is
-/// done.
-constexpr auto removal_pause = std::chrono::milliseconds(20);
-constexpr int removal_turns = 25;
-
-/// Until no more stubs are being removed, of these parts and of others beside them, or all of these are.
-void wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) {
-  if (stubs == nullptr || parts.empty()) return;
-  const std::string directory = restart::parent_of(parts.front().journal.begin.path);
-  std::size_t before = 0;
-  for (int turn = 0; turn < removal_turns; ++turn) {
-    const std::size_t own = count_removed(parts, stubs);
-    const std::size_t removed = own + stubs->count_removed_from(directory);
-    if (removed == before || own == parts.size()) return;
-    before = removed;
-    std::this_thread::sleep_for(removal_pause);
-  }
-}
-
 /// Makes and opens the directory of containers of `where` below its base.
 Result<Place> place_below(const File& base, const ContainerName& where) {
   const std::string in_base = where.base == "/" ? where.base : where.base + "/";
   Place place;
-  place.directory = MCR_TRY(make_container_directory(base, where.directory.substr(in_base.size())));
+  auto made = MCR_TRY(make_container_directory(base, where.directory.substr(in_base.size())));
+  place.directory = std::move(made.directory);
+  place.is_new = made.is_new;
   place.outer = MCR_TRY(base.status());
   // With container_dir=../mcr the base itself keeps others from the files.
   const auto above = File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY);
@@ -124,11 +102,13 @@ bool leads_to_part(const File& base, const std::string& in_base, const LockedPar
   const auto found = stubs != nullptr ? stubs->find(part.id) : StubHandles::Found{};
   if (found.fate == StubHandles::Fate::present) {
     return found.path.starts_with(in_base) &&
-           restart::leads_to(base, found.path.substr(in_base.size()), {found.device, found.inode});
+           restart::leads_to(base.descriptor(), found.path.substr(in_base.size()),
+                             {found.device, found.inode});
   }
   const restart::PartBegin& begin = part.journal.begin;
   const std::string below = (place.directory + "/").substr(in_base.size());
-  if (restart::leads_to(base, below, {begin.directory_device, begin.directory_inode})) return true;
+  if (restart::leads_to(base.descriptor(), below, {begin.directory_device, begin.directory_inode}))
+    return true;
   if (place.name.empty()) return false;
   const auto file = restart::open_file_beneath(base.descriptor(), below + place.name);
   const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
@@ -158,7 +138,7 @@ Result<void> move_container(const File& container, const std::string& path, cons
   const std::string from = restart::parent_of(present.empty() ? path : present);
   const std::string old = restart::name_of(path);
   const File home = MCR_TRY(File::open(AT_FDCWD, from, O_PATH | O_DIRECTORY));
-  if (!restart::leads_to(home, old, FileIdentity(MCR_TRY(container.status())))) {
+  if (!restart::leads_to(home.descriptor(), old, FileIdentity(MCR_TRY(container.status())))) {
     errno = ENOENT;
     return restart::system_error("cannot find", path);
   }
@@ -170,32 +150,52 @@ Result<void> move_container(const File& container, const std::string& path, cons
 
 Error files_have_gone(const ContainerName& where) {
   errno = ENOENT;
-  return restart::system_error("files have gone from", where.base);
+  return restart::system_error(
+      "the files were moved or removed while their container was placed, from", where.base);
 }
 
 }  // namespace
 
+bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) {
+  // Files of one directory are removed within this time of one another; a longer pause means that the
+  // removal is over.
+  constexpr auto pause = std::chrono::milliseconds(20);
+  constexpr int turns = 25;
+  if (stubs == nullptr || parts.empty()) return true;
+  const std::string directory = restart::parent_of(parts.front().journal.begin.path);
+  std::size_t before = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    const std::size_t removed = count_removed(parts, stubs);
+    if (removed == parts.size()) return true;
+    if (removed == before && !stubs->was_removed_from(directory, pause)) return true;
+    before = removed;
+    std::this_thread::sleep_for(pause);
+  }
+  return false;
+}
+
 Followed follow_stubs(const LaunchDirectory& directory, StubHandles* stubs,
                       const PlaceByNames& names, std::vector<LockedPart>& parts,
                       std::vector<PartId>& left) {
-  wait_for_removal(parts, stubs);
+  (void)wait_for_removal(parts, stubs);
   StubPlaces places = find_stub_places(parts, stubs);
   Followed followed;
-  std::size_t number = 0;
-  std::erase_if(parts, [&](LockedPart& part) {
-    StubPlace& place = places[number++];
-    if (place.kind == StubPlace::Kind::removed) {
+  std::vector<LockedPart> present;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    LockedPart& part = parts[i];
+    if (places[i].kind == StubPlace::Kind::removed) {
       restart::log_summary("the program removed " + part.journal.begin.path +
                            " before its commit: its part is dropped");
       part.bytes = File();
       if (directory.committed(part.id, false, {})) {
         left.push_back(part.id);
-        return true;
+        continue;
       }
     }
-    followed.places.push_back(std::move(place));
-    return false;
-  });
+    followed.places.push_back(std::move(places[i]));
+    present.push_back(std::move(part));
+  }
+  parts = std::move(present);
   followed.placement = choose_place(names, followed.places);
   return followed;
 }
@@ -260,7 +260,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
     if (is_as_before && report.container.is_open() && !container.has_name()) return {};
     const std::string target = to.prefix + suffix;
     const Place there = MCR_TRY(open_place(followed, parts, stubs));
-    if (restart::leads_to(there.directory, target, identity)) {
+    if (restart::leads_to(there.directory.descriptor(), target, identity)) {
       report.path = to.directory + "/" + target;
       return {};
     }

@@ -32,17 +32,18 @@ std::string free_name(const restart::ContainerName& where, const Present& presen
 /// The next name of a bundle of this block.
 std::string free_bundle_name(const restart::ContainerName& where, const Present& present);
 
-/// Removes the directory of containers again, if it is this user's and nothing is in it.
-void remove_empty_directory(const restart::ContainerName& where);
+/// Waits, at most half a second, until no more files are being removed one after another from the
+/// directory of the first part, or all stubs of these parts are gone: a directory of ours in a directory
+/// that is being removed would make the removal fail. False where the removals go on.
+bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs);
 
 /// Where the stubs of a group's parts are, and so where their container goes.
 struct Followed {
   StubPlaces places;
   Placement placement;
 };
-/// Parts whose files the program has removed leave the stage and the list, and go to `left`. While a
-/// program is removing files one after another this waits, at most half a second, until it has done
-/// so: a directory of ours in a directory that is being removed would make the removal fail.
+/// Parts whose files the program has removed leave the stage and the list, and go to `left`. First
+/// wait_for_removal().
 Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* stubs,
                       const PlaceByNames& names, std::vector<LockedPart>& parts,
                       std::vector<restart::PartId>& left);
@@ -51,19 +52,21 @@ Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* st
 struct Place {
   restart::File directory;
   struct stat outer {};  ///< the directory above it and above its files
+  bool is_new = false;
 };
+/// Removes the directory of containers again, if it was made with `place` and nothing is in it.
+void remove_if_new(const Place& place, const restart::ContainerName& where);
 
-/// Makes and opens the directory of containers there, nothing above its base. ENOENT: what was followed to
-/// below the base is not there any more, because whoever owns a directory above may have put another one
-/// at that path.
+/// Opens the directory of containers, and makes what is missing of it below its base. ENOENT: the stubs no
+/// longer lie below the base, for example because its owner has exchanged it.
 Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                          const StubHandles* stubs);
 /// The same where no stub says whether it is the right one: only below this user's own directories, root's,
 /// and those of his group.
 Result<Place> open_place_by_path(const restart::ContainerName& where);
 
-/// Where some who may write to that directory may not write to the directories of the files, they
-/// could remove a container but not the files: its sticky bit keeps them from that.
+/// Sets the sticky bit of the directory of containers where it is this user's and some users may write to
+/// it who may not write to the directories of the files: they could remove a container, but not the files.
 void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
                         const StubHandles* stubs);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "restart/base/file.hpp"
+#include "restart/sets/own_containers.hpp"
 
 namespace mcr::aggregation {
 
@@ -12,6 +13,7 @@ namespace mcr::aggregation {
 /// An error where others could do more to containers there than to the program's own files
 /// (restart/sets/own_containers). Its own name is durable when this returns: a container in it that is
 /// durable is found again.
-Result<restart::File> make_container_directory(const restart::File& base, const std::string& below);
+Result<restart::MadeContainers> make_container_directory(const restart::File& base,
+                                                         const std::string& below);
 
 }  // namespace mcr::aggregation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long somebody may need who copies a directory.
+// Estimates how long a process needs to copy a directory.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,8 @@
 
 namespace mcr::aggregation {
 
-/// Milliseconds that a slow copy (20 MB/s) of what `directory` holds, at any depth, takes: at least two
-/// seconds, at most ten minutes, and these also for more names than are worth counting. Leaves access
-/// times alone.
+/// Milliseconds that a slow copy (20 MB/s) of everything below `directory` takes: at least 2 s, at most
+/// 10 min. Returns 10 min if there are more names than it counts. Does not change access times.
 std::uint64_t copy_time_ms(const std::string& directory);
 
 }  // namespace mcr::aggregation

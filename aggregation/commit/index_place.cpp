@@ -90,7 +90,8 @@ Result<OpenNative> open_native(const std::string& container, const IndexPlace& p
 
 Error is_exchanged(const std::string& path) {
   return Error{Cause::system,
-               path + " is not what was looked at; nothing is removed there, look again", EPERM};
+               path + " was replaced meanwhile; nothing was removed there, run the command again",
+               EPERM};
 }
 
 Result<File> open_above(const std::string& base, const std::string& containers,

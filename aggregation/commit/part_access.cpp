@@ -12,6 +12,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -70,7 +71,7 @@ restart::Access open_access(const LockedPart& part, const StubHandles* stubs) {
   restart::Access access;
   access.group = ::getegid();
   if (stubs != nullptr && stubs->find(part.id).fate == StubHandles::Fate::removed) {
-    access.mode = begin.mode;  // nobody reads it, whoever reads the others
+    access.mode = begin.mode;  // its file was removed, so it has no readers to protect
     return access;
   }
   restart::log_warning_once(
@@ -91,9 +92,7 @@ std::optional<restart::File> directory_of(const LockedPart& part, const StubHand
     auto directory = restart::open_directory_of(found.path, {found.device, found.inode});
     if (directory) return *std::move(directory);
   }
-  const restart::PartBegin& begin = part.journal.begin;
-  auto directory = restart::open_same_directory(restart::parent_of(begin.path),
-                                                {begin.directory_device, begin.directory_inode});
+  auto directory = restart::open_begun_in(part.journal.begin, O_PATH);
   return directory ? std::optional(*std::move(directory)) : std::nullopt;
 }
 

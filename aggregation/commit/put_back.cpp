@@ -24,6 +24,7 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/settings.hpp"
+#include "restart/stage/file_at.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -42,61 +43,44 @@ namespace {
 
 constexpr std::size_t copy_bytes = 1U << 20;
 
-std::int64_t modified_ns(const struct stat& status) {
-  return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-}
-
 /// The directory in which the part was begun; nothing where another one lies at its path now.
 Result<std::optional<File>> open_home(const PartBegin& begin) {
-  auto home = File::open(AT_FDCWD, parent_of(begin.path), O_RDONLY | O_DIRECTORY);
-  if (!home) {
-    const int number = home.error().system_error;
-    if (number == ENOENT || number == ENOTDIR) return std::optional<File>();
-    return home.error();
-  }
-  const struct stat status = MCR_TRY(home->status());
-  const bool same = begin.directory_inode == 0 || (status.st_ino == begin.directory_inode &&
-                                                   status.st_dev == begin.directory_device);
-  if (!same) return std::optional<File>();
-  return std::optional<File>(std::move(*home));
+  auto home = restart::open_begun_in(begin, O_RDONLY);
+  if (home) return std::optional<File>(*std::move(home));
+  const int number = home.error().system_error;
+  if (restart::means_gone(number) || number == ESTALE) return std::optional<File>();
+  return home.error();
 }
 
 Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   AtPath found;
-  auto opened =
-      File::open(home.descriptor(), name_of(begin.path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!opened) {
-    if (opened.error().system_error == ENOENT) return found;
-    if (opened.error().system_error == ELOOP) {
-      found.kind = AtPath::Kind::other_file;
-      return found;
-    }
-    return opened.error();
-  }
-  found.file = *std::move(opened);
-  const File& file = found.file;
-  const struct stat status = MCR_TRY(file.status());
+  using Kind = restart::FileAt::Kind;
+  auto there =
+      restart::file_at(home.descriptor(), name_of(begin.path), restart::Links::not_followed);
+  if (there.kind == Kind::closed) return there.error;
+  if (there.kind == Kind::nothing) return found;
+  found.kind = AtPath::Kind::other_file;
+  if (!there.file.is_open()) return found;
+  found.file = std::move(there.file);
+  const struct stat& status = there.status;
   found.links = status.st_nlink;
-  found.modified_ns = modified_ns(status);
+  found.modified_ns = restart::modified_ns(status);
   found.device = status.st_dev;
   found.inode = status.st_ino;
   found.is_own = is_own_file(begin, status);
-  if (S_ISREG(status.st_mode)) found.access = MCR_TRY(restart::access_of(file));
-  found.kind = AtPath::Kind::other_file;
+  if (there.kind == Kind::other) return found;
+  found.access = MCR_TRY(restart::access_of(found.file));
   if (is_our_empty_file(begin, status)) {
     found.kind = AtPath::Kind::our_empty;
     return found;
   }
-  if (!S_ISREG(status.st_mode)) return found;
-  if (!restart::is_stub_file(file)) return found;
-  const auto stub = restart::read_stub_file(file);
-  if (!stub) {
-    if (stub.error().cause == Cause::damaged) found.kind = AtPath::Kind::damaged_stub;
-    return found;
-  }
-  found.kind = stub->part == begin.part ? AtPath::Kind::our_stub : AtPath::Kind::other_stub;
-  found.part = stub->part;
-  if (auto link = restart::our_link_to(*stub, begin.path, status)) {
+  if (there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged)
+    found.kind = AtPath::Kind::damaged_stub;
+  if (!there.is_stub()) return found;
+  const restart::Stub& stub = there.stub;
+  found.kind = stub.part == begin.part ? AtPath::Kind::our_stub : AtPath::Kind::other_stub;
+  found.part = stub.part;
+  if (auto link = restart::our_link_to(stub, begin.path, status)) {
     found.our_link = std::move(*link);
     found.links = 1;
   }
@@ -153,7 +137,9 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   const auto names = restart::container_name(masked, container_dir, begin.launch, begin.sequence);
   const auto home = MCR_TRY(open_home(begin));
   const File directory =
-      home ? MCR_TRY(make_container_directory(*home, names.directory_from_stub(container_dir)))
+      home ? std::move(
+                 MCR_TRY(make_container_directory(*home, names.directory_from_stub(container_dir)))
+                     .directory)
            : std::move(MCR_TRY(open_place_by_path(names)).directory);
   const std::string id = "." + begin.part.text().substr(0, 8);
   const std::string name =
@@ -244,11 +230,12 @@ bool is_own_file(const PartBegin& begin, const struct stat& status) {
 }
 
 bool is_our_empty_file(const PartBegin& begin, const struct stat& status) {
-  // Whoever emptied it did so later. The time alone does not tell: file systems' clocks tick so
-  // slowly that a program may close, rename and create again within one tick.
+  // A file that the program truncated later has a later modification time. The inode is compared as
+  // well, because a program may close, rename and create again within one tick of the file system's
+  // clock.
   const bool is_same = begin.file_inode == 0 || status.st_ino == begin.file_inode;
   return begin.replaced == restart::Replaced::nothing && is_same && S_ISREG(status.st_mode) &&
-         status.st_size == 0 && modified_ns(status) <= static_cast<std::int64_t>(begin.begin_ns);
+         status.st_size == 0 && restart::modified_ns(status) <= begin.begin_ns;
 }
 
 Result<AtPath> look_at(const PartBegin& begin) {
@@ -314,10 +301,10 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {
     const std::string aside = MCR_TRY(set_aside(journal.begin, bytes, journal.publish->publish_ns));
-    said =
-        path +
-        ": its writer died after a flush; what lay there before stays, and what was flushed is " +
-        aside;
+    const bool had_file = journal.begin.replaced != restart::Replaced::nothing;
+    said = path + ": its writer died after a flush; " +
+           (had_file ? "the file that it was to replace stays, and " : "") +
+           "what was flushed is kept in " + aside;
   }
   MCR_TRY(take_out(directory, part, std::move(bytes), LaunchDirectory::State::open, {}));
   return said;
@@ -332,17 +319,18 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   // A native file that was there at begin and has not been written since.
   const bool old_file = there.kind == AtPath::Kind::other_file &&
                         begin.replaced == restart::Replaced::native_file &&
-                        there.modified_ns < static_cast<std::int64_t>(begin.begin_ns);
+                        there.modified_ns < begin.begin_ns;
   const bool is_expected = predecessor || old_file || there.kind == AtPath::Kind::our_empty;
   if (!is_expected || !there.is_own) return false;
-  // Its writer may have died before it did this, and the set before needs the file.
-  if (old_file)
-    MCR_TRY(
-        restart::keep_member_aside(*home, begin.path, settings_of(begin).text("container_dir")));
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home->descriptor(), name_of(begin.path), 0600));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(stub_of(begin, directory.path()))));
   MCR_TRY(restart::copy_attributes(there.file, pending.file()));
+  // Its writer may have died before it did this, and the set before needs the file, which may be closed
+  // there.
+  if (old_file)
+    MCR_TRY(
+        restart::keep_member_aside(*home, begin.path, settings_of(begin).text("container_dir")));
   MCR_TRY(pending.finish(restart::Durability::durable));
   return true;
 }

@@ -41,7 +41,7 @@ struct AtPath {
   std::optional<restart::PartId> part;  ///< of the other stub
   std::uint64_t links = 0;              ///< names that are not ours
   std::string our_link;                 ///< gc=on: our own name for the stub; empty: none
-  std::int64_t modified_ns = 0;
+  std::uint64_t modified_ns = 0;
   std::optional<restart::Access> access;  ///< of a regular file
   restart::File file;                     ///< what was looked at; closed for a link, or for nothing
   std::uint64_t device = 0;

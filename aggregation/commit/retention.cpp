@@ -18,7 +18,7 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/own_containers.hpp"
 #include "restart/sets/removed_sets.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 
@@ -45,7 +45,7 @@ Result<std::set<PartId>> parts_of_stubs_below(const File& home, const std::strin
     return Error{Cause::system,
                  base + path.substr(std::min(root.size(), path.size())) +
                      " cannot be looked at: " + std::system_category().message(number) +
-                     ", so nobody knows which stubs lie there",
+                     ", so the stubs below it are unknown and nothing was removed",
                  number};
   };
   fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied,
@@ -55,40 +55,33 @@ Result<std::set<PartId>> parts_of_stubs_below(const File& home, const std::strin
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) continue;
     if (S_ISDIR(status.st_mode) && may_hide_stubs(status) &&
-        ::faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0)
+        ::faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno != ENOENT)
       return failed(path, errno);
     if (!S_ISREG(status.st_mode)) continue;
     // Our own links are names that do not count.
     if (entry->path().parent_path().filename() == restart::stub_links_directory) continue;
-    const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file) {
-      const int number = file.error().system_error;
-      if (number == ENOENT || (number == EACCES && !may_hide_stubs(status))) continue;
-      return failed(path, number);
-    }
-    if (!restart::is_stub_file(*file)) continue;
-    if (const auto stub = restart::read_stub_file(*file)) parts.insert(stub->part);
+    const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
+    if (there.is_stub()) parts.insert(there.stub.part);
+    const int number = there.error.system_error;
+    const bool is_hidden =
+        there.kind == restart::FileAt::Kind::closed && (number != EACCES || may_hide_stubs(status));
+    if (is_hidden) return failed(path, number);
   }
   if (problem) return failed(root, problem.value());
   return parts;
 }
 
-bool means_nothing_there(const Error& error) {
-  return error.system_error == ENOENT || error.system_error == ENOTDIR;
-}
-
 /// True where the stub of that part, or a copy of it, lies at its path, or may lie there.
 bool lies_at_its_path(const StoredPart& part) {
-  const auto file = part.open();
-  if (!file) return !means_nothing_there(file.error());
-  if (!restart::is_stub_file(*file)) return false;
-  const auto stub = restart::read_stub_file(*file);
-  return !stub || stub->part == part.part;
+  using Kind = restart::FileAt::Kind;
+  const auto there = restart::file_at(part.open());
+  if (there.kind == Kind::closed) return !restart::means_gone(there.error.system_error);
+  return there.kind == Kind::damaged_stub || there.is_stub_of(part.part);
 }
 
 bool is_path_free(const StoredPart& part) {
   const auto there = part.open();
-  return !there && means_nothing_there(there.error());
+  return !there && restart::means_gone(there.error().system_error);
 }
 
 bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
@@ -223,7 +216,8 @@ Result<void> remove_set(const GivenUp& order) {
                                 name_of(order.replacement->prefix) +
                                 "* is whole; a copy of a stub keeps nothing alive");
   for (const std::string& path : set.containers) {
-    // Those of a set whose directory was copied are in two: the next call finds the others.
+    // If the directory was copied, the set's containers lie in both copies. Those of the other
+    // directory are removed by the next call.
     if (parent_of(path) == directory) MCR_TRY(remove_container(home, path, set.read.at(path)));
   }
   const auto links = MCR_TRY(restart::StubLinks::list(home));

@@ -161,8 +161,8 @@ class FoundSets {
     return beside_.emplace(directory, restart::Beside::of(directory)).first->second;
   }
 
-  /// By name and whose word it is: a neighbour's container is none of another's set, whatever it says,
-  /// but where both could have exchanged each other's files.
+  /// Keyed by set name and by the user to whom the containers are attributed: another user's container
+  /// never joins a set, unless both users can replace each other's files.
   std::map<std::pair<SetName, uid_t>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
   std::map<std::string, restart::Beside> beside_;                ///< by directory
@@ -183,7 +183,8 @@ bool is_of_one_file(const SetIdentity& set) {
 Result<File> StoredPart::open() const {
   if (below.empty()) {
     errno = EXDEV;
-    return restart::system_error("is not looked at, because it leads out of its directory:", path);
+    return restart::system_error(
+        "not read, because the container names a path outside its directory:", path);
   }
   const File home = MCR_TRY(open_base(O_PATH | O_DIRECTORY));
   return restart::open_beneath(home.descriptor(), below, O_RDONLY);

@@ -18,6 +18,7 @@ namespace mcr::aggregation {
 
 using restart::File;
 using restart::FileIdentity;
+using restart::leads_to;
 using restart::name_of;
 using restart::parent_of;
 using restart::PartBegin;
@@ -40,19 +41,22 @@ std::string without_mark(std::string path) {
   return path;
 }
 
-bool leads_to(int directory, const std::string& name, const FileIdentity& identity) {
-  struct stat status {};
-  return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         FileIdentity(status) == identity;
-}
+struct TimeSpan {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
 
-/// And replaced by nothing.
-bool is_removed_from(const File& stub, const std::string& directory) {
-  if (stub.has_name()) return false;
+/// Whether the stub was unlinked from `directory` within that time, and nothing lies at its name. A file
+/// without a name was changed for the last time when it lost that.
+bool was_removed_in(const TimeSpan& span, const File& stub, const std::string& directory) {
+  const auto status = stub.status();
+  if (!status || status->st_nlink != 0) return false;
+  const std::uint64_t changed_ns = restart::changed_ns(*status);
+  if (changed_ns < span.begin_ns || changed_ns > span.end_ns) return false;
   const std::string last = without_mark(present_path(stub));
-  struct stat status {};
+  struct stat there {};
   return parent_of(last) == directory &&
-         system_calls().fstatat(AT_FDCWD, last.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0;
+         system_calls().fstatat(AT_FDCWD, last.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
 }  // namespace
@@ -201,6 +205,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
     for (const std::string& name : *names) {
       const std::string path = (directory == "/" ? "" : directory) + "/" + name;
       if (!leads_to(AT_FDCWD, path, handle.identity)) continue;
+      if (handle.directory != nullptr) handle.name = name;
       found.fate = Fate::present;
       found.path = path;
       return found;
@@ -212,17 +217,22 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   return found;
 }
 
-std::size_t StubHandles::count_removed_from(const std::string& directory) const {
+bool StubHandles::was_removed_from(const std::string& directory,
+                                   std::chrono::milliseconds period) const {
   constexpr std::size_t most_asked = 256;
+  // By the clock of local file systems. Where a server's clock differs by more, no removal is seen.
+  const std::uint64_t now_ns = restart::clock_ns(CLOCK_REALTIME_COARSE);
+  const auto period_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(period).count());
+  const TimeSpan recently{now_ns - period_ns, now_ns + period_ns};
+  const auto was_removed = [&](const File& stub) {
+    return stub.is_open() && was_removed_in(recently, stub, directory);
+  };
   const std::lock_guard lock(mutex_);
+  if (std::any_of(former_.begin(), former_.end(), was_removed)) return true;
   std::size_t asked = 0;
-  std::size_t removed = 0;
-  for (const File& stub : former_) removed += is_removed_from(stub, directory) ? 1 : 0;
-  for (const auto& [part, handle] : stubs_) {
-    if (++asked > most_asked) break;
-    if (handle.stub.is_open() && is_removed_from(handle.stub, directory)) ++removed;
-  }
-  return removed;
+  return std::any_of(stubs_.begin(), stubs_.end(), [&](const auto& entry) {
+    return ++asked <= most_asked && was_removed(entry.second.stub);
+  });
 }
 
 std::optional<restart::Access> StubHandles::access(const PartId& part) const {

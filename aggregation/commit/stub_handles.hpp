@@ -5,6 +5,7 @@
 // (restart/stage/stub_socket); where none came, the stub is opened at its path when the part is first seen.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -54,9 +55,10 @@ class StubHandles {
     std::uint64_t inode = 0;
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
-  /// How many stubs were removed from that directory and replaced by nothing, of any set: of those known
-  /// here and of the last ones that were; of very many only some are looked at.
-  [[nodiscard]] std::size_t count_removed_from(const std::string& directory) const;
+  /// Whether a stub of any set was unlinked from that directory within the last `period`, and nothing took
+  /// its name: of those known here and of the last ones that were; of very many only some are looked at.
+  [[nodiscard]] bool was_removed_from(const std::string& directory,
+                                      std::chrono::milliseconds period) const;
   /// Who may use the stub now, wherever it is; nothing where it is not open, or has no name any more.
   [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
 
@@ -70,7 +72,7 @@ class StubHandles {
   struct Handle {
     restart::File stub;
     std::shared_ptr<restart::File> directory;
-    std::string name;
+    mutable std::string name;        ///< follows renames within the directory
     restart::FileIdentity identity;  ///< of the stub
     bool was_never_read = false;     ///< found out once: finding out is a read
   };

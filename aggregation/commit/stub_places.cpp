@@ -21,6 +21,7 @@ namespace mcr::aggregation {
 
 using restart::ContainerName;
 using restart::File;
+using restart::means_gone;
 using restart::parent_of;
 using restart::PartBegin;
 using Kind = StubPlace::Kind;
@@ -28,7 +29,6 @@ using Kind = StubPlace::Kind;
 namespace {
 
 /// Storage that does not answer has not lost anything: writing there will say what is wrong.
-bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
 
 bool is_gone(const std::string& path) {
   struct stat status {};
@@ -204,7 +204,8 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     if (base.empty()) base = of_this;
   }
   const bool is_where_there = !is_gone(where.base);
-  // Where the files were moved further down, the names' own place serves them wherever they go next.
+  // If the files were moved into a directory below, the place by their names still reaches them, and
+  // also after further moves below it.
   if (is_where_there && shared.starts_with(where.base + "/")) {
     go_below(where.base);
   } else if (!base.empty() && is_one) {

@@ -18,7 +18,7 @@
 #include "restart/format/container_name.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 
@@ -96,10 +96,8 @@ class Search {
                              status.st_size >= static_cast<off_t>(restart::Stub::head_bytes) &&
                              status.st_size <= static_cast<off_t>(restart::Stub::max_bytes);
     if (!may_be_stub) return;
-    const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file || !restart::is_stub_file(*file)) return;
-    const auto stub = restart::read_stub_file(*file);
-    if (stub && wanted_.contains(stub->part)) found(stub->part, path);
+    const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
+    if (there.is_stub() && wanted_.contains(there.stub.part)) found(there.stub.part, path);
   }
 
   void found(PartId part, const std::string& path) {
@@ -125,7 +123,7 @@ std::string nearest_directory(std::string path) {
   struct stat status {};
   while (path != "/" && path != "." &&
          restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0 &&
-         (errno == ENOENT || errno == ENOTDIR)) {
+         restart::means_gone(errno)) {
     path = restart::parent_of(path);
   }
   return path;

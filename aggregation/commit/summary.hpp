@@ -21,7 +21,7 @@ class Summary {
   /// Answers how many containers there were before.
   std::uint64_t committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
                           std::uint64_t container_bytes);
-  /// The same of a bundle, which holds so many sets of one part.
+  /// The same for a bundle, which holds `sets` sets of one part each.
   std::uint64_t committed_bundle(std::size_t sets, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes);
   void put_back(std::size_t parts);

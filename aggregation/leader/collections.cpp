@@ -62,7 +62,9 @@ void Collections::collect(const CommittedSet& set) {
   pause_end_ms_[set.where.directory] = restart::monotonic_ms() + pause_ms;
   if (!removed) return restart::log_warning("gc: " + removed.error().message);
   for (const std::string& prefix : *removed)
-    restart::log_summary("removed " + prefix + "*: the program has given its files up");
+    restart::log_summary(
+        "removed " + prefix +
+        "*: the program has deleted or overwritten its files, and a newer set is whole");
 }
 
 }  // namespace mcr::aggregation

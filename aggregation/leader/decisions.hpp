@@ -195,7 +195,7 @@ class Decisions {
   /// what is decided then has seen them all.
   std::vector<Decision> on(const std::vector<Event>& events, std::uint64_t now_ms);
 
-  /// The time at which a Tick would change something; nothing waits for the clock: none.
+  /// The time at which the next Tick has an effect; nullopt if nothing waits for the clock.
   [[nodiscard]] std::optional<std::uint64_t> next_tick_ms() const { return wake_ms_; }
 
   [[nodiscard]] bool anybody_lives() const;  ///< of the launch's processes
@@ -242,7 +242,7 @@ class Decisions {
     std::uint32_t settle_tries = 0;
     PutBackReason reason = PutBackReason::lone;
   };
-  /// What this node knows of who wrote a set beside those that did.
+  /// What this node knows of the ranks without a part in a set.
   struct Told {
     std::vector<std::uint32_t> passed;
     std::vector<std::uint32_t> failed;
@@ -279,8 +279,8 @@ class Decisions {
     std::uint32_t lone_sets = 0;
     std::uint32_t drifted_sets = 0;
     bool native = false;
-    /// Ranks with a part that may be of this pattern, whichever it was given: nobody knows that they
-    /// had nothing to write.
+    /// Ranks with a part whose ambiguous name may belong to this pattern. Such ranks do not count as
+    /// passed.
     std::set<std::uint32_t> possible_writers;
     std::map<std::uint32_t, std::uint64_t>
         newest_begun;  ///< by rank: order of the newest set begun

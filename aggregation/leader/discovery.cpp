@@ -120,9 +120,9 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
   const auto journal = directory_.journal(
       place == Place::open ? LaunchDirectory::State::open : LaunchDirectory::State::published, id);
   if (!journal) {
-    // Just moved on, or its begin record is not yet written: the next scan sees. A published one
-    // that cannot be read stays where it is. One whose writer died before it could say a word of
-    // it goes: nothing was closed, and nobody would ever know what it is.
+    // The journal was just renamed, or its begin record is not written yet: the next scan reads it. A
+    // published part whose journal is damaged stays in the stage. An open part whose writer died
+    // before it wrote the begin record is dropped: it was never closed, and its path is unknown.
     if (place == Place::open && journal.error().cause == Cause::damaged && nobody_lives()) {
       if (!directory_.journal(LaunchDirectory::State::open, id))
         (void)directory_.drop(id).has_value();

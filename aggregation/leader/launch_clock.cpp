@@ -23,7 +23,7 @@ namespace {
 
 /// A part may be found after others that were begun a little later.
 constexpr std::uint64_t begun_together_ns = 1'000'000'000;
-/// No clock says so much (the year 2262); a stranger's container may.
+/// Upper bound of a believable time (the year 2262): another user's container may hold any number.
 constexpr std::uint64_t latest_order = std::uint64_t{1} << 63;
 /// Sets of one launch are committed in about the order in which they were begun.
 constexpr std::size_t looked_at_of_each_launch = 8;
@@ -108,7 +108,9 @@ void LaunchClock::look() {
   for (const auto& [path, begun] : directories) {
     const auto there = look_into(path, begun.launch);
     if (!there) {
-      restart::log_warning("sets that lie there may count as newer: " + there.error().message);
+      restart::log_warning(
+          "cannot look for sets of other launches in " + path +
+          ", which may count as newer than this launch's: " + there.error().message);
       continue;
     }
     std::uint64_t behind = there->own_behind;
@@ -116,11 +118,13 @@ void LaunchClock::look() {
       behind = there->newest_of_others + begun_together_ns - begun.begin_ns;
     if (behind <= directory_.clock_behind_ns()) continue;
     if (const auto written = directory_.write_clock_behind(behind); !written) {
-      restart::log_warning("sets that lie there count as newer: " + written.error().message);
+      restart::log_warning("cannot record that this node's clock is behind, so older sets in " +
+                           path + " count as newer than this launch's: " + written.error().message);
       continue;
     }
     restart::log_summary("this node's clock is " + std::to_string(behind / 1'000'000) +
-                         " ms behind a set in " + path + ": later sets count from there on");
+                         " ms behind a set in " + path +
+                         ": the times of this launch's sets are corrected by that");
   }
 }
 

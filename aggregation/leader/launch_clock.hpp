@@ -22,7 +22,7 @@ class LaunchClock {
 
   /// A part of this launch that is being written, or was.
   void remember(const restart::PartBegin& begin);
-  /// Whether it goes where nobody has looked yet.
+  /// True if the launch writes into a directory that was not searched for other launches' sets yet.
   [[nodiscard]] bool has_news() const;
   /// Looks there for sets of other launches that count as begun later than the first part, which
   /// cannot be, and leaves the difference in the launch's directory; at least that of its own sets

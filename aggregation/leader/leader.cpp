@@ -79,7 +79,9 @@ class Leader {
     free_what_a_dead_leader_kept();
     if (was_led_before()) decisions_.succeed();
     if (const auto listening = stubs_.listen(directory_); !listening)
-      restart::log_summary("renamed files will be searched: " + listening.error().message);
+      restart::log_summary(
+          "cannot receive stubs from ranks, so renamed files will be searched by path: " +
+          listening.error().message);
     while (!exit_) {
       turn_begin_ns_ = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID);
       std::vector<Event> events = take_answers();
@@ -152,9 +154,12 @@ class Leader {
     quick_.submit(
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
-          if (order.reason == PutBackReason::lone && was_read(directory_, order.part, &stubs_))
-            return {PutBackDone{order.part, false}};  // a container, to which its copies lead
           const auto journal = directory_.journal(State::published, order.part);
+          // Keep it in a container, because a copy of its stub would lead nowhere.
+          if (order.reason == PutBackReason::lone && was_read(directory_, order.part, &stubs_)) {
+            if (journal) remember_native(journal->begin);
+            return {PutBackDone{order.part, false}};
+          }
           const auto done = put_back(directory_, order.part, {}, &stubs_);
           if (!done)
             restart::log_warning("a part cannot be put at its path: " + done.error().message);
@@ -237,8 +242,8 @@ class Leader {
 
   // --- between decisions ------------------------------------------------------------------------
 
-  /// Behind those who compute, a tenth of another session's weight is enough. Where somebody waits
-  /// for us, or the stage takes the memory that the job needs, it is not.
+  /// While the job computes, the leader's session gets a tenth of another session's weight. It gets the
+  /// full weight while a rank waits for it, or while the stage holds memory that the job needs.
   void weigh_our_session() {
     if (!options_.is_detached) return;
     const bool is_urgent = decisions_.somebody_waits() || is_stage_large_;
@@ -255,8 +260,8 @@ class Leader {
     });
   }
 
-  /// In the drain's thread. Once the job is over nothing but the watch may keep us: the memory of
-  /// drained files goes back.
+  /// Runs in the drain's thread. When the job is over and only watched containers keep the leader alive,
+  /// it frees the memory of drained files.
   void look_at_watch() {
     const std::uint64_t now = restart::monotonic_ms();
     if (container_watch_.is_empty() || is_watching_ || now < watched_ms_ + watch_ms) return;
@@ -467,7 +472,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     bool was_terminated = false;
     {
       Patience patience;
-      // An adopted launch has had its processes: nobody is about to join.
+      // The ranks of an adopted launch have already joined: do not wait for a first one.
       if (!options.adopts_others) patience.first_rank_ms = 0;
       Leader leader(directory, options, patience, signals.get());
       MCR_TRY(leader.run());

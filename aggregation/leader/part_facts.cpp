@@ -44,8 +44,8 @@ PartFacts facts_of(const restart::Journal& journal) {
   facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
   facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
   facts.family = restart::pattern_of(begin.path);
-  // A name without a word comes last, and beside others only where files= captures the file
-  // whoever writes it.
+  // A masked name without `{rank}` or `{part}` is the last candidate. It stands beside others only if
+  // files= captures the file regardless of the rank that writes it.
   for (const std::string& name : begin.masked_names) {
     const bool is_lone = begin.rank_count > 1 && restart::is_of_one_file(name);
     if (is_lone && !facts.names.empty()) {

@@ -92,8 +92,8 @@ void Decisions::stand_alone(Part& part) {
   place_in_set(part, 0);
 }
 
-/// Files whose numbers are not ranks make no set of one part a rank, whatever single ones look like:
-/// all of the family are treated alike.
+/// If the numbers of a family are not ranks, none of its parts joins a set of one part per rank, even if
+/// its own number equals a rank: the whole family is treated alike.
 void Decisions::treat_unranked() {
   for (auto& [id, part] : parts_) {
     const PartFacts& facts = part.facts;
@@ -194,7 +194,7 @@ void Decisions::look_for_siblings() {
 bool Decisions::is_look_due(const Part& part) {
   if (part.looks > 0)
     return is_due(part.looked_ms + (patience_.lone_ms << std::min(part.looks - 1, 4U)));
-  // Also when all known ranks have ended: others, here or elsewhere, may be about to begin.
+  // Waits even if all known ranks have ended: other ranks may not have begun yet.
   return is_due(part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms));
 }
 

@@ -15,7 +15,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 
@@ -105,16 +105,14 @@ class Look {
     if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
       return AtSibling::nothing;
     }
-    const auto file = restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
-    if (const auto open = file ? file->status() : Result<struct stat>(file.error())) status = *open;
+    const auto there = restart::file_at(AT_FDCWD, path, restart::Links::followed);
+    if (there.file.is_open()) status = there.status;
     // What a neighbour has there is as if nothing lay there.
     if (!S_ISREG(status.st_mode) ||
         !restart::is_believed_in(restart::parent_of(path), status, ::geteuid()))
       return AtSibling::nothing;
-    if (file && restart::is_stub_file(*file)) {
-      if (const auto stub = restart::read_stub_file(*file))
-        return stub->rank == rank ? AtSibling::stub_of_its_rank : AtSibling::nothing;
-    }
+    if (there.is_stub())
+      return there.stub.rank == rank ? AtSibling::stub_of_its_rank : AtSibling::nothing;
     if (const auto writer = natives_.find(path); writer != natives_.end() && writer->second != rank)
       return AtSibling::nothing;
     // The storage's clock may be another one than ours.
@@ -144,8 +142,11 @@ Siblings find_siblings(const restart::PartBegin& begin, const StubHandles& stubs
     if (moved.name)
       return {*moved.name < begin.masked_names.size() ? *moved.name : 0, moved.is_certain};
   }
-  // A lone file never comes into a container: where the launch has one under that name, the leader
-  // that wrote it knew of others. It is dead now, or another node's.
+  // Another leader, which wrote such a container, knew of other ranks. This one writes them also for lone
+  // files whose stubs were read.
+  const auto writer = natives.find(begin.path);
+  const bool is_lone = writer != natives.end() && writer->second == begin.rank;
+  if (is_lone) return beside;
   if (const auto known = name_with_containers(begin, false)) return {known, true};
   return beside;
 }

@@ -13,7 +13,7 @@
 
 namespace mcr::aggregation {
 
-/// By path, the ranks of native files whose parts this leader has put back, or whose writers died.
+/// By path, the ranks of files that this leader has put back, or found lone, or whose writers died.
 using NativeWriters = std::map<std::string, std::uint32_t>;
 
 struct Siblings {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr leader: what the plugin starts on each node. Nobody types it but who looks for a fault.
+// mcr leader: the process that the plugin starts on each node. Run by hand only for debugging.
 #include <memory>
 
 #include "aggregation/leader/leader.hpp"

@@ -20,7 +20,7 @@
 #include "restart/open/open_part.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/stub_links.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 
@@ -141,11 +141,8 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
       add_parts(path, holders);
       return;
     }
-    const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file || !restart::is_stub_file(*file)) return;
-    const auto opened = file->status();
-    auto stub = restart::read_stub_file(*file);
-    if (stub && opened) stubs.emplace(path, FoundStub{*std::move(stub), *opened});
+    auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
+    if (there.is_stub()) stubs.emplace(path, FoundStub{std::move(there.stub), there.status});
   });
   moved.left_out = left.closed;
   for (const std::string& path : left.too_deep)

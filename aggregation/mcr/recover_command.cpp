@@ -28,7 +28,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -49,20 +49,19 @@ struct Remade {
 
 /// Whether a stub takes the file's place: an empty file, or a damaged stub. One of another user than the
 /// set's owner is never replaced.
-bool may_be_replaced(const StoredSet& set, const File& file) {
-  const auto status = file.status();
-  if (!status || !S_ISREG(status->st_mode) || status->st_uid != set.owner) return false;
-  if (status->st_size == 0) return true;  // its writer died before it could fill in the stub
-  if (!restart::is_stub_file(file)) return false;
-  const auto stub = restart::read_stub_file(file);
-  return !stub && stub.error().cause == Cause::damaged;
+bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
+  using Kind = restart::FileAt::Kind;
+  if (there.status.st_uid != set.owner) return false;
+  // Empty: its writer died before it could fill in the stub.
+  if (there.kind == Kind::plain_file) return there.status.st_size == 0;
+  return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
 }
 
 /// Whether the part's path has lost its stub.
 bool needs_stub(const StoredSet& set, const StoredPart& part) {
-  const auto file = part.open();
-  if (!file) return file.error().system_error == ENOENT || part.below.empty();
-  return may_be_replaced(set, *file);
+  using Kind = restart::FileAt::Kind;
+  const auto there = restart::file_at(part.open());
+  return there.kind == Kind::nothing || part.below.empty() || may_be_replaced(set, there);
 }
 
 /// What is made for the set's owner in `home` gets the group that the container has, unless the
@@ -124,8 +123,8 @@ Result<Reached> walk_to(const StoredPart& part) {
   return reached;
 }
 
-/// Where the part's stub goes, under whatever path its container names that place: two users' containers
-/// may name it by two.
+/// Where the part's stub belongs: directory by device and inode, and file name. Two users' containers may
+/// name one directory by different paths.
 using StubHome = std::pair<restart::FileIdentity, std::string>;
 StubHome home_of(const StoredPart& part) {
   const auto reached = walk_to(part);
@@ -163,9 +162,9 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   const File home = MCR_TRY(open_home(set, part));
   const std::string name = restart::name_of(part.below);
   // What this very directory has there now.
-  const auto there = restart::open_beneath(home.descriptor(), name, O_RDONLY);
-  const bool is_there = there || there.error().system_error != ENOENT;
-  if (is_there && (!there || !may_be_replaced(set, *there)))
+  const auto there = restart::file_at(restart::open_beneath(home.descriptor(), name, O_RDONLY));
+  const bool is_there = there.kind != restart::FileAt::Kind::nothing;
+  if (is_there && !may_be_replaced(set, there))
     return Error{Cause::system, "another file lies there", EEXIST};
   wanted.owner = set.owner;
   wanted.group = group_in(home, set);
@@ -280,7 +279,8 @@ void print_left_out(const std::vector<std::string>& directories) {
   for (std::size_t i = 0; i < std::min(directories.size(), most_lines); ++i)
     print_line(stderr, "mcr recover: not looked at: %s", directories[i].c_str());
   if (directories.size() > most_lines)
-    print_line(stderr, "mcr recover: nor at %zu more", directories.size() - most_lines);
+    print_line(stderr, "mcr recover: %zu more directories were not looked at",
+               directories.size() - most_lines);
 }
 
 /// What lies in a stage and is to be brought to storage.

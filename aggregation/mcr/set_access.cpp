@@ -11,7 +11,7 @@
 #include "restart/base/attributes.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/container/container_reader.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -22,16 +22,13 @@ using restart::File;
 constexpr mode_t readers = 044;
 
 std::optional<Access> access_of_stub(const StoredPart& part) {
-  const auto file = part.open();
-  if (!file || !restart::is_stub_file(*file)) return std::nullopt;
-  const auto stub = restart::read_stub_file(*file);
-  if (!stub || stub->part != part.part) return std::nullopt;
-  const auto access = restart::access_of(*file);
-  const auto status = file->status();
+  const auto there = restart::file_at(part.open());
+  if (!there.is_stub_of(part.part)) return std::nullopt;
+  const auto access = restart::access_of(there.file);
   struct stat base {};
-  if (!access || !status || ::stat(part.base.c_str(), &base) != 0) return std::nullopt;
+  if (!access || ::stat(part.base.c_str(), &base) != 0) return std::nullopt;
   const auto directory =
-      restart::open_directory_of(part.base + "/" + part.below, restart::FileIdentity(*status));
+      restart::open_directory_of(part.base + "/" + part.below, restart::FileIdentity(there.status));
   if (!directory) return std::nullopt;
   return restart::closed_by_directories(*access, *directory, restart::FileIdentity(base));
 }

@@ -189,7 +189,8 @@ Error with_remedy(Error error, const std::string& remedy) {
   return error;
 }
 
-/// What he has put there says nothing of this user's sets, and nothing is wrong with them.
+/// A container of a user who does not count here: one that cannot be opened says nothing about this
+/// user's sets.
 bool is_of_a_stranger(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 &&
@@ -202,11 +203,13 @@ Result<Containers> open_named(const std::string& argument) {
   Containers own;
   Containers others;
   std::set<uid_t> owners;
+  std::optional<Error> left_out;
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
     auto opened = open_wanted(named);
     if (!opened && is_of_a_stranger(named.path)) {
       print_line(stderr, "mcr unpack: left out, because it is another user's: %s",
                  restart::printable(named.path).c_str());
+      if (!left_out) left_out = opened.error();
       continue;
     }
     if (!opened)
@@ -224,6 +227,7 @@ Result<Containers> open_named(const std::string& argument) {
                                    ": containers of several users, which may differ in what they "
                                    "say of the same files: name one set or the containers"};
   }
+  if (own.empty() && others.empty() && left_out) return *left_out;
   if (own.empty()) return others;
   for (const Container& other : others)
     print_line(stderr, "mcr unpack: left out, because it is another user's: %s",

@@ -22,7 +22,7 @@
 #include "restart/format/container_name.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/sets/native_members.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -129,12 +129,11 @@ struct VerifiedDirectory {
 };
 
 /// Why the stub does not lead to its data; nothing where it does, or where the file is no stub.
-std::optional<std::string> damage_of_stub(const Result<restart::File>& file,
-                                          const std::string& path) {
-  if (!file || !restart::is_stub_file(*file)) return std::nullopt;  // the program's own affair
-  const auto stub = restart::read_stub_file(*file);
-  const auto opened = stub ? restart::open_part(*stub, path, "none")
-                           : Result<std::unique_ptr<restart::PartSource>>(stub.error());
+std::optional<std::string> damage_of_stub(const restart::FileAt& there, const std::string& path) {
+  const bool is_damaged = there.kind == restart::FileAt::Kind::damaged_stub;
+  if (!there.is_stub() && !is_damaged) return std::nullopt;  // the program's own affair
+  const auto opened = is_damaged ? Result<std::unique_ptr<restart::PartSource>>(there.error)
+                                 : restart::open_part(there.stub, path, "none");
   if (opened) return std::nullopt;
   return path + ": " + opened.error().message;
 }
@@ -161,8 +160,8 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     if (seen.contains(path)) continue;
-    const auto file = restart::File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (const auto why = damage_of_stub(file, path)) damage.push_back(*why);
+    const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
+    if (const auto why = damage_of_stub(there, path)) damage.push_back(*why);
   }
 }
 
@@ -191,7 +190,8 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {
       if (!seen.insert(normal(part.path)).second) continue;
-      if (const auto why = damage_of_stub(part.open(), part.base + "/" + part.below))
+      if (const auto why =
+              damage_of_stub(restart::file_at(part.open()), part.base + "/" + part.below))
         found.damage.push_back(*why);
     }
   }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "restart/base/file.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 
@@ -36,13 +36,10 @@ Outcome outcome_of(const std::vector<WaitingPart>& parts, const std::vector<Wait
       ++outcome.waiting;
       continue;
     }
-    const auto file = File::open(AT_FDCWD, part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (file && !restart::is_stub_file(*file)) {
-      ++outcome.native;
-      continue;
-    }
-    const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
-    ++(stub && stub->part == part.id ? outcome.committed : outcome.gone);
+    const auto there = restart::file_at(AT_FDCWD, part.path, restart::Links::not_followed);
+    ++(there.kind == restart::FileAt::Kind::plain_file ? outcome.native
+       : there.is_stub_of(part.id)                     ? outcome.committed
+                                                       : outcome.gone);
   }
   return outcome;
 }

@@ -236,7 +236,8 @@ Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size,
     if (found.address != HADDR_UNDEF) walked.objects.back().dataset = layout.datasets.size();
     layout.datasets.push_back(std::move(info));
   }
-  // The numbers of datasets no longer hold then; nothing of a damaged part is taken for another's.
+  // Dropping a dataset invalidates the dataset numbers in `walked.objects`. A damaged part's layout must
+  // not be reused for other parts anyway.
   if (drop_impossible(layout.datasets, size)) walked.objects.clear();
   return walked;
 }

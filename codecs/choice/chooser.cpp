@@ -54,7 +54,7 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
          price(contenders[count], options, layout.type) <= limit) {
     ++count;
   }
-  // Sequences are what string matchers are for, whatever points say.
+  // Keep string matchers for data that is not floating point, even if the estimates rank them low.
   const bool sequence = element_class(layout.type) != ElementClass::floating;
   for (std::size_t i = count; i < contenders.size() && sequence; ++i) {
     if (!matches_strings(contenders[i].model)) continue;
@@ -144,8 +144,9 @@ const Contender* best_coder(const std::vector<Contender>& contenders) {
   return found == contenders.end() ? nullptr : &*found;
 }
 
-/// Where data repeats, estimates and samples of boxes say little of string matchers: those of `all`
-/// and `few` others are tried on one piece. Answers its size.
+/// On repetitive data, estimates and box samples do not predict the ratio of string matchers. Tries
+/// all string matchers of `all`, and the contenders in `few`, on one contiguous piece. Returns the
+/// piece's size in bytes.
 std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& contenders,
                         const std::vector<Contender>& all, const ProfileOptions& options,
                         const Layout& layout, ByteSpan raw, Scratch& scratch) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Few numbers tell that there is no step: 64 of them, in runs of neighbours, which a cache line holds.
-// Only where these have one are more looked at. Of several steps the one is taken whose numbers
-// differ least from one to the next, and none where that saves less than a bit a number.
+// 64 numbers, in runs of neighbours that fit a cache line, suffice to rule a common step out. More
+// numbers are sampled only if these 64 have one. Of several steps the search takes the one whose
+// multiples differ least between neighbours, or no step if that saves less than one bit a number.
 #include <algorithm>
 #include <array>
 #include <bit>

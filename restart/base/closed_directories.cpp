@@ -43,7 +43,7 @@ std::optional<std::vector<Level>> levels_below(const File& directory, FileIdenti
 
 Result<File> open_directory_of(const std::string& path, FileIdentity file) {
   File directory = MCR_TRY(File::open(AT_FDCWD, parent_of(path), O_PATH | O_DIRECTORY));
-  if (leads_to(directory, name_of(path), file)) return directory;
+  if (leads_to(directory.descriptor(), name_of(path), file)) return directory;
   errno = ESTALE;
   return system_error("another file is now at", path);
 }

@@ -42,7 +42,7 @@ Result<PendingFile> PendingFile::create(int directory, const std::string& name, 
     (void)system_calls().unlinkat(directory, (before + ".mcr-" + word + ".tmp").c_str(), 0);
     auto made = open(word);
     if (made || made.error().system_error != EEXIST) return made;
-    // Somebody else's: it stays, and must not keep us from our own.
+    // A file of another user has that name: leave it, and take a random name instead.
   }
   return open(MCR_TRY(PartId::random()).text().substr(0, 16));
 }
@@ -52,7 +52,7 @@ Result<void> PendingFile::finish(Durability durability, Existing existing) {
   // one would get the final name, and was never synced.
   if (!is_still_named(file_, directory_, temporary_)) {
     errno = ENOENT;
-    return system_error("somebody removed the unfinished", name_);
+    return system_error("another process removed the temporary file of", name_);
   }
   if (durability == Durability::durable) MCR_TRY(file_.sync());
   if (existing == Existing::replaced) {

@@ -203,9 +203,9 @@ bool File::has_name() const {
 
 std::string link_path(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
-bool leads_to(const File& directory, const std::string& name, FileIdentity file) {
+bool leads_to(int directory, const std::string& name, FileIdentity file) {
   struct stat status {};
-  return system_calls().fstatat(directory.descriptor(), name.empty() ? "." : name.c_str(), &status,
+  return system_calls().fstatat(directory, name.empty() ? "." : name.c_str(), &status,
                                 AT_SYMLINK_NOFOLLOW) == 0 &&
          FileIdentity(status) == file;
 }
@@ -227,11 +227,10 @@ std::string present_path(const File& file) {
   return {path.data(), static_cast<std::size_t>(length)};
 }
 
-Result<File> open_same_directory(const std::string& path, FileIdentity identity) {
-  File directory = MCR_TRY(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY));
-  if (FileIdentity(MCR_TRY(directory.status())) == identity) return directory;
-  errno = ESTALE;
-  return system_error("another directory is now at", path);
+PresentName present_name(const File& file) {
+  const std::string path = present_path(file);
+  if (!path.empty() && is_still_named(file, AT_FDCWD, path)) return {path, false};
+  return {{}, !file.has_name() || path.ends_with(" (deleted)")};
 }
 
 std::string real_path(const std::string& path) {

@@ -79,14 +79,19 @@ std::string link_path(int descriptor);
 /// the kernel writes " (deleted)". Empty where the kernel does not say.
 std::string present_path(const File& file);
 
-/// True where `name` in `directory`, which may end in "..", leads to that file. No link is followed.
-bool leads_to(const File& directory, const std::string& name, FileIdentity file);
+/// Where an open file lies now.
+struct PresentName {
+  std::string path;         ///< it leads to the file; empty where that is not known
+  bool is_removed = false;  ///< the name by which the file was opened, or each of them
+};
+PresentName present_name(const File& file);
+
+/// True where `name` in `directory`, which may end in "..", leads to that file. The last component is not followed
+/// if it is a link.
+bool leads_to(int directory, const std::string& name, FileIdentity file);
 
 /// True while `name` in `directory` still leads to the very file that is open.
 bool is_still_named(const File& file, int directory, const std::string& name);
-
-/// The directory at `path` (O_PATH), if it is that one. ESTALE: another one lies there now.
-Result<File> open_same_directory(const std::string& path, FileIdentity identity);
 
 /// Links resolved; empty where there is nothing.
 std::string real_path(const std::string& path);

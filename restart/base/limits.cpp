@@ -171,7 +171,7 @@ unsigned usable_cpu_count(const SystemPlaces& places) {
 Result<std::uint64_t> free_space(int descriptor) {
   struct statvfs status {};
   if (system_calls().fstatvfs(descriptor, &status) != 0) {
-    return system_error("cannot ask for free space", {});
+    return system_error("cannot determine the free space", {});
   }
   return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
 }

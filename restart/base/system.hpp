@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -92,6 +93,15 @@ inline std::uint64_t modified_ns(const struct stat& status) {
   return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
 }
+
+/// When it was last written, renamed, linked or unlinked; since 1970.
+inline std::uint64_t changed_ns(const struct stat& status) {
+  return static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(status.st_ctim.tv_nsec);
+}
+
+/// Of an error number: the file is not there, nor perhaps a directory on the way to it.
+inline bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
 
 /// For waits: it never goes back.
 inline std::uint64_t monotonic_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }

@@ -65,8 +65,8 @@ class Beside {
   [[nodiscard]] bool may_be_used() const;
   /// Whoever may write to `outer` may exchange what lies in either: what they made counts alike.
   [[nodiscard]] bool is_shared_by_all() const;
-  /// Whose word it is what `writer` made in `inner`: the owner's, or 0 in a shared directory, where
-  /// all writers count as one.
+  /// The user to whom a file that `writer` made in `inner` is attributed: `writer`, or 0 in a shared
+  /// directory, where all writers count as one.
   [[nodiscard]] uid_t voice(uid_t writer) const { return is_shared_by_all() ? 0 : writer; }
   /// The owner of `outer`.
   [[nodiscard]] uid_t host() const { return outer_.st_uid; }

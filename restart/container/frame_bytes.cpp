@@ -56,7 +56,7 @@ Result<bool> FrameBytes::read_shared(SharedFrames& others, const WantedFrame& wa
     }
     if (!others.fits(frame)) return false;
     if (others.begin_making(frame)) {
-      // Who held it may have put it there since we looked.
+      // The rank that held the frame's lock may have stored the frame since the look above.
       const bool is_there = others.has(frame) && others.read(frame, begin, out);
       const auto made = is_there ? Result<void>() : make(others, wanted);
       others.end_making(frame);

@@ -47,7 +47,7 @@ class FrameBytes {
   Result<void> read(const WantedFrame& wanted, std::size_t begin, MutableByteSpan out,
                     bool is_shared, const Ahead& ahead);
   [[nodiscard]] bool may_share() const { return share_ != nullptr; }
-  /// Frames of fewer bytes are decoded sooner than they are asked for.
+  /// Smaller frames are not shared: decoding one takes less time than asking for it.
   static constexpr std::size_t least_shared_bytes = 4U << 10;
 
   /// Puts the variable's name and the rank behind an error.

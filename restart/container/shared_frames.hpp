@@ -37,8 +37,8 @@ class FrameShare {
   virtual const LaunchDirectory* place() = 0;
   /// Bytes that may be put into the stage now. Asked before each frame.
   virtual std::uint64_t room() = 0;
-  /// For a frame that another rank decodes: many times what the slowest takes, as far as one can
-  /// know. Who waited in vain once waits no more.
+  /// Longest wait for a frame that another rank decodes; far above any decode time measured. A rank
+  /// whose wait timed out once never waits again.
   std::uint64_t longest_wait_ns = 5'000'000'000;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bytes of the file in a launch's directory in which its ranks leave decoded frames for one another
-// (restart/container/shared_frames). docs/format.md, "Shared frames". Whatever a death or a neighbour leaves
-// there is either what a checksum says that it is, or as if it were not there.
+// (restart/container/shared_frames). docs/format.md, "Shared frames". Bytes that a
+// dying process or another user left there are used only if their checksum matches.
 #pragma once
 
 #include <cstdint>

@@ -17,14 +17,14 @@
 #include "restart/open/open_part.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/known_generations.hpp"
-#include "restart/sets/stored_sets.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/places_above.hpp"
+#include "restart/sets/stored_sets.hpp"
+#include "restart/stage/file_at.hpp"
 #include "restart/stage/living_launches.hpp"
 #include "restart/stage/silent_stages.hpp"
 #include "restart/stage/stage.hpp"
-#include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -88,7 +88,7 @@ class View {
     const ContainerName decided =
         container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
     decision_directory_ = decided.directory;
-    decision_name_ = decided.prefix + "decision";
+    decision_name_ = decision_name(decided.prefix);
     // A stub alone does not say where this user makes files.
     may_decide_ = !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;
@@ -100,7 +100,8 @@ class View {
   }
   Result<Recorded> decide(const Decision& decision) const {
     if (!may_decide_)
-      return Error{Cause::usage, decision_directory_ + " is no place for decisions"};
+      return Error{Cause::usage,
+                   decision_directory_ + " cannot hold the ranks' decision on which set to open"};
     return record_decision(decision_directory_, decision_name_, decision);
   }
   /// The file is a set of its own, which no other rank's file can make incomplete.
@@ -201,10 +202,8 @@ class View {
 
   /// Since this one was read.
   [[nodiscard]] bool another_stub_came() const {
-    const auto file = File::open(AT_FDCWD, path_, O_RDONLY | O_NONBLOCK);
-    if (!file || !is_stub_file(*file)) return false;
-    const auto there = read_stub_file(*file);
-    return there && there->part != stub_.part;
+    const FileAt there = file_at(AT_FDCWD, path_, Links::followed);
+    return there.is_stub() && there.stub.part != stub_.part;
   }
 
   Choice look() {

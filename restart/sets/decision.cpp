@@ -14,6 +14,7 @@
 namespace mcr::restart {
 namespace {
 
+constexpr std::string_view word = "decision";  // with which its file's name ends
 constexpr std::string_view magic = "mcr-deci";
 constexpr std::uint8_t decision_version = 1;
 constexpr std::size_t max_launch_bytes = 512;
@@ -74,12 +75,23 @@ std::optional<Decision> read_own(const std::string& path) {
   return std::move(*decision);
 }
 
-/// Where somebody else's file has the name, which anybody may have made who may write there.
+/// The name used if another user's file has the first one: anybody who may write to the directory can
+/// create that.
 std::string second_name(const std::string& name) {
   return name + "." + std::to_string(::geteuid());
 }
 
 }  // namespace
+
+std::string decision_name(const std::string& prefix) { return prefix + std::string(word); }
+
+std::optional<std::string> prefix_of_decision(std::string_view file_name) {
+  const std::size_t user = file_name.find_last_not_of("0123456789");
+  if (user != std::string_view::npos && user + 1 < file_name.size() && file_name[user] == '.')
+    file_name = file_name.substr(0, user);
+  if (!file_name.ends_with(word)) return std::nullopt;
+  return std::string(file_name.substr(0, file_name.size() - word.size()));
+}
 
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name) {
   if (auto decision = read_own(directory + "/" + name)) return decision;
@@ -97,9 +109,10 @@ Result<Recorded> record_decision(const std::string& directory, const std::string
     if (put.error().system_error != EEXIST) return put.error();
   }
   if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
-  return Error{Cause::damaged, directory + "/" + name + " and " + second_name(name) +
-                                   " belong to other users, so the ranks cannot agree on a set; "
-                                   "remove them, or let their owners do it"};
+  return Error{Cause::damaged,
+               directory + "/" + name + " and " + directory + "/" + second_name(name) +
+                   " are damaged or belong to other users, so the ranks cannot agree on a set; "
+                   "remove them, or let their owners do it"};
 }
 
 }  // namespace mcr::restart

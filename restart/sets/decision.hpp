@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "restart/sets/generations.hpp"
 
@@ -19,6 +20,12 @@ struct Decision {
 Bytes write_decision(const Decision& decision);
 /// Cause::damaged, Cause::unsupported.
 Result<Decision> read_decision(ByteSpan file);
+
+/// The name of the decision about the generations of which the names of containers begin with `prefix`.
+std::string decision_name(const std::string& prefix);
+/// For a file in a directory of containers: the prefix of the decision that it holds, under its name or
+/// under its second one. Nothing where it holds none.
+std::optional<std::string> prefix_of_decision(std::string_view file_name);
 
 /// The decision under that name in a directory of containers; nothing where there is none, or none
 /// of this user's that can be read.

@@ -148,7 +148,8 @@ Wholeness wholeness(const Account& account) {
 }
 
 void follow_sequences(const WritingTimes& times) {
-  // Nothing is committed of one that a later one of its launch has overtaken: it was begun before that.
+  // A writing without a committed part takes the time of the next later writing of its launch: it was
+  // begun before that one.
   const std::pair<const GenerationName, std::uint64_t*>* later = nullptr;
   for (auto it = times.rbegin(); it != times.rend(); ++it) {
     const bool follows = later != nullptr && later->first.launch == it->first.launch;

@@ -14,8 +14,8 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/ranks_to_probe.hpp"
+#include "restart/stage/file_at.hpp"
 #include "restart/stage/stage.hpp"
-#include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -23,35 +23,33 @@ namespace {
 /// What lies at a name: its stub, or what the note about a native file says (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
                                  uid_t owner, AtName& there, bool& is_native) {
-  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
-  if (!file) {
-    there.kind =
-        file.error().system_error == ENOENT ? AtName::Kind::nothing : AtName::Kind::unreadable;
+  using Kind = FileAt::Kind;
+  FileAt found = file_at(AT_FDCWD, path, Links::followed);
+  if (found.kind == Kind::nothing || found.kind == Kind::closed) {
+    there.kind = found.kind == Kind::nothing ? AtName::Kind::nothing : AtName::Kind::unreadable;
     return std::nullopt;
   }
   // What a neighbour has put there says nothing, and no rank of the set has a file there.
-  const auto status = file->status();
   const bool is_believed =
-      status && S_ISREG(status->st_mode) && is_believed_in(parent_of(path), *status, owner);
+      found.kind != Kind::other && is_believed_in(parent_of(path), found.status, owner);
   if (!is_believed) return std::nullopt;
-  there.kind = AtName::Kind::native_file;
-  is_native = !is_stub_file(*file);
+  is_native = found.kind == Kind::plain_file;
   if (is_native) {
-    auto note = native_note_in(containers, path, *status);
+    there.kind = AtName::Kind::native_file;
+    auto note = native_note_in(containers, path, found.status);
     if (!note) return std::nullopt;
     there.kind = AtName::Kind::stub;
     there.generation = {note->stub.launch, note->stub.sequence};
     there.available = note->is_complete;
     return std::move(note->stub);
   }
-  auto stub = read_stub_file(*file);
-  if (!stub) {
+  if (!found.is_stub()) {
     there.kind = AtName::Kind::unreadable;
     return std::nullopt;
   }
   there.kind = AtName::Kind::stub;
-  there.generation = {stub->launch, stub->sequence};
-  return std::move(*stub);
+  there.generation = {found.stub.launch, found.stub.sequence};
+  return std::move(found.stub);
 }
 
 bool exists(const std::string& path) {
@@ -59,7 +57,7 @@ bool exists(const std::string& path) {
   return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0;
 }
 
-/// Where that cannot be told, nobody does: then what is there drains.
+/// If liveness cannot be determined, assumes that the launch has ended; its parts are then drained.
 bool goes_on(const LaunchDirectory& directory) {
   const auto answer = directory.anybody_goes_on();
   return answer && *answer;

@@ -11,20 +11,18 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/places_above.hpp"
 #include "restart/sets/stored_sets.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::restart {
 namespace {
 
-/// More ranks than these are not looked for to tell one mask from another.
+/// Most ranks whose files are looked up to choose between two masks.
 constexpr std::uint32_t probed_ranks = 4;
 
 /// A stub of that rank lies there: under a wrong mask it would be another one's.
 bool is_of_rank(const std::string& path, std::uint32_t rank, std::uint32_t rank_count) {
-  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
-  if (!file || !is_stub_file(*file)) return false;
-  const auto stub = read_stub_file(*file);
-  return stub && stub->rank == rank && stub->rank_count == rank_count;
+  const FileAt there = file_at(AT_FDCWD, path, Links::followed);
+  return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count;
 }
 
 /// The files were renamed: the likeliest mask under which another rank's file lies there.

@@ -57,17 +57,25 @@ Result<File> open_home(const NativeNote& note, const File& directory) {
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// A file that is kept aside is out of the directories that closed it to others.
-void close_as_its_directories(const NativeNote& note, const File& directory,
-                              const std::string& name) {
-  const auto file = open_file_beneath(directory.descriptor(), name);
+/// A file that is kept aside is out of the directories that closed it to others, so it is closed itself.
+/// The mode that it had; nothing where that stays.
+struct Closed {
+  File file;
+  mode_t before = 0;
+
+  void undo() const { (void)system_calls().fchmod(file.descriptor(), before & 0777); }
+};
+std::optional<Closed> close_as_its_directories(const NativeNote& note, const File& directory,
+                                               const std::string& name) {
+  auto file = open_file_beneath(directory.descriptor(), name);
   const auto access = file ? access_of(*file) : Result<Access>(file.error());
   const auto base = File::open(directory.descriptor(), parent_of(note.below), O_PATH | O_DIRECTORY);
   const auto status = base ? base->status() : Result<struct stat>(base.error());
-  if (!access || !status) return;
+  if (!access || !status) return std::nullopt;
   const Access closed = closed_by_directories(*access, directory, FileIdentity(*status));
-  if (closed.mode != access->mode)
-    (void)system_calls().fchmod(file->descriptor(), closed.mode & 0777);
+  if (closed.mode == access->mode) return std::nullopt;
+  (void)system_calls().fchmod(file->descriptor(), closed.mode & 0777);
+  return Closed{*std::move(file), access->mode};
 }
 
 bool is_unfinished(const struct stat& note) {
@@ -195,11 +203,14 @@ Result<void> keep_aside(const NativeNote& note, const File& directory, const std
   const std::string aside = aside_name(status.st_ino);
   const int from = directory.descriptor();
   const int there = home.descriptor();
-  close_as_its_directories(note, directory, name);  // before others can reach it
+  const auto closed =
+      close_as_its_directories(note, directory, name);  // before others can reach it
   if (system_calls().linkat(from, name.c_str(), there, aside.c_str(), 0) == 0) return {};
   if (errno == EEXIST) return {};
   if (system_calls().renameat(from, name.c_str(), there, aside.c_str()) == 0) return {};
-  return system_error("cannot keep aside", name);
+  const Error error = system_error("cannot keep aside", name);
+  if (closed) closed->undo();
+  return error;
 }
 
 Result<void> keep_member_aside(const File& directory, const std::string& path,
@@ -216,7 +227,8 @@ Result<void> keep_member_aside(const File& directory, const std::string& path,
 
 bool is_kept_aside(const NativeNote& note, const File& directory, const struct stat& status) {
   return status.st_nlink == 2 &&
-         leads_to(directory, aside_path(note.below, status.st_ino), FileIdentity(status));
+         leads_to(directory.descriptor(), aside_path(note.below, status.st_ino),
+                  FileIdentity(status));
 }
 
 std::string place_of_native(const std::string& containers, const NativeMember& native,

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
 #include "restart/format/masked_name.hpp"
 
 namespace mcr::restart::detail {
@@ -27,7 +28,7 @@ bool list_ranks(std::string_view masked_name, std::uint32_t rank_count,
   const auto names = list_directory(AT_FDCWD, before.empty() ? "." : before);
   if (!names) {
     const int number = names.error().system_error;
-    return number == ENOENT || number == ENOTDIR;  // then there are no files either
+    return means_gone(number);  // then there are no files either
   }
   for (const std::string& name : *names) {
     if (!fits_mask(name, component)) continue;

@@ -14,7 +14,7 @@
 namespace mcr::restart {
 namespace {
 
-/// Of a path the newest container's member counts.
+/// If several containers have a member for one path, the newest container's member is used.
 void add_member(Generation& generation, const SetShare& share, Member member) {
   member.written_ns = share.set.created_ns;
   Member& known = generation.members[member.path];

@@ -74,6 +74,7 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
   const std::string link = name_of_link(part, status.st_ino);
   if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};
+    if (errno == EPERM) errno = EOPNOTSUPP;  // so says a file system without hard links
     return system_error("cannot link", link);
   }
   struct stat linked {};

@@ -7,9 +7,9 @@
 
 namespace mcr::restart {
 
-/// What is wrong with a regular expression in ECMAScript's notation; empty: nothing. What this
-/// refuses std::regex refuses too. The other way round but for names of character classes and for
-/// expressions that are too large.
+/// Returns what is wrong with an ECMAScript regular expression; empty if it is valid. Refuses only what
+/// std::regex refuses. Accepts two things that std::regex refuses: unknown names of character classes
+/// and expressions that are too large.
 std::string_view pattern_problem(std::string_view pattern);
 
 }  // namespace mcr::restart

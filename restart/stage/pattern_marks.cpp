@@ -16,8 +16,8 @@ bool mark_native_where_begun(const std::string& stage, const std::string& node,
   if (!parent || !try_lock(*parent, LockKind::shared).value_or(false)) return false;
   const auto directory =
       LaunchDirectory::open(stage + "/" + stage_files::launch_directory_name(node, launch));
-  // Without a leader nobody would ever remove the directory: a rank that enters it, finds its pattern
-  // marked and writes natively starts none.
+  // Does not make the mark without a leader: the directory would never be removed, because a rank that
+  // finds its pattern marked writes natively and starts no leader.
   return directory && directory->has_leader() && directory->mark_native(pattern);
 }
 

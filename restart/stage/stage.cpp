@@ -55,7 +55,8 @@ void LaunchDirectory::write_mark() const {
 }
 
 bool LaunchDirectory::is_marked() const {
-  // Nobody else sees the directory's number, and nobody can set a change time.
+  // The mark holds device, inode and birth time of its directory. Other users cannot see the inode in
+  // a stage of mode 0700, and no process can set the mark's change time, which must match.
   constexpr std::uint64_t made_at_once_ns = 2'000'000'000;
   const auto own = directory_.status();
   const auto file = open_file_beneath(descriptor(), mark_name);
@@ -285,8 +286,8 @@ std::uint64_t LaunchDirectory::clock_behind_ns() const {
 }
 
 Result<bool> LaunchDirectory::remove_if_done() const {
-  // Held open while their names go: their memory, gigabytes in the pool, is given back when the stage
-  // is free again. Who enters waits for the lock, and would not wait for that.
+  // Keeps the pool's files open while they are unlinked, so that their memory (gigabytes) is freed only
+  // after the stage's lock is released: ranks that enter wait for that lock.
   std::vector<File> nameless;
   // 1. The stage for this leader alone: nobody is between create() and join() now, and whoever
   //    wants to enter waits until this is over. So may another leader that ends.

@@ -139,11 +139,16 @@ class LaunchDirectory {
   /// The bytes for reading; LOCK_SH is taken, Cause::system with EWOULDBLOCK where a writer has
   /// them. Those of a small part come as a file without a name.
   Result<File> open_bytes(const PartId& part) const;
+  /// The same without a lock, of a part that a writer has and has flushed. It may change under the reader.
+  Result<File> open_unpublished(const PartId& part) const;
   /// The part is in a container: published/ -> committed/ (`keep`), or freed (from any state), its
   /// bytes into the pool of `pool_rank` when there is one, room in it, and nobody reads them. The
   /// caller holds no lock on the bytes.
   Result<void> committed(const PartId& part, bool keep,
                          std::optional<std::uint32_t> pool_rank) const;
+
+  /// Opens the file of a presence, for a look at its lock.
+  Result<File> open_presence(const std::string& name) const;
 
   struct RankPresence {
     std::string name;  ///< below ranks/

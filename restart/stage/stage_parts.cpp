@@ -267,7 +267,7 @@ Result<File> LaunchDirectory::open_small_bytes(const PartId& part) const {
     // Its writer may have taken it back since: then its bytes have a file of their own by now.
     if (exists(descriptor(), bytes_path(part))) {
       errno = EWOULDBLOCK;
-      return system_error("has just been taken back:", path_ + "/" + path);
+      return system_error("was just reopened for writing by its rank:", path_ + "/" + path);
     }
     const Bytes records = MCR_TRY(journal->read_all(max_journal_bytes));
     const auto content = read_content(records);
@@ -303,6 +303,10 @@ Result<File> LaunchDirectory::open_bytes(const PartId& part) const {
     return system_error("cannot open", path_ + "/" + path);
   }
   return file;
+}
+
+Result<File> LaunchDirectory::open_unpublished(const PartId& part) const {
+  return File::open(descriptor(), bytes_path(part), O_RDONLY | O_NOFOLLOW);
 }
 
 Result<void> LaunchDirectory::committed(const PartId& part, bool keep,

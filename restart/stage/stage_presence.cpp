@@ -95,6 +95,10 @@ Result<void> LaunchDirectory::end_presence(const Presence& presence, int status)
   return presence.file.append(write_record(presence_end_kind, payload));
 }
 
+Result<File> LaunchDirectory::open_presence(const std::string& name) const {
+  return File::open(descriptor(), std::string(ranks_directory) + "/" + name, O_RDONLY | O_NOFOLLOW);
+}
+
 Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() const {
   std::vector<RankPresence> found;
   for (const std::string& name : MCR_TRY(list_directory(descriptor(), ranks_directory))) {

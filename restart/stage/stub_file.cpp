@@ -4,7 +4,10 @@
 #include <fcntl.h>
 
 #include <array>
+#include <cerrno>
 #include <utility>
+
+#include "restart/base/path_names.hpp"
 
 namespace mcr::restart {
 
@@ -25,6 +28,16 @@ Result<Stub> read_stub_file(const File& file) {
   const struct stat status = MCR_TRY(file.status());
   stub.origin = {status.st_uid, FileIdentity(status)};
   return stub;
+}
+
+Result<File> open_begun_in(const PartBegin& begin, int flags) {
+  const std::string path = parent_of(begin.path);
+  File directory = MCR_TRY(File::open(AT_FDCWD, path, flags | O_DIRECTORY));
+  const FileIdentity begun{begin.directory_device, begin.directory_inode};
+  const bool is_known = begin.directory_inode != 0;
+  if (!is_known || FileIdentity(MCR_TRY(directory.status())) == begun) return directory;
+  errno = ESTALE;
+  return system_error("another directory is now at", path);
 }
 
 Stub stub_of(const PartBegin& begin, std::string container_directory,

@@ -16,6 +16,9 @@ bool is_stub_file(const File& file);
 /// Cause::damaged where it is no stub or was altered, Cause::unsupported for a newer version.
 Result<Stub> read_stub_file(const File& file);
 
+/// Opens the directory in which the part was begun. ESTALE: another one lies at its path now.
+Result<File> open_begun_in(const PartBegin& begin, int flags);
+
 /// The stub that leads to a part. `container_directory`: the setting container_dir of its writer.
 Stub stub_of(const PartBegin& begin, std::string container_directory, std::string launch_directory);
 

@@ -14,7 +14,7 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/own_containers.hpp"
 #include "restart/sets/stub_links.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 #include "vol/capture/capture_rule.hpp"
 #include "vol/capture/unranked_family.hpp"
 #include "vol/process/leader_start.hpp"
@@ -28,14 +28,13 @@ namespace {
 bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   if (status.st_nlink != 2 || !S_ISREG(status.st_mode)) return status.st_nlink == 1;
-  const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) return false;
-  if (!restart::is_stub_file(*file)) {
+  using Kind = restart::FileAt::Kind;
+  const auto there = restart::file_at(place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  if (there.kind == Kind::plain_file) {
     const auto note = restart::find_native_note(*place.home, place.path, container_dir, status);
     return note && restart::is_kept_aside(*note, *place.home, status);
   }
-  const auto stub = restart::read_stub_file(*file);
-  return stub && restart::our_link_to(*stub, place.path, status);
+  return there.is_stub() && restart::our_link_to(there.stub, place.path, status);
 }
 
 // A mount of its own, as containers have single files: nothing can be renamed over it.

@@ -86,11 +86,18 @@ std::optional<restart::File> waiting_room(const StagedPart& part) {
 // Complete or not at all, with the mode, group, access list and attributes of what lies there.
 Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan content) {
   const std::string last = restart::name_of(part.begin.path);
+  bool is_kept = part.begin.replaced != restart::Replaced::native_file;
+  // Keeping it aside may close it: its attributes were taken over before.
+  const auto keep_old = [&] {
+    if (!std::exchange(is_kept, true))
+      keep_replaced_member(home, part.begin.path, part.settings->text("container_dir"));
+  };
   const auto attempt = [&](int room, const std::string& temporary) -> Result<void> {
     restart::File file =
         MCR_TRY(restart::File::open(room, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     auto written = file.write_at(0, content);
     if (written) written = restart::copy_attributes(part.at_path, file);
+    if (written) keep_old();
     if (written && restart::system_calls().renameat(room, temporary.c_str(), home.descriptor(),
                                                     last.c_str()) != 0) {
       written = restart::system_error("cannot rename", temporary);
@@ -127,8 +134,6 @@ Result<void> put_stub(StagedPart& part) {
     MCR_TRY(part.at_path.write_at(0, content));
     return part.at_path.truncate(content.size());
   }
-  if (part.begin.replaced == restart::Replaced::native_file)
-    keep_replaced_member(*home, part.begin.path, part.settings->text("container_dir"));
   return replace_old(part, *home, content);
 }
 
@@ -151,13 +156,12 @@ void link_for_gc(const StagedPart& part) {
       restart::link_stub(containers, part.begin.part, part.at_path, part.begin.path);
   if (linked || part.begin.rank != 0) return;
   const int number = linked.error().system_error;
-  const bool is_about_links = linked.error().message.starts_with("cannot link");
-  if (number == EPERM && !is_about_links) {
+  if (number == EPERM) {
     restart::log_warning_once("gc", "gc=on removes nothing here: " + linked.error().message);
-  } else if (number == EPERM || number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
-    restart::log_warning_once("gc", "gc=on removes nothing here, because the file system of " +
-                                        containers +
-                                        " makes no hard links; `mcr gc DIR` does it by hand");
+  } else if (number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
+    restart::log_warning_once(
+        "gc", "gc=on removes nothing here, because the file system of " + containers +
+                  " makes no hard links; `mcr gc DIR --remove` removes old sets");
   }
 }
 

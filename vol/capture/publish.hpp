@@ -19,7 +19,7 @@ restart::Stub stub_of(const StagedPart& part);
 /// the file its size.
 Result<void> complete_bytes(StagedPart& part);
 
-/// H5Fflush: what is there now survives the process's death.
+/// H5Fflush: the part's current bytes survive the death of the process.
 Result<void> publish_provisionally(StagedPart& part);
 
 /// The close of the file.

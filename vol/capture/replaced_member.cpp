@@ -17,6 +17,7 @@
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/stage/file_at.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/resolved_path.hpp"
@@ -46,21 +47,20 @@ bool is_above_ranks(const std::string& path, std::size_t components) {
 
 // The part of a set that lies there: a stub, or a native file with a note.
 std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
-  const auto file = place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!file) return std::nullopt;
-  if (restart::is_stub_file(*file)) {
-    auto stub = restart::read_stub_file(*file);
-    if (!stub) return std::nullopt;
-    const auto places = restart::container_places(*stub, place.path, "none");
+  restart::FileAt there = restart::file_at(place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  if (there.is_stub()) {
+    restart::Stub& stub = there.stub;
+    const auto places = restart::container_places(stub, place.path, "none");
     // Files of ours are made there: only where this program's settings and the path itself lead.
     if (places.empty() || places.front().from == nullptr ||
-        stub->container_directory != container_dir ||
-        !is_above_ranks(place.path, restart::components_of(*stub, stub->masked_names.front()))) {
+        stub.container_directory != container_dir ||
+        !is_above_ranks(place.path, restart::components_of(stub, stub.masked_names.front()))) {
       return std::nullopt;
     }
     const std::string below = places.front().up + "/" + places.front().below;
-    return Member{*std::move(stub), places.front().directory, below, false};
+    return Member{std::move(stub), places.front().directory, below, false};
   }
+  if (there.kind != restart::FileAt::Kind::plain_file) return std::nullopt;
   auto note = restart::find_native_note(*place.home, place.path, container_dir, *place.status);
   if (!note) return std::nullopt;
   return Member{std::move(note->stub), std::move(note->containers), std::move(note->below), true};
@@ -80,8 +80,7 @@ Result<restart::File> open_same(const ResolvedPath& place) {
 bool note_native(const StagedPart& part, std::uint64_t inode) {
   const restart::PartBegin& begin = part.begin;
   if (begin.masked_names.empty() || begin.rank_count <= 1) return false;
-  const auto home = restart::open_same_directory(restart::parent_of(begin.path),
-                                                 {begin.directory_device, begin.directory_inode});
+  const auto home = restart::open_begun_in(begin, O_PATH);
   const std::string container_dir(part.settings->text("container_dir"));
   const std::string below = restart::container_name(begin.masked_names.front(), container_dir,
                                                     begin.launch, begin.sequence)
@@ -129,9 +128,10 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   auto done = [&]() -> Result<void> {
     const struct stat made = MCR_TRY(file.status());
     MCR_TRY(restart::note_native(*place->home, member->below, stub, made.st_ino));
+    MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
+    // Last, because keeping it aside may close it.
     if (member->is_native)
       keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
-    MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
     if (restart::system_calls().renameat(home, temporary.c_str(), home, place->name.c_str()) != 0) {
       return restart::system_error("cannot rename", temporary);
     }

@@ -50,8 +50,7 @@ Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
 
 std::optional<restart::File> home_of(const StagedPart& part) {
   const restart::PartBegin& begin = part.begin;
-  auto home = restart::open_same_directory(restart::parent_of(begin.path),
-                                           {begin.directory_device, begin.directory_inode});
+  auto home = restart::open_begun_in(begin, O_PATH);
   if (!home ||
       !restart::is_still_named(part.at_path, home->descriptor(), restart::name_of(begin.path)))
     return std::nullopt;
@@ -126,10 +125,10 @@ std::shared_ptr<StagedFile> StagedFile::in_table(StagedPart part) {
 
 void StagedFile::leave_table() {
   const std::lock_guard lock(table().mutex);
-  std::erase_if(table().files, [&](const auto& entry) {
-    const auto file = entry.second.lock();
-    return file == nullptr || file.get() == this;
-  });
+  const auto found = table().files.find(part_.identity);
+  if (found == table().files.end()) return;
+  const auto file = found->second.lock();  // none: this one is being destroyed
+  if (file == nullptr || file.get() == this) table().files.erase(found);
 }
 
 void StagedFile::move_in_table(FileIdentity identity) {
@@ -258,9 +257,7 @@ Result<void> StagedFile::flush() {
 // What the failed create would have replaced stays, and nothing of it is published.
 Result<void> StagedFile::discard() {
   leave_table();
-  if (const auto home = native_temporary_.empty() ? std::nullopt : home_of(part_)) {
-    restart::system_calls().unlinkat(home->descriptor(), native_temporary_.c_str(), 0);
-  }
+  if (!native_temporary_.empty()) drop_temporary();
   if (part_.is_begun() || part_.journal_rests)
     (void)part_.stage->directory.drop(part_.begin.part).has_value();
   return {};
@@ -306,8 +303,7 @@ Result<void> StagedFile::finish() {
 // publish.
 bool StagedFile::is_inherited_from_living() const {
   if (Process::get().is_owner()) return false;
-  const auto presence = restart::File::open(part_.stage->directory.descriptor(),
-                                            "ranks/" + part_.begin.presence, O_RDONLY);
+  const auto presence = part_.stage->directory.open_presence(part_.begin.presence);
   return presence && !restart::try_lock(*presence, restart::LockKind::shared).value_or(true);
 }
 

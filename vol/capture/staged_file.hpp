@@ -116,6 +116,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   Result<restart::File> spill_beside(const restart::File& home);
   void leave_stage(FileIdentity native);
   [[nodiscard]] Result<restart::File> directory_of_temporary(FileIdentity identity) const;
+  void drop_temporary();
   Result<void> take_path();
   Result<void> finish_native();
   void tell_stage(const restart::PartPublish& record);

@@ -10,7 +10,7 @@
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/stub_links.hpp"
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/file_at.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/spill.hpp"
 #include "vol/capture/staged_file.hpp"
@@ -33,14 +33,10 @@ bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::st
   const bool is_home = ::stat(restart::parent_of(stub.path).c_str(), &home) == 0 &&
                        FileIdentity(home) == FileIdentity(place.directory_status);
   if (!is_home && stub.launch != own_launch) return true;
-  const auto original =
-      restart::File::open(AT_FDCWD, stub.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!original || !restart::is_stub_file(*original)) return false;
-  const auto status = original->status();
+  const auto there = restart::file_at(AT_FDCWD, stub.path, restart::Links::not_followed);
   const bool is_same_file =
-      status && place.status && FileIdentity(*status) == FileIdentity(*place.status);
-  const auto there = restart::read_stub_file(*original);
-  return !is_same_file && there && there->part == stub.part;
+      place.status && FileIdentity(there.status) == FileIdentity(*place.status);
+  return !is_same_file && there.is_stub_of(stub.part);
 }
 
 // The container of what is written goes where the stub's names lead. A stub that this program has not
@@ -130,7 +126,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.settings = MCR_TRY(settings_at(place.path));
   const restart::Launcher launcher = process.launcher(*part.settings);
   if (!launcher.launch || !Process::is_owner())
-    return Error{Cause::system, "it belongs to no launch", EPERM};
+    return Error{Cause::system, "this process belongs to no launch", EPERM};
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
   if (!leads_above(stub, place, part.settings->text("container_dir")))

@@ -11,6 +11,7 @@
 #include "restart/base/system.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/replaced_member.hpp"
 #include "vol/capture/spill.hpp"
@@ -107,16 +108,16 @@ Result<void> StagedFile::take_path() {
   if (native_temporary_.empty()) return {};
   const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
   const FileIdentity old(MCR_TRY(part_.at_path.status()));
-  const std::string now = restart::present_path(part_.at_path);
-  const std::string path = now.empty() ? part_.begin.path : now;
-  const restart::File beside = MCR_TRY(directory_of_temporary(identity));
-  const int from = beside.descriptor();
-  // Removed while it was open: natively, what is written is lost too.
-  if (!part_.at_path.has_name() || now.ends_with(" (deleted)")) {
-    restart::system_calls().unlinkat(from, native_temporary_.c_str(), 0);
-    native_temporary_.clear();
+  const restart::PresentName now = restart::present_name(part_.at_path);
+  const auto beside = directory_of_temporary(identity);
+  // Removed while it was open, perhaps with its directory: natively, what is written is lost too.
+  if (now.is_removed) {
+    drop_temporary();
     return {};
   }
+  if (!beside) return beside.error();
+  const std::string path = now.path.empty() ? part_.begin.path : now.path;
+  const int from = beside->descriptor();
   const restart::File home = MCR_TRY(restart::open_directory_of(path, old));
   if (path == part_.begin.path) {
     // First whose file it will be, and what it replaces out of the way; a crash here leaves a note
@@ -134,12 +135,18 @@ Result<void> StagedFile::take_path() {
   return {};
 }
 
+// The file that waits for the path; with its directory it may have gone already.
+void StagedFile::drop_temporary() {
+  const auto identity = identity_of(native_->descriptor(), part_.begin.path);
+  const auto beside = identity ? directory_of_temporary(*identity) : Result<restart::File>(Error{});
+  if (beside) restart::system_calls().unlinkat(beside->descriptor(), native_temporary_.c_str(), 0);
+  native_temporary_.clear();
+}
+
 // Where the file lies that waits for the path.
 Result<restart::File> StagedFile::directory_of_temporary(FileIdentity identity) const {
-  const restart::PartBegin& begin = part_.begin;
-  auto home = restart::open_same_directory(restart::parent_of(begin.path),
-                                           {begin.directory_device, begin.directory_inode});
-  if (home && restart::leads_to(*home, native_temporary_, identity)) return home;
+  auto home = restart::open_begun_in(part_.begin, O_PATH);
+  if (home && restart::leads_to(home->descriptor(), native_temporary_, identity)) return home;
   return restart::open_directory_of(restart::present_path(native_->file()), identity);
 }
 

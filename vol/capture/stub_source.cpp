@@ -33,9 +33,8 @@ Result<std::unique_ptr<restart::PartSource>> open_flushed(const restart::Stub& s
   const auto directory = MCR_TRY(restart::LaunchDirectory::open(stub.launch_directory));
   const auto journal = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part));
   if (!journal.publish || journal.publish->native)
-    return Error{Cause::system, "it was never flushed", ENOENT};
-  auto bytes = MCR_TRY(restart::File::open(directory.descriptor(), "parts/" + stub.part.text(),
-                                           O_RDONLY | O_NOFOLLOW));
+    return Error{Cause::system, "its writer has it open and has not flushed it", ENOENT};
+  auto bytes = MCR_TRY(directory.open_unpublished(stub.part));
   return std::unique_ptr<restart::PartSource>(
       std::make_unique<FlushedPart>(std::move(bytes), journal.publish->size));
 }

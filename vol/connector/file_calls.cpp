@@ -79,7 +79,8 @@ void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flag
   return nullptr;
 }
 
-// What the stranger's open left in the error stack is what its program will print or look into.
+// Keeps HDF5's error stack as it is: it belongs to the open that failed, and the program may print
+// or inspect it.
 bool is_for_us(const char* name, hid_t access_list) {
   const KeptErrors kept;
   return is_stub_for(name, access_list) || is_chosen(access_list);

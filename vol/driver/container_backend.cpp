@@ -156,15 +156,18 @@ void ContainerBackend::follow_swmr_writer() {
 }
 
 // The program may have renamed the file, or its directory, since it opened it: what it writes goes into
-// the file, natively too.
-void ContainerBackend::follow_renames() {
-  const std::string now = restart::present_path(at_path_);
-  if (!now.empty() && at_path_.has_name()) path_ = now;
+// the file, natively too. False where the program has removed it.
+bool ContainerBackend::follow_renames() {
+  const restart::PresentName now = restart::present_name(at_path_);
+  if (!now.path.empty()) path_ = now.path;
+  return !now.is_removed;
 }
 
 // It was removed since: natively too, what is written is seen by this program alone.
 Result<void> ContainerBackend::write_without_name() {
   auto file = MCR_TRY(restart::File::without_name(path_));
+  if (source_ == nullptr)
+    source_ = MCR_TRY(open_source(stub_, path_));  // an earlier write has failed
   MCR_TRY(copy_source(*source_, file));
   written_ = std::make_unique<NativeBackend>(std::move(file), identity_, source_->size(),
                                              ignore_disabled_locks_);
@@ -180,8 +183,7 @@ Result<void> ContainerBackend::write_pending() {
 
 Result<void> ContainerBackend::begin_writing() {
   const Waiting waiting;
-  follow_renames();
-  if (!at_path_.has_name()) return write_without_name();
+  if (!follow_renames()) return write_without_name();
   // Its own descriptor: HDF5's lock and the program's handle are on ours, which stays open beside
   // it.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);

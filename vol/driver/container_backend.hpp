@@ -56,7 +56,7 @@ class ContainerBackend : public Backend {
   Result<void> begin_writing();
   Result<void> write_without_name();
   Result<void> write_pending();
-  void follow_renames();
+  bool follow_renames();
   void follow_swmr_writer();
   Result<bool> pending_differs();
 

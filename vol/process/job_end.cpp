@@ -149,7 +149,8 @@ void tell_of_astray_files(const JobStage& stage) {
       "being a directory above both");
 }
 
-/// Files that are plain ones again are none that the program asked for.
+/// Reports files that were restored natively after a failed commit, because the user asked for captured
+/// ones.
 void tell_of_native_files(JobStage& stage) {
   if (total(summary_of(stage), "failed_commits") == 0) return;
   // Storage that had no room for a moment is forgiven. The leader says a moment later what became of
@@ -161,7 +162,7 @@ void tell_of_native_files(JobStage& stage) {
   if (!are_native) return;
   const std::string summary = summary_of(stage);
   restart::log_warning(
-      "no container could be written, so checkpoint files were written natively: " +
+      "a container could not be written, so checkpoint files were written natively: " +
       std::string(value_of(summary, "last_failure")));
 }
 

@@ -25,7 +25,8 @@ class LaunchShare final : public restart::FrameShare {
   LaunchShare(const LaunchShare&) = delete;
   LaunchShare& operator=(const LaunchShare&) = delete;
 
-  // Opened anew each time: a directory that nobody has entered goes with its leader.
+  // Opens the directory anew each time: the leader removes at its end a directory that no process has
+  // entered.
   const restart::LaunchDirectory* place() override {
     if (!Process::is_owner()) return nullptr;
     const std::string path(settings_->text("stage"));
@@ -38,7 +39,7 @@ class LaunchShare final : public restart::FrameShare {
       stage_.emplace(restart::LaunchDirectory::Entered{std::move(*directory), {}}, launcher_, path);
       stage_->settings = settings_->changed();
     }
-    // Nothing lies in a stage that nobody would clear up.
+    // Shares nothing without a leader: no other process would remove the frames from the stage.
     return ensure_leader(*stage_, LeaderLook::now) ? &stage_->directory : nullptr;
   }
 

@@ -88,10 +88,10 @@ int start(void* argument) {
   return 0;
 }
 
-// Starts a program that is nobody's child: the one in between shares our memory as a child of vfork
-// does, does nothing else, and has ended when this returns. No program finds a child that it does not
-// know: the one in between sends no SIGCHLD and is not found by a wait for any child, as no child of
-// clone() is without __WALL.
+// Starts a program that is not a child of this process. An intermediate process, which shares our
+// memory like a child of vfork, starts it and has ended when this returns. The program never sees the
+// intermediate process: it sends no SIGCHLD, and wait() for any child does not return it, because it
+// was made by clone() and __WALL is not set.
 int spawn_orphan(Start what) {
   constexpr std::size_t stack_bytes = 64 * 1024;
   const auto stack = std::make_unique<std::byte[]>(stack_bytes);
@@ -109,8 +109,8 @@ int spawn_orphan(Start what) {
   return what.status;
 }
 
-// 0 where the leader was started. Nobody waits until its program is loaded, which takes longer than
-// many a checkpoint.
+// Returns 0 if the leader was started. Does not wait until its program is loaded: that takes longer
+// than many checkpoints.
 int spawn(const std::string& command, std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -136,6 +136,8 @@ TEST_CASE("a file is not alone whose launch has a container under its name, whoe
   std::ofstream(job.out("mcr/set-tmp.{rank}.h5.launch-3.r0-0.h5")) << "ours";
   CHECK(find_siblings(begun.begin, {}).name == 0);
   CHECK(find_siblings(begun.begin, {}).is_certain);
+  // This leader has found the file lone before.
+  CHECK_FALSE(find_siblings(begun.begin, {}, {{begun.begin.path, 0}}).name);
 }
 
 TEST_CASE("another rank's stub at a path that bears a third rank's number is no company") {

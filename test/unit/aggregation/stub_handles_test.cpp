@@ -178,6 +178,24 @@ TEST_CASE("a file that was read before it was removed may have been copied, and 
   CHECK_FALSE(is_removed(checkpoint, &stubs));
 }
 
+TEST_CASE(
+    "a removal in a directory is over when none followed for a while, also of files committed long "
+    "ago") {
+  using namespace std::chrono_literals;
+  Checkpoint checkpoint;
+  StubHandles stubs;
+  stubs.remember(checkpoint.begin());
+  stubs.forget(checkpoint.begin().part);  // committed
+  CHECK_FALSE(stubs.was_removed_from(checkpoint.directory(), 10s));
+  fs::remove(checkpoint.begin().path);
+  CHECK(stubs.was_removed_from(checkpoint.directory(), 10s));
+  CHECK_FALSE(stubs.was_removed_from(checkpoint.root(), 10s));
+  std::this_thread::sleep_for(100ms);
+  CHECK_FALSE(stubs.was_removed_from(checkpoint.directory(), 20ms));
+  std::ofstream(checkpoint.begin().path).flush();  // something took its name
+  CHECK_FALSE(stubs.was_removed_from(checkpoint.directory(), 10s));
+}
+
 TEST_CASE("a stub that a newer file replaced does not make its part unwanted") {
   const Checkpoint checkpoint;
   StubHandles stubs;

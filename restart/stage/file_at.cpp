@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/stage/file_at.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "restart/stage/stub_file.hpp"
+
+namespace mcr::restart {
+namespace {
+
+FileAt not_open(const Error& error) {
+  FileAt found;
+  using Kind = FileAt::Kind;
+  found.kind = error.system_error == ENOENT  ? Kind::nothing
+               : error.system_error == ELOOP ? Kind::other
+                                             : Kind::closed;
+  found.error = error;
+  return found;
+}
+
+}  // namespace
+
+FileAt file_at(int directory, const std::string& path, Links links) {
+  const int link = links == Links::followed ? 0 : O_NOFOLLOW;
+  return file_at(File::open(directory, path, O_RDONLY | O_NONBLOCK | link));
+}
+
+FileAt file_at(Result<File> file) {
+  if (!file) return not_open(file.error());
+  const auto status = file->status();
+  if (!status) return not_open(status.error());
+  FileAt found;
+  found.file = *std::move(file);
+  found.status = *status;
+  found.kind = S_ISREG(status->st_mode) ? FileAt::Kind::plain_file : FileAt::Kind::other;
+  if (found.kind == FileAt::Kind::other || !is_stub_file(found.file)) return found;
+  auto stub = read_stub_file(found.file);
+  found.kind = stub ? FileAt::Kind::stub : FileAt::Kind::damaged_stub;
+  if (stub) {
+    found.stub = *std::move(stub);
+  } else {
+    found.error = stub.error();
+  }
+  return found;
+}
+
+}  // namespace mcr::restart

@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
+
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -17,21 +21,35 @@ Error damaged(const ContainerReader& container, const char* what) {
   return {Cause::damaged, container.name() + ": " + what};
 }
 
-/// True where descriptor `number` is a regular file that begins with the container's user block.
-bool is_container(int number, const std::array<std::uint8_t, 16>& uuid) {
+std::optional<struct stat> status_of(int number) {
   struct stat status {};
-  if (::fstat(number, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  // By the name in /proc: a descriptor that was opened for writing only can be read so.
-  const std::string name = link_path(number);
-  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  std::array<std::byte, UserBlock::bytes> head{};
-  const bool whole = ::pread(file, head.data(), head.size(), 0) == ssize_t{UserBlock::bytes};
-  ::close(file);
-  if (!whole) return false;
-  const auto block = read_user_block(head);
+  if (::fstat(number, &status) != 0) return std::nullopt;
+  return status;
+}
+
+/// True where the regular file behind descriptor `number` begins with a container's user block with
+/// that UUID. Reads through the program's own descriptor, without moving its position.
+bool begins_as_container(int number, const std::array<std::uint8_t, 16>& uuid) {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0 || (flags & O_PATH) != 0) return false;
+  const int access = flags & O_ACCMODE;
+  if (access != O_RDONLY && access != O_RDWR) return false;
+  // A direct read needs whole, aligned blocks.
+  constexpr std::size_t block_bytes = 4096;
+  alignas(block_bytes) std::array<std::byte, block_bytes> head;
+  const std::size_t wanted = (flags & O_DIRECT) != 0 ? block_bytes : UserBlock::bytes;
+  ssize_t got = 0;
+  do {
+    got = ::pread(number, head.data(), wanted, 0);
+  } while (got < 0 && errno == EINTR);
+  if (got < ssize_t{UserBlock::bytes}) return false;
+  const auto block = read_user_block(ByteSpan(head).first(UserBlock::bytes));
   return block && block->uuid == uuid;
 }
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
 
 }  // namespace
 
@@ -67,23 +85,28 @@ Result<void> LinkedFrames::read(std::uint32_t dataset, std::uint64_t raw_offset,
 
 Result<std::shared_ptr<ContainerReader>> find_open_container(
     const std::array<std::uint8_t, 16>& uuid) {
-  DIR* descriptors = ::opendir("/proc/self/fd");
-  int found = -1;
-  while (descriptors != nullptr && found < 0) {
-    const dirent* entry = ::readdir(descriptors);
+  const std::unique_ptr<DIR, CloseDirectory> descriptors(::opendir("/proc/self/fd"));
+  while (descriptors != nullptr) {
+    const dirent* entry = ::readdir(descriptors.get());
     if (entry == nullptr) break;
     int number = -1;
     const char* end = entry->d_name + std::strlen(entry->d_name);
     if (std::from_chars(entry->d_name, end, number).ptr != end || number < 0) continue;
-    if (number != ::dirfd(descriptors) && is_container(number, uuid)) found = number;
+    const auto status = status_of(number);
+    if (!status || !S_ISREG(status->st_mode) || status->st_size < off_t{UserBlock::bytes}) continue;
+    if (!begins_as_container(number, uuid)) continue;
+    // Another thread may have closed the descriptor, and the number may be another file's. Unlike
+    // any other close, that of a descriptor with O_PATH releases no lock.
+    const auto place = File::open(AT_FDCWD, link_path(number), O_PATH);
+    const auto after = place ? status_of(place->descriptor()) : std::nullopt;
+    if (!after || FileIdentity(*after) != FileIdentity(*status)) continue;
+    File file =
+        MCR_TRY(File::open(AT_FDCWD, link_path(place->descriptor()), O_RDONLY | O_NONBLOCK));
+    return ContainerReader::read(File(file.release(), link_path(number)), link_path(number));
   }
-  if (descriptors != nullptr) ::closedir(descriptors);
-  if (found < 0) {
-    return Error{Cause::unsupported,
-                 "a linked variable: its container is not open here as a plain file, so that the "
-                 "solid frames it names cannot be read; `mcr unpack` restores the original files"};
-  }
-  return ContainerReader::open(AT_FDCWD, link_path(found));
+  return Error{Cause::unsupported,
+               "a linked variable: its container is not open here as a plain file, so that the "
+               "solid frames it names cannot be read; `mcr unpack` restores the original files"};
 }
 
 }  // namespace mcr::restart

@@ -32,7 +32,9 @@ class LinkedFrames final : public codecs::LinkedData {
   Scratch scratch_;
 };
 
-/// The container with that UUID among this process's open descriptors, opened anew.
+/// The container with that UUID among this process's open descriptors, opened anew. Other files of
+/// the process are never opened: closing a descriptor would release the process's fcntl(2) locks on
+/// the file.
 /// Cause::unsupported where there is none (a file image, a remote driver): the message says so and
 /// names the remedy.
 Result<std::shared_ptr<ContainerReader>> find_open_container(

@@ -2,12 +2,17 @@
 // Containers with solid frames: variables that are computed from others, in parts of every size.
 #include <fcntl.h>
 #include <hdf5.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <random>
 
 #include "aggregation/commit/write_container.hpp"
+#include "codecs/filter/linked_chunk.hpp"
 #include "codecs/frames/frame.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/container/linked_frames.hpp"
@@ -243,18 +248,101 @@ TEST_CASE("profiles that do not link, and damage in a solid frame") {
   CHECK(verified->damaged_ranks.size() == 2);
 }
 
+/// What the filter gets of a linked variable: a chunk, and the UUID of its container.
+struct LinkedChunk {
+  std::array<std::uint8_t, 16> uuid{};
+  Bytes frame;
+  Bytes raw;  // what the filter must make of it
+
+  [[nodiscard]] Result<void> decode_by_filter() const {
+    Scratch scratch;
+    Bytes decoded(raw.size());
+    MCR_TRY(codecs::decode_linked_chunk(uuid, frame, scratch, decoded));
+    if (decoded != raw) return Error{Cause::damaged, "other values"};
+    return {};
+  }
+  void require_decodes() const {
+    const auto decoded = decode_by_filter();
+    if (!decoded) FAIL(decoded.error().message);
+  }
+};
+
+LinkedChunk first_linked_chunk(const Packed& packed) {
+  const auto reader = packed.open();
+  for (const restart::DatasetEntry& dataset : **reader->datasets()) {
+    if (dataset.kind != DatasetKind::variable || !is_linked(*reader, dataset)) continue;
+    LinkedChunk chunk;
+    chunk.uuid = reader->user_block().uuid;
+    const auto place = *reader->frame_place(dataset, 0);
+    REQUIRE(reader->stored_frame(place, chunk.frame));
+    chunk.raw.resize(place.raw_bytes);
+    restart::KeptFrame kept;
+    restart::LinkedFrames linked(*reader, kept);
+    Scratch scratch;
+    REQUIRE(codecs::decode_frame(chunk.frame, scratch, chunk.raw, &linked));
+    return chunk;
+  }
+  FAIL("no linked variable");
+  return {};
+}
+
+File opened(const std::string& path, int flags = O_RDONLY) {
+  auto file = File::open(AT_FDCWD, path, flags);
+  REQUIRE(file);
+  return std::move(*file);
+}
+
 TEST_CASE("the container of a linked chunk is found among open descriptors only") {
   Packed packed(2, 24);
   packed.write(codecs::Profile::balanced);
-  const auto uuid = packed.open()->user_block().uuid;
-  const auto closed = restart::find_open_container(uuid);
+  const LinkedChunk chunk = first_linked_chunk(packed);
+  const auto closed = chunk.decode_by_filter();
   REQUIRE_FALSE(closed);
   CHECK(closed.error().cause == Cause::unsupported);
   CHECK_THAT(closed.error().message, Catch::Contains("mcr unpack"));
-  const auto held = packed.open();
-  const auto found = restart::find_open_container(uuid);
-  REQUIRE(found);
-  CHECK((*found)->user_block().uuid == uuid);
+  const File held = opened(packed.container());
+  chunk.require_decodes();
+}
+
+TEST_CASE("the container of a linked chunk is found behind a descriptor with O_DIRECT") {
+  Packed packed(2, 24);
+  packed.write(codecs::Profile::balanced);
+  const LinkedChunk chunk = first_linked_chunk(packed);
+  const auto direct = File::open(AT_FDCWD, packed.container(), O_RDONLY | O_DIRECT);
+  if (!direct) return;  // this file system has no direct reads
+  chunk.require_decodes();
+}
+
+/// True while another process cannot lock the file, as fcntl(2) locks.
+bool is_locked(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    const int file = ::open(path.c_str(), O_RDWR);
+    ::_exit(file >= 0 && ::fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 1 : 0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+TEST_CASE("reading a linked chunk leaves the program's record locks on other files") {
+  Packed packed(2, 24);
+  packed.write(codecs::Profile::balanced);
+  const LinkedChunk chunk = first_linked_chunk(packed);
+  const std::string path = packed.directory / "database";
+  write_whole(path, Bytes(4096));
+  const File database = opened(path, O_RDWR);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  REQUIRE(::fcntl(database.descriptor(), F_SETLK, &lock) == 0);
+  const File container = opened(packed.container());
+  REQUIRE(is_locked(path));
+  chunk.require_decodes();
+  CHECK(is_locked(path));
 }
 
 }  // namespace

@@ -10,9 +10,12 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <optional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "restart/base/file_identity.hpp"
+#include "codecs/frames/frame.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -20,6 +23,15 @@ namespace {
 Error damaged(const ContainerReader& container, const char* what) {
   return {Cause::damaged, container.name() + ": " + what};
 }
+
+/// A container among this process's open descriptors. `place` holds the file without opening it
+/// (O_PATH), because the program may close its own descriptor at any moment.
+struct OpenContainer {
+  int number = -1;  // the program's descriptor, for messages
+  FileIdentity file;
+  bool is_own = false;  // this user's or root's
+  File place;
+};
 
 std::optional<struct stat> status_of(int number) {
   struct stat status {};
@@ -51,6 +63,64 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
+/// The container to try next: this user's and root's first, of these the one that `kept` is from.
+/// `kept` is emptied if no descriptor leads to its container any more.
+std::optional<OpenContainer> next_container(const std::array<std::uint8_t, 16>& uuid,
+                                            const std::vector<FileIdentity>& tried,
+                                            KeptFrame& kept) {
+  const auto was_tried = [&](FileIdentity file) {
+    return std::find(tried.begin(), tried.end(), file) != tried.end();
+  };
+  const bool prefers_kept = kept.is_set && kept.uuid == uuid && !was_tried(kept.file);
+  bool is_kept_open = false;
+  const auto rank_of = [&](const OpenContainer& container) {
+    return (container.is_own ? 2 : 0) + (prefers_kept && container.file == kept.file ? 1 : 0);
+  };
+  const int highest_rank = prefers_kept ? 3 : 2;
+  std::optional<OpenContainer> best;
+  const std::unique_ptr<DIR, CloseDirectory> descriptors(::opendir("/proc/self/fd"));
+  while (descriptors != nullptr && (!best || rank_of(*best) < highest_rank)) {
+    const dirent* entry = ::readdir(descriptors.get());
+    if (entry == nullptr) {
+      if (prefers_kept && !is_kept_open) kept.is_set = false;
+      break;
+    }
+    OpenContainer found;
+    const char* end = entry->d_name + std::strlen(entry->d_name);
+    if (std::from_chars(entry->d_name, end, found.number).ptr != end || found.number < 0) continue;
+    const auto status = status_of(found.number);
+    if (!status || !S_ISREG(status->st_mode) || status->st_size < off_t{UserBlock::bytes}) continue;
+    found.file = FileIdentity(*status);
+    found.is_own = status->st_uid == ::geteuid() || status->st_uid == 0;
+    is_kept_open = is_kept_open || found.file == kept.file;
+    if (best && rank_of(found) <= rank_of(*best)) continue;
+    if (was_tried(found.file) || !begins_as_container(found.number, uuid)) continue;
+    // Another thread may have closed the descriptor, and the number may be another file's. Unlike
+    // any other close, that of a descriptor with O_PATH releases no lock.
+    auto place = File::open(AT_FDCWD, link_path(found.number), O_PATH);
+    const auto after = place ? status_of(place->descriptor()) : std::nullopt;
+    if (!after || FileIdentity(*after) != found.file) continue;
+    found.place = std::move(*place);
+    best = std::move(found);
+  }
+  return best;
+}
+
+Result<void> decode_by(const OpenContainer& container, ByteSpan frame, Scratch& scratch,
+                       MutableByteSpan raw, KeptFrame& kept) {
+  const std::string name = link_path(container.number);
+  File file =
+      MCR_TRY(File::open(AT_FDCWD, link_path(container.place.descriptor()), O_RDONLY | O_NONBLOCK));
+  const auto reader = MCR_TRY(ContainerReader::read(File(file.release(), name), name));
+  const bool is_kept = kept.is_set && kept.file == container.file;
+  LinkedFrames linked(*reader, kept);
+  auto decoded = codecs::decode_frame(frame, scratch, raw, &linked);
+  if (decoded || !is_kept) return decoded;
+  // The file may have changed since, or be another one with the number of a removed one.
+  kept.is_set = false;
+  return codecs::decode_frame(frame, scratch, raw, &linked);
+}
+
 }  // namespace
 
 Result<void> LinkedFrames::read(std::uint32_t dataset, std::uint64_t raw_offset,
@@ -61,9 +131,13 @@ Result<void> LinkedFrames::read(std::uint32_t dataset, std::uint64_t raw_offset,
   }
   const std::uint64_t frame = raw_offset / entry.chunk_bytes;
   const std::uint64_t inside = raw_offset % entry.chunk_bytes;
+  if (!file_) {
+    const struct stat status = MCR_TRY(container_.status());
+    file_ = FileIdentity(status);
+  }
   const auto& uuid = container_.user_block().uuid;
-  const bool here =
-      kept_.is_set && kept_.container == uuid && kept_.dataset == dataset && kept_.frame == frame;
+  const bool here = kept_.is_set && kept_.file == *file_ && kept_.uuid == uuid &&
+                    kept_.dataset == dataset && kept_.frame == frame;
   if (!here) {
     if (frame >= entry.frame_count) return damaged(container_, "a link names no solid frame");
     const FramePlace place =
@@ -71,7 +145,8 @@ Result<void> LinkedFrames::read(std::uint32_t dataset, std::uint64_t raw_offset,
     kept_.is_set = false;
     kept_.raw.resize(place.raw_bytes);
     MCR_TRY(container_.decode(entry, place, scratch_, kept_.raw));
-    kept_.container = uuid;
+    kept_.file = *file_;
+    kept_.uuid = uuid;
     kept_.dataset = dataset;
     kept_.frame = frame;
     kept_.is_set = true;
@@ -83,27 +158,17 @@ Result<void> LinkedFrames::read(std::uint32_t dataset, std::uint64_t raw_offset,
   return {};
 }
 
-Result<std::shared_ptr<ContainerReader>> find_open_container(
-    const std::array<std::uint8_t, 16>& uuid) {
-  const std::unique_ptr<DIR, CloseDirectory> descriptors(::opendir("/proc/self/fd"));
-  while (descriptors != nullptr) {
-    const dirent* entry = ::readdir(descriptors.get());
-    if (entry == nullptr) break;
-    int number = -1;
-    const char* end = entry->d_name + std::strlen(entry->d_name);
-    if (std::from_chars(entry->d_name, end, number).ptr != end || number < 0) continue;
-    const auto status = status_of(number);
-    if (!status || !S_ISREG(status->st_mode) || status->st_size < off_t{UserBlock::bytes}) continue;
-    if (!begins_as_container(number, uuid)) continue;
-    // Another thread may have closed the descriptor, and the number may be another file's. Unlike
-    // any other close, that of a descriptor with O_PATH releases no lock.
-    const auto place = File::open(AT_FDCWD, link_path(number), O_PATH);
-    const auto after = place ? status_of(place->descriptor()) : std::nullopt;
-    if (!after || FileIdentity(*after) != FileIdentity(*status)) continue;
-    File file =
-        MCR_TRY(File::open(AT_FDCWD, link_path(place->descriptor()), O_RDONLY | O_NONBLOCK));
-    return ContainerReader::read(File(file.release(), link_path(number)), link_path(number));
+Result<void> decode_by_open_container(const std::array<std::uint8_t, 16>& uuid, ByteSpan frame,
+                                      Scratch& scratch, MutableByteSpan raw, KeptFrame& kept) {
+  std::optional<Error> first_error;
+  std::vector<FileIdentity> tried;
+  while (const auto container = next_container(uuid, tried, kept)) {
+    auto decoded = decode_by(*container, frame, scratch, raw, kept);
+    if (decoded) return {};
+    if (!first_error) first_error = std::move(decoded.error());
+    tried.push_back(container->file);
   }
+  if (first_error) return std::move(*first_error);
   return Error{Cause::unsupported,
                "a linked variable: its container is not open here as a plain file, so that the "
                "solid frames it names cannot be read; `mcr unpack` restores the original files"};

@@ -4,16 +4,18 @@
 // frames. HDF5's filter and `mcr verify` do.
 #pragma once
 
-#include <memory>
+#include <optional>
 
 #include "codecs/frames/linked_data.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/container/container_reader.hpp"
 
 namespace mcr::restart {
 
 /// One decoded solid frame, kept for the next link into it.
 struct KeptFrame {
-  std::array<std::uint8_t, 16> container{};
+  FileIdentity file;  // the container: a copy of it has the same UUID
+  std::array<std::uint8_t, 16> uuid{};
   std::uint32_t dataset = 0;
   std::uint64_t frame = 0;
   bool is_set = false;
@@ -29,15 +31,20 @@ class LinkedFrames final : public codecs::LinkedData {
  private:
   ContainerReader& container_;
   KeptFrame& kept_;
+  std::optional<FileIdentity> file_;
   Scratch scratch_;
 };
 
-/// The container with that UUID among this process's open descriptors, opened anew. Other files of
-/// the process are never opened: closing a descriptor would release the process's fcntl(2) locks on
-/// the file.
-/// Cause::unsupported where there is none (a file image, a remote driver): the message says so and
-/// names the remedy.
-Result<std::shared_ptr<ContainerReader>> find_open_container(
-    const std::array<std::uint8_t, 16>& uuid);
+/// Decodes the link frame `frame` into `raw`. Its container is the one with that UUID among this
+/// process's open descriptors, and is opened anew. Other files of the process are never opened:
+/// closing a descriptor would release the process's fcntl(2) locks on the file.
+///
+/// Several files may have the UUID: a copy, or what another user has made to look like one. This
+/// user's and root's are tried before other users', until one gives the bytes that the link's
+/// checksum tells; if none does, the error is that of the first one.
+/// Cause::unsupported where no container is open as a plain file (a file image, a remote driver):
+/// the message says so and names the remedy.
+Result<void> decode_by_open_container(const std::array<std::uint8_t, 16>& uuid, ByteSpan frame,
+                                      Scratch& scratch, MutableByteSpan raw, KeptFrame& kept);
 
 }  // namespace mcr::restart

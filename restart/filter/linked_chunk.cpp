@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "codecs/frames/frame.hpp"
 #include "restart/base/file.hpp"
 #include "restart/container/linked_frames.hpp"
 
@@ -45,10 +44,8 @@ class BorrowedFrame {
 
 Result<void> decode_linked_chunk(const std::array<std::uint8_t, 16>& uuid, ByteSpan frame,
                                  Scratch& scratch, MutableByteSpan raw) {
-  const auto container = MCR_TRY(restart::find_open_container(uuid));
   const BorrowedFrame frame_kept;
-  restart::LinkedFrames linked(*container, *frame_kept);
-  return decode_frame(frame, scratch, raw, &linked);
+  return restart::decode_by_open_container(uuid, frame, scratch, raw, *frame_kept);
 }
 
 Result<void> may_decode_unchecked_here() {

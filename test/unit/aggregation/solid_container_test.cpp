@@ -286,6 +286,23 @@ LinkedChunk first_linked_chunk(const Packed& packed) {
   return {};
 }
 
+/// Containers with other values in the same places. The second one has the UUID of the first.
+struct Twins {
+  Packed first{2, 24};
+  Packed second{2, [](const std::string& path, unsigned seed) { write_part(path, 24, seed + 50); }};
+
+  Twins() {
+    first.write(codecs::Profile::balanced);
+    second.write(codecs::Profile::balanced);
+    Bytes bytes = read_whole(second.container());
+    restart::UserBlock block = second.open()->user_block();
+    block.uuid = first.open()->user_block().uuid;
+    const Bytes head = restart::write_user_block(block);
+    std::copy(head.begin(), head.end(), bytes.begin());
+    write_whole(second.container(), bytes);
+  }
+};
+
 File opened(const std::string& path, int flags = O_RDONLY) {
   auto file = File::open(AT_FDCWD, path, flags);
   REQUIRE(file);
@@ -343,6 +360,63 @@ TEST_CASE("reading a linked chunk leaves the program's record locks on other fil
   REQUIRE(is_locked(path));
   chunk.require_decodes();
   CHECK(is_locked(path));
+}
+
+TEST_CASE("linked chunks of two containers with one UUID are read, whichever is open first") {
+  Twins twins;
+  const LinkedChunk of_first = first_linked_chunk(twins.first);
+  const LinkedChunk of_second = first_linked_chunk(twins.second);
+  REQUIRE(of_first.uuid == of_second.uuid);
+  REQUIRE(of_first.raw != of_second.raw);
+  const bool is_second_first = GENERATE(false, true);
+  const File one = opened((is_second_first ? twins.second : twins.first).container());
+  const File other = opened((is_second_first ? twins.first : twins.second).container());
+  for (int i = 0; i < 2; ++i) {
+    of_second.require_decodes();
+    of_first.require_decodes();
+  }
+}
+
+TEST_CASE("what was decoded of a closed container is not used for another one with its UUID") {
+  Twins twins;
+  const LinkedChunk of_first = first_linked_chunk(twins.first);
+  const LinkedChunk of_second = first_linked_chunk(twins.second);
+  {
+    const File second = opened(twins.second.container());
+    of_second.require_decodes();
+  }
+  const File first = opened(twins.first.container());
+  of_first.require_decodes();
+  CHECK_FALSE(of_second.decode_by_filter());
+}
+
+TEST_CASE("what was decoded of a container is not used for one that has its inode and UUID") {
+  Twins twins;
+  const LinkedChunk of_first = first_linked_chunk(twins.first);
+  const LinkedChunk of_second = first_linked_chunk(twins.second);
+  const File held = opened(twins.first.container());
+  of_first.require_decodes();
+  write_whole(twins.first.container(), read_whole(twins.second.container()));
+  of_second.require_decodes();
+}
+
+TEST_CASE("of containers with one UUID, this user's own is tried first") {
+  if (::geteuid() != 0) return;  // only root gives a file away
+  Twins twins;
+  REQUIRE(::chown(twins.second.container().c_str(), 12345, 12345) == 0);
+  LinkedChunk chunk = first_linked_chunk(twins.first);
+  const File stranger = opened(twins.second.container());
+  const File own = opened(twins.first.container());
+  // No container can answer this link; the error is that of the first one that was tried.
+  chunk.frame.clear();
+  const codecs::Link link{1000000, {{0, chunk.raw.size()}}};
+  codecs::Layout layout;
+  layout.bricks.push_back(codecs::Shape::flat(static_cast<std::uint32_t>(chunk.raw.size())));
+  REQUIRE(codecs::encode_link_frame(layout, link, 0, chunk.frame));
+  const auto decoded = chunk.decode_by_filter();
+  REQUIRE_FALSE(decoded);
+  CHECK_THAT(decoded.error().message,
+             Catch::StartsWith(restart::link_path(own.descriptor()) + ": "));
 }
 
 }  // namespace

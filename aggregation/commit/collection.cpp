@@ -32,6 +32,7 @@
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::FileIdentity;
 using restart::modified_ns;
 using restart::ParsedContainerName;
 using restart::StubLinks;
@@ -48,8 +49,11 @@ bool is_regular(const std::string& path) {
 
 class Collector {
  public:
-  Collector(const CommittedSet& committed, std::vector<std::string> names)
-      : committed_(committed), directory_(committed.where.directory), names_(std::move(names)) {
+  Collector(const CommittedSet& committed, File home, std::vector<std::string> names)
+      : committed_(committed),
+        directory_(committed.where.directory),
+        home_(std::move(home)),
+        names_(std::move(names)) {
     if (const auto own = restart::parse_container_name(committed.where.prefix +
                                                        restart::container_suffix(0, 0, {})))
       masked_name_ = own->masked_name;
@@ -65,9 +69,8 @@ class Collector {
     if (own.size() != 1 || own.front().wholeness != Wholeness::whole)
       return std::vector<std::string>();
     begun_ns_ = own.front().begun_ns;
-    const File home = MCR_TRY(File::open(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY));
-    MCR_TRY(restart::sync_directory(home.descriptor()));  // 2
-    remove_decisions(home);                               // 3
+    MCR_TRY(restart::sync_directory(home_.descriptor()));  // 2
+    remove_decisions();                                    // 3
     remove_native_members();
     if (!committed_.collects) return std::vector<std::string>();
     return collect();  // 4, 5
@@ -106,7 +109,11 @@ class Collector {
         containers.push_back(directory_ + "/" + name);
     }
     std::vector<std::string> unreadable;
-    return stored_sets(containers, unreadable);
+    auto sets = stored_sets(containers, unreadable);
+    // Read by path, which may have led elsewhere.
+    std::erase_if(
+        sets, [&](const StoredSet& set) { return set.beside.identity() != committed_.directory; });
+    return sets;
   }
 
   /// The decision is about this name, or gave sets of it: then the files were renamed afterwards.
@@ -126,25 +133,25 @@ class Collector {
 
   /// Removes the decisions made before this set was begun. Ranks that follow such a decision opened
   /// their files before their own or another launch completed this set, so they no longer need it.
-  void remove_decisions(const File& home) const {
+  void remove_decisions() const {
     for (const std::string& name : names_) {
       struct stat status {};
       const auto prefix = restart::prefix_of_decision(name);
       if (!prefix ||
-          restart::system_calls().fstatat(home.descriptor(), name.c_str(), &status,
+          restart::system_calls().fstatat(home_.descriptor(), name.c_str(), &status,
                                           AT_SYMLINK_NOFOLLOW) != 0 ||
           status.st_uid != ::geteuid() || modified_ns(status) >= begun_ns_ ||
           !is_about_this_name(*prefix)) {
         continue;
       }
-      (void)restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
+      (void)restart::system_calls().unlinkat(home_.descriptor(), name.c_str(), 0);
     }
   }
 
   /// Native files of older writings of this name, and the notes about them.
   void remove_native_members() const {
-    const std::string path = directory_ + "/" + std::string(restart::native_members_directory);
-    const auto home = File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    const auto home = File::open(home_.descriptor(), std::string(restart::native_members_directory),
+                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!home) return;
     const auto notes = restart::list_directory(home->descriptor(), ".");
     if (!notes) return;
@@ -190,7 +197,7 @@ class Collector {
   Result<std::vector<std::string>> collect() const {
     std::vector<std::string> removed;
     const auto sets = sets_of([](const std::string&) { return true; });
-    const StubLinks links = MCR_TRY(StubLinks::list(directory_));
+    const StubLinks links = MCR_TRY(StubLinks::list(home_));
     const auto in_force = decided();
     std::vector<GivenUp> orders = given_up(sets, links);
     std::erase_if(orders, [&](const GivenUp& order) {
@@ -216,6 +223,7 @@ class Collector {
 
   const CommittedSet& committed_;
   const std::string& directory_;
+  File home_;  ///< that directory
   std::vector<std::string> names_;
   std::string masked_name_;  ///< as in the names of files
   std::uint64_t begun_ns_ = 0;
@@ -224,12 +232,15 @@ class Collector {
 }  // namespace
 
 Result<std::vector<std::string>> collect_after(const CommittedSet& committed) {
-  auto names = restart::list_directory(AT_FDCWD, committed.where.directory);
-  if (!names) {
-    if (names.error().system_error == ENOENT) return std::vector<std::string>();
-    return names.error();
+  auto home = File::open(AT_FDCWD, committed.where.directory, O_RDONLY | O_DIRECTORY);
+  if (!home) {
+    if (home.error().system_error == ENOENT) return std::vector<std::string>();
+    return home.error();
   }
-  return Collector(committed, std::move(*names)).run();
+  const bool is_it = FileIdentity(MCR_TRY(home->status())) == committed.directory;
+  if (!is_it) return std::vector<std::string>();
+  auto names = MCR_TRY(restart::list_directory(home->descriptor(), "."));
+  return Collector(committed, *std::move(home), std::move(names)).run();
 }
 
 }  // namespace mcr::aggregation

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/settings/settings.hpp"
 
@@ -15,7 +16,8 @@ namespace mcr::aggregation {
 /// A set that a leader has just committed a container of.
 struct CommittedSet {
   restart::ContainerName where;
-  std::uint32_t first_rank = 0;  ///< of our container
+  restart::FileIdentity directory;  ///< of the containers: another one may lie at that path by now
+  std::uint32_t first_rank = 0;     ///< of our container
   std::uint32_t rank_count = 1;
   bool collects = false;  ///< gc=on
 };

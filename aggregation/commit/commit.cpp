@@ -399,6 +399,15 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
   if (!written) restart::log_warning_once("trace", "no trace: " + written.error().message);
 }
 
+/// Zero where it is not known.
+FileIdentity directory_of_containers(const ContainerName& where,
+                                     const std::optional<CommitReport>& report) {
+  if (report) return report->directory;
+  const auto directory = File::open(AT_FDCWD, where.directory, O_PATH | O_DIRECTORY);
+  const auto status = directory ? directory->status() : Result<struct stat>(directory.error());
+  return status ? FileIdentity(*status) : FileIdentity();
+}
+
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
@@ -461,8 +470,8 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   }
   if (places != nullptr && group.bundle.empty()) {
     if (places->size() >= remembered_places) places->erase(places->begin());
-    (*places)[group.set] = {where, settings, locked.front().journal.begin.rank,
-                            locked.back().journal.begin.rank};
+    (*places)[group.set] = {where, directory_of_containers(where, *written), settings,
+                            locked.front().journal.begin.rank, locked.back().journal.begin.rank};
   }
   const auto living = living_processes(directory);
   for (LockedPart& part : locked) {

@@ -20,6 +20,7 @@ namespace mcr::aggregation {
 /// them later.
 struct SetPlace {
   restart::ContainerName where;
+  restart::FileIdentity directory;  ///< of the containers
   restart::Settings settings;
   std::uint32_t first_rank = 0;  ///< of our container: names ours apart from other nodes'
   std::uint32_t last_rank = 0;

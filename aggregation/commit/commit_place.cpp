@@ -261,6 +261,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
     const std::string target = to.prefix + suffix;
     const Place there = MCR_TRY(open_place(followed, parts, stubs));
     if (restart::leads_to(there.directory.descriptor(), target, identity)) {
+      report.directory = FileIdentity(MCR_TRY(there.directory.status()));
       report.path = to.directory + "/" + target;
       return {};
     }

@@ -30,46 +30,82 @@ using restart::parent_of;
 
 namespace {
 
-/// Whether a stub of this user's may lie in what cannot be opened.
-bool may_hide_stubs(const struct stat& status) {
-  return restart::is_believed(status.st_uid, ::geteuid());
-}
+/// Ids of all stubs in an open directory and below it, as one looks for the stubs of `set`. An error where
+/// not all could be looked at, or where users who may not remove the set's containers can hide stubs by
+/// moving directories.
+class StubsBelow {
+ public:
+  StubsBelow(const StoredSet& set, const File& home, std::string base)
+      : set_(set), base_(std::move(base)), root_(restart::link_path(home.descriptor())) {}
 
-/// Ids of all stubs in an open directory and below it, but for what other users have closed to this
-/// one. An error where not all could be looked at.
-Result<std::set<PartId>> parts_of_stubs_below(const File& home, const std::string& base) {
-  std::set<PartId> parts;
-  std::error_code problem;
-  const std::string root = restart::link_path(home.descriptor());
-  const auto failed = [&](const std::string& path, int number) {
+  Result<std::set<PartId>> find() {
+    std::error_code problem;
+    MCR_TRY(look_at(root_));
+    fs::recursive_directory_iterator entry(root_, problem);
+    for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
+      // Our own links are names that do not count.
+      const bool is_link_of_ours =
+          entry->path().parent_path().filename() == restart::stub_links_directory;
+      if (!is_link_of_ours) MCR_TRY(look_at(entry->path().native()));
+    }
+    if (problem) return failed(root_, problem.value());
+    return std::move(parts_);
+  }
+
+ private:
+  [[nodiscard]] std::string shown(const std::string& path) const {
+    return base_ + path.substr(std::min(root_.size(), path.size()));
+  }
+  [[nodiscard]] Error failed(const std::string& path, int number) const {
     return Error{Cause::system,
-                 base + path.substr(std::min(root.size(), path.size())) +
-                     " cannot be looked at: " + std::system_category().message(number) +
+                 shown(path) + " cannot be looked at: " + std::system_category().message(number) +
                      ", so the stubs below it are unknown and nothing was removed",
                  number};
-  };
-  fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied,
-                                         problem);
-  for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
-    const std::string& path = entry->path().native();
+  }
+
+  /// Whether others could have moved what lies in the directory to where this look does not see it.
+  [[nodiscard]] bool may_be_rearranged(const struct stat& directory) const {
+    if (set_.beside.writers_may_remove(set_.owner)) return false;
+    const bool is_open_to_others = (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    const bool is_sticky = (directory.st_mode & S_ISVTX) != 0;
+    return !restart::is_believed(directory.st_uid, set_.owner) || (is_open_to_others && !is_sticky);
+  }
+
+  Result<void> look_at(const std::string& path) {
     struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0) continue;
-    if (S_ISDIR(status.st_mode) && may_hide_stubs(status) &&
+    const bool is_root = path == root_;
+    const int flags = is_root ? 0 : AT_SYMLINK_NOFOLLOW;
+    if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, flags) != 0) {
+      if (errno == ENOENT) return {};
+      return failed(path, errno);
+    }
+    if (S_ISDIR(status.st_mode) && may_be_rearranged(status)) {
+      return Error{Cause::system,
+                   shown(path) +
+                       " can be changed by users who may not remove these containers, and "
+                       "who could hide stubs there: nothing was removed; name a directory "
+                       "that only you can change, or use gc=on",
+                   EPERM};
+    }
+    if (S_ISDIR(status.st_mode) &&
         ::faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno != ENOENT)
       return failed(path, errno);
-    if (!S_ISREG(status.st_mode)) continue;
-    // Our own links are names that do not count.
-    if (entry->path().parent_path().filename() == restart::stub_links_directory) continue;
+    if (!S_ISREG(status.st_mode)) return {};
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
-    if (there.is_stub()) parts.insert(there.stub.part);
+    if (there.is_stub()) parts_.insert(there.stub.part);
+    // What another user has closed is no stub of the set's owner.
     const int number = there.error.system_error;
-    const bool is_hidden =
-        there.kind == restart::FileAt::Kind::closed && (number != EACCES || may_hide_stubs(status));
+    const bool is_hidden = there.kind == restart::FileAt::Kind::closed &&
+                           (number != EACCES || restart::is_believed(status.st_uid, set_.owner));
     if (is_hidden) return failed(path, number);
+    return {};
   }
-  if (problem) return failed(root, problem.value());
-  return parts;
-}
+
+  const StoredSet& set_;
+  std::string base_;
+  std::string root_;
+  std::set<PartId> parts_;
+};
 
 /// True where the stub of that part, or a copy of it, lies at its path, or may lie there.
 bool lies_at_its_path(const StoredPart& part) {
@@ -155,7 +191,7 @@ std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart:
 }
 
 Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
-  std::map<std::string, std::set<PartId>> named;  // by base
+  std::map<std::pair<std::string, uid_t>, std::set<PartId>> named;  // by base and the set's owner
   std::map<std::string, restart::StubLinks> links;
   std::vector<GivenUp> found;
   const Replacements replacements(sets);
@@ -176,11 +212,14 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
     const bool is_certain = is_given_up(set, here);
     const StoredSet* const replacement = replacements.of(set, is_certain);
     if (replacement == nullptr) continue;
-    if (!is_certain && !named.contains(base))
-      named[base] = MCR_TRY(parts_of_stubs_below(MCR_TRY(above()), base));
+    const std::pair key{base, set.owner};
+    if (!is_certain && !named.contains(key)) {
+      const File home = MCR_TRY(above());
+      named[key] = MCR_TRY(StubsBelow(set, home, base).find());
+    }
     const bool in_use =
         !is_certain && std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
-          return named[base].contains(part.part) ||
+          return named[key].contains(part.part) ||
                  here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
         });
     if (!in_use) found.push_back({&set, replacement});

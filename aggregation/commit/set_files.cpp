@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -112,6 +113,8 @@ class FoundSets {
     } else {
       (void)::lstat(path.c_str(), &container.status);
     }
+    // One file under many names is one container.
+    if (opened && !seen_.emplace(parent_of(path), FileIdentity(*opened)).second) return {};
     const uid_t voice = container.beside.voice(container.status.st_uid);
     const auto shares =
         reader ? restart::shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
@@ -166,6 +169,7 @@ class FoundSets {
   std::map<std::pair<SetName, uid_t>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
   std::map<std::string, restart::Beside> beside_;                ///< by directory
+  std::set<std::pair<std::string, FileIdentity>> seen_;          ///< by directory
 };
 
 }  // namespace

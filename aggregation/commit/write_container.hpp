@@ -87,6 +87,7 @@ struct CommitReport {
   double finish_seconds = 0;  ///< rest of the parts' checksums, tables, user block, reading back
   double commit_seconds = 0;  ///< sync and rename
   restart::Access access;     ///< of the container
+  restart::FileIdentity directory;  ///< in which it lies
   restart::File container;  ///< open for reading since before it had its name; closed without /proc
   struct stat status {};    ///< of the container then
 };

@@ -226,8 +226,9 @@ class Leader {
     const auto place = places_.find(group.set);
     if (place == places_.end()) return;
     const SetPlace& set = place->second;
-    collections_.committed(restart::pattern_of(group.set.masked_name),
-                           {set.where, set.first_rank, group.rank_count, set.settings.flag("gc")});
+    collections_.committed(
+        restart::pattern_of(group.set.masked_name),
+        {set.where, set.directory, set.first_rank, group.rank_count, set.settings.flag("gc")});
   }
 
   /// Of what the two workers do, what has taken longest.

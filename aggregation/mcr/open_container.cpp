@@ -46,11 +46,14 @@ bool has_index(const std::string& name, const restart::UserBlock& block) {
 }
 
 /// An HDF5 program copied the user block as it is. HDF5 looks in a child process: the file is
-/// damaged in some way, and nobody knows what HDF5 makes of that.
+/// damaged in some way, and nobody knows what HDF5 makes of that. Not into another user's: HDF5 follows
+/// what it says to any file that this user may read.
 bool was_written_anew(const std::string& name) {
   const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK);
   Bytes head(restart::UserBlock::bytes);
-  if (!file || !file->read_at(0, head)) return false;
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  if (!status || !restart::is_believed(status->st_uid, ::geteuid())) return false;
+  if (!file->read_at(0, head)) return false;
   const auto block = restart::read_user_block(head);
   if (!block || block->directory_bytes > most_directory_bytes) return false;
   Rehearsal look(

@@ -89,6 +89,12 @@ Result<File> open_directory(const StoredSet& set, int home, const std::string& n
   return restart::open_beneath(home, name, O_RDONLY | O_DIRECTORY);
 }
 
+bool is_own_and_empty(const File& directory, uid_t owner) {
+  const auto status = directory.status();
+  const auto names = restart::list_directory(directory.descriptor(), ".");
+  return status && status->st_uid == owner && names && names->empty();
+}
+
 /// The directory that the part's stub goes to. Directories of single ranks (out/3/dump.h5) may have
 /// gone with their stubs.
 Result<File> open_home(const StoredSet& set, const StoredPart& part) {
@@ -99,7 +105,9 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
     const std::string name = part.below.substr(begin, slash - begin);
     const bool is_new = MCR_TRY(make_directory(set, home, name));
     File next = MCR_TRY(open_directory(set, home.descriptor(), name));
-    if (is_new) give_group(next, set.owner, group_in(home, set));
+    // Whoever owns `home` may have put another directory in the new one's place.
+    if (is_new && is_own_and_empty(next, set.owner))
+      give_group(next, set.owner, group_in(home, set));
     home = std::move(next);
     begin = slash + 1;
   }

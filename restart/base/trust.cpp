@@ -92,6 +92,13 @@ bool Beside::believes(uid_t writer, uid_t owner) const {
   return is_shared_by_all();
 }
 
+bool Beside::writers_may_remove(uid_t owner) const {
+  if ((inner_.st_mode & S_ISVTX) != 0 || !is_believed(outer_.st_uid, owner)) return false;
+  const bool by_group = (inner_.st_mode & S_IWGRP) != 0 && inner_.st_gid == outer_.st_gid &&
+                        (outer_.st_mode & S_IWOTH) == 0;
+  return by_group || (inner_.st_mode & S_IWOTH) != 0;
+}
+
 bool Beside::is_shared_by_all() const { return is_shared(outer_) && is_no_more_open(); }
 
 bool Beside::may_be_used() const {

@@ -65,6 +65,9 @@ class Beside {
   [[nodiscard]] bool may_be_used() const;
   /// Whoever may write to `outer` may exchange what lies in either: what they made counts alike.
   [[nodiscard]] bool is_shared_by_all() const;
+  /// Whether whoever may write to `outer`, which is `owner`'s or root's, may also remove what lies in
+  /// `inner`.
+  [[nodiscard]] bool writers_may_remove(uid_t owner) const;
   /// The user to whom a file that `writer` made in `inner` is attributed: `writer`, or 0 in a shared
   /// directory, where all writers count as one.
   [[nodiscard]] uid_t voice(uid_t writer) const { return is_shared_by_all() ? 0 : writer; }

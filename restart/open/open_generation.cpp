@@ -384,7 +384,7 @@ class View {
     const std::string place =
         place_of_native(here_.place.directory, *member.native,
                         named == present_.paths.end() ? path_ : named->second, member.owner);
-    auto source = MCR_TRY(open_native_source(place, *member.native));
+    auto source = MCR_TRY(open_native_source(place, member.owner, *member.native));
     return OpenedPart{std::move(source), std::move(other)};
   }
 

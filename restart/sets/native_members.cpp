@@ -244,11 +244,11 @@ std::string place_of_native(const std::string& containers, const NativeMember& n
   return {};
 }
 
-Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place,
+Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place, uid_t owner,
                                                        const NativeMember& native) {
   File file = MCR_TRY(File::open(AT_FDCWD, place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const struct stat status = MCR_TRY(file.status());
-  if (!S_ISREG(status.st_mode) || status.st_ino != native.inode ||
+  if (!S_ISREG(status.st_mode) || status.st_uid != owner || status.st_ino != native.inode ||
       static_cast<std::uint64_t>(status.st_size) != native.size)
     return Error{Cause::system, place + " is another file now", ESTALE};
   return std::unique_ptr<PartSource>(std::make_unique<NativeSource>(std::move(file), native.size));

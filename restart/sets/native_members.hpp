@@ -68,7 +68,7 @@ bool is_kept_aside(const NativeNote& note, const File& directory, const struct s
 std::string place_of_native(const std::string& containers, const NativeMember& native,
                             const std::string& path, uid_t owner);
 /// Reads it from there; an error where it has gone meanwhile.
-Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place,
+Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place, uid_t owner,
                                                        const NativeMember& native);
 
 }  // namespace mcr::restart

@@ -112,12 +112,31 @@ Result<void> check_private(const File& directory, const std::string& name) {
   return {};
 }
 
+namespace {
+
+/// Where others may write to `parent`, they may have put another directory of this user's in the place of
+/// the new one: only an empty one gets a mode.
+Result<void> undo_umask(int parent, const std::string& name) {
+  struct stat status {};
+  const bool is_there =
+      system_calls().fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there && (status.st_mode & 0777) == 0700) return {};
+  const File made = MCR_TRY(File::open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  status = MCR_TRY(made.status());
+  const auto names = list_directory(made.descriptor(), ".");
+  if (status.st_uid != ::geteuid() || !names || !names->empty()) {
+    errno = ESTALE;
+    return system_error("another directory is now at", name);
+  }
+  if (system_calls().fchmod(made.descriptor(), 0700) == 0) return {};
+  return system_error("cannot set the mode of", name);
+}
+
+}  // namespace
+
 Result<void> make_directory(int parent, const std::string& name) {
   if (system_calls().mkdirat(parent, name.c_str(), 0700) == 0) {
-    // Whatever umask took away. That it was made here means that nobody else could replace it
-    // since.
-    if (system_calls().fchmodat(parent, name.c_str(), 0700, 0) == 0) return {};
-    return system_error("cannot set the mode of", name);
+    return undo_umask(parent, name);
   }
   if (errno == EEXIST) return {};
   return system_error("cannot make directory", name);

@@ -96,7 +96,8 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
  private:
   explicit StagedFile(StagedPart part) : part_(std::move(part)) {}
   // staged_reopen.cpp
-  static Result<bool> withdraw(const restart::Stub& stub, StagedPart& part);
+  static Result<bool> withdraw(const restart::Stub& stub, const std::string& path,
+                               StagedPart& part);
   static Result<void> amend(const restart::Stub& stub, const ResolvedPath& place, StagedPart& part);
   // staged_append.cpp
   void note_flush();

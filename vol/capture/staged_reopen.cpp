@@ -65,9 +65,18 @@ bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
 }  // namespace
 
 // This launch's part, and still published: taken back, no byte is copied.
-Result<bool> StagedFile::withdraw(const restart::Stub& stub, StagedPart& part) {
+Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& path,
+                                  StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   if (stub.launch_directory != directory.path()) return false;
+  // The part is that of the file for which it was begun, whatever the stub says.
+  const auto journal = directory.journal(restart::LaunchDirectory::State::published, stub.part);
+  if (!journal) return false;
+  const std::string& begun = journal->begin.path;
+  const bool is_elsewhere =
+      begun != path &&
+      restart::file_at(AT_FDCWD, begun, restart::Links::not_followed).is_stub_of(stub.part);
+  if (is_elsewhere) return false;
   auto withdrawn = MCR_TRY(directory.withdraw(stub.part));
   if (!withdrawn) return false;
   part.begin = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part)).begin;
@@ -127,16 +136,19 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   const restart::Launcher launcher = process.launcher(*part.settings);
   if (!launcher.launch || !Process::is_owner())
     return Error{Cause::system, "this process belongs to no launch", EPERM};
+  const struct stat status = MCR_TRY(at_path.status());
+  // What others can write into a file of theirs must not lead this user's own parts and sets there.
+  if (status.st_uid != geteuid()) return Error{Cause::system, "its stub is another user's", EPERM};
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
   if (!leads_above(stub, place, part.settings->text("container_dir")))
     return Error{Cause::system, "its stub names a place that is not above it", EXDEV};
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
   ensure_leader(*part.stage, LeaderLook::seldom);
-  const struct stat status = MCR_TRY(at_path.status());
   part.identity = FileIdentity(status);
   part.durable = part.settings->text("close") == "durable";
-  if (!is_handed_on(stub, launcher, place.path, status) || !MCR_TRY(withdraw(stub, part)))
+  if (!is_handed_on(stub, launcher, place.path, status) ||
+      !MCR_TRY(withdraw(stub, place.path, part)))
     MCR_TRY(amend(stub, place, part));
   part.at_path = std::move(at_path);
   auto file = in_table(std::move(part));

@@ -74,7 +74,10 @@ class OldSets : public StagedJob {
   }
 
   [[nodiscard]] CommittedSet committed(std::uint64_t sequence) const {
-    return {restart::container_name(out("a.{rank}.h5"), "mcr", "launch", sequence), 0, ranks, true};
+    struct stat status {};
+    REQUIRE(::stat(out("mcr").c_str(), &status) == 0);
+    return {restart::container_name(out("a.{rank}.h5"), "mcr", "launch", sequence),
+            restart::FileIdentity(status), 0, ranks, true};
   }
 
   [[nodiscard]] std::vector<StoredSet> sets() const {

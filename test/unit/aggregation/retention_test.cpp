@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/retention.hpp"
-#include "aggregation/commit/set_files.hpp"
 
 #include <algorithm>
 
 #include "aggregation/commit/commit.hpp"
+#include "aggregation/commit/set_files.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;
@@ -48,6 +48,21 @@ std::vector<StoredSet> a_set_and_its_successor(StagedJob& job) {
 }
 
 }  // namespace
+
+TEST_CASE("a container under many names is read once") {
+  StagedJob job(2);
+  job.join(0);
+  commit_set(job, 2, {0}, 0);
+  const auto before = sets_of(job);
+  REQUIRE(before.size() == 1);
+  for (const char* name : {"set-x.r0-1.h5", "set-y.r0-1.h5"})
+    std::filesystem::create_hard_link(before.front().containers.front(),
+                                      job.out(std::string("mcr/") + name));
+  const auto after = sets_of(job);
+  REQUIRE(after.size() == 1);
+  CHECK(after.front().containers.size() == 1);
+  CHECK(after.front().container_bytes == before.front().container_bytes);
+}
 
 TEST_CASE("the newest whole set is found, and one with a rank missing is not it") {
   StagedJob job(2);

@@ -30,6 +30,7 @@
 namespace mcr::aggregation {
 
 using restart::File;
+using restart::FileIdentity;
 using restart::Journal;
 using restart::LaunchDirectory;
 using restart::name_of;
@@ -103,13 +104,13 @@ Result<void> copy(const File& from, const File& to) {
   return to.truncate(size);
 }
 
-/// The part's `bytes` under `name` in `directory`, for those whom `access` names; what lay there is
-/// replaced, and `old`, if given, is this user's file whose attributes go on. Durable when it returns:
-/// late errors of the storage must come while the stage still has the part. A leader that dies over it
-/// leaves a file that the next attempt takes away: of a launch on a node one leads at a time.
-Result<void> place(const File& directory, const std::string& name, const PartBegin& begin,
-                   const File& bytes, const restart::Access& access, const File* old,
-                   std::uint64_t modified_ns) {
+/// A file on its way to `name` in `directory`, with the part's `bytes`, for those whom `access` names;
+/// `old`, if given, is this user's file whose attributes go on. A leader that dies over it leaves a file
+/// that the next attempt takes away: of a launch on a node one leads at a time.
+Result<restart::PendingFile> prepare(const File& directory, const std::string& name,
+                                     const PartBegin& begin, const File& bytes,
+                                     const restart::Access& access, const File* old,
+                                     std::uint64_t modified_ns) {
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text()));
   const File& made = pending.file();
@@ -125,7 +126,7 @@ Result<void> place(const File& directory, const std::string& name, const PartBeg
     times[1].tv_nsec = static_cast<long>(modified_ns % 1'000'000'000);
     (void)::futimens(made.descriptor(), times);
   }
-  return pending.finish(restart::Durability::durable);
+  return pending;
 }
 
 /// Where a file goes that cannot go to its path: beside the containers of its set.
@@ -155,7 +156,9 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                                             restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;
   }
-  MCR_TRY(place(directory, name, begin, bytes, access, nullptr, modified_ns));
+  auto pending = MCR_TRY(prepare(directory, name, begin, bytes, access, nullptr, modified_ns));
+  // Late errors of the storage must come while the stage still has the part.
+  MCR_TRY(pending.finish(restart::Durability::durable));
   return names.directory + "/" + name;
 }
 
@@ -198,13 +201,31 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
   return own_file_at(moved_to(found.begin()->second, begin));
 }
 
-/// The part's bytes in place of its stub, to which we need no link then.
-Result<void> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
+/// The part's bytes in place of its stub, to which we need no link then. A rank that has the stub open,
+/// because it writes the file anew, finds the plain file by the mark. False where something else came to
+/// the path meanwhile, or into the stub.
+Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
                       std::uint64_t modified_ns) {
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
-  MCR_TRY(place(own.home, name_of(own.path), begin, bytes, closed, &own.file, modified_ns));
-  if (!own.our_link.empty()) (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
-  return {};
+  auto pending =
+      MCR_TRY(prepare(own.home, name_of(own.path), begin, bytes, closed, &own.file, modified_ns));
+  const auto stub = File::open(AT_FDCWD, restart::link_path(own.file.descriptor()), O_RDWR);
+  // Of a writer that died before it filled in the stub.
+  const bool was_empty = MCR_TRY(own.file.size()) == 0;
+  const FileIdentity native(MCR_TRY(pending.file().status()));
+  if (stub) MCR_TRY(restart::mark_put_back(*stub, native));
+  const std::uint64_t size = MCR_TRY(own.file.size());
+  const auto is_unchanged = [&] {
+    const auto now = own.file.size();
+    if (!now || *now != size) return false;
+    const auto there = restart::read_stub_file(own.file);
+    return was_empty || (there && there->part == begin.part);
+  };
+  const auto placed = pending.finish_over(own.file, is_unchanged);
+  if (stub && !(placed && *placed)) (void)restart::unmark_put_back(*stub).has_value();
+  if (placed && *placed && !own.our_link.empty())
+    (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
+  return placed;
 }
 
 /// Out of the stage. Under our shared lock nobody can take the part back, so what is removed is
@@ -258,7 +279,8 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   }
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
   if (!own) return false;
-  MCR_TRY(place_in(*own, journal.begin, *bytes, journal.publish ? journal.publish->publish_ns : 0));
+  const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
+  if (!MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns))) return false;
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
   return true;
@@ -295,8 +317,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   auto bytes = MCR_TRY(directory.open_bytes(part));
   const auto own = MCR_TRY(search_own_file(journal.begin, stubs));
   std::string said;
-  if (own) {
-    MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns));
+  if (own && MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns))) {
     said = own->path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {

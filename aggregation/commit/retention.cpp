@@ -39,6 +39,15 @@ class StubsBelow {
       : set_(set), base_(std::move(base)), root_(restart::link_path(home.descriptor())) {}
 
   Result<std::set<PartId>> find() {
+    MCR_TRY(look_below());
+    // A file that was moved meanwhile may have been in neither place when that was looked at.
+    is_second_look_ = true;
+    MCR_TRY(look_below());
+    return std::move(parts_);
+  }
+
+ private:
+  Result<void> look_below() {
     std::error_code problem;
     MCR_TRY(look_at(root_));
     fs::recursive_directory_iterator entry(root_, problem);
@@ -49,10 +58,9 @@ class StubsBelow {
       if (!is_link_of_ours) MCR_TRY(look_at(entry->path().native()));
     }
     if (problem) return failed(root_, problem.value());
-    return std::move(parts_);
+    return {};
   }
 
- private:
   [[nodiscard]] std::string shown(const std::string& path) const {
     return base_ + path.substr(std::min(root_.size(), path.size()));
   }
@@ -90,6 +98,7 @@ class StubsBelow {
     if (S_ISDIR(status.st_mode) &&
         ::faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0 && errno != ENOENT)
       return failed(path, errno);
+    if (S_ISDIR(status.st_mode)) return compare(path, status);
     if (!S_ISREG(status.st_mode)) return {};
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
     if (there.is_stub()) parts_.insert(there.stub.part);
@@ -101,10 +110,28 @@ class StubsBelow {
     return {};
   }
 
+  Result<void> compare(const std::string& path, const struct stat& directory) {
+    const FileIdentity identity(directory);
+    const std::uint64_t modified_ns = restart::modified_ns(directory);
+    if (!is_second_look_) {
+      modified_[identity] = modified_ns;
+      return {};
+    }
+    const auto before = modified_.find(identity);
+    if (before != modified_.end() && before->second == modified_ns) return {};
+    return Error{Cause::system,
+                 shown(path) +
+                     " has changed while it was looked at: nothing was removed; run the "
+                     "command again when no files are being moved there",
+                 EAGAIN};
+  }
+
   const StoredSet& set_;
   std::string base_;
   std::string root_;
   std::set<PartId> parts_;
+  bool is_second_look_ = false;
+  std::map<FileIdentity, std::uint64_t> modified_;  ///< directories, when the first look was there
 };
 
 /// True where the stub of that part, or a copy of it, lies at its path, or may lie there.

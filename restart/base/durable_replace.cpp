@@ -47,13 +47,45 @@ Result<PendingFile> PendingFile::create(int directory, const std::string& name, 
   return open(MCR_TRY(PartId::random()).text().substr(0, 16));
 }
 
-Result<void> PendingFile::finish(Durability durability, Existing existing) {
-  // Who writes by name, as HDF5 does, makes another file where somebody has removed this one: that
-  // one would get the final name, and was never synced.
-  if (!is_still_named(file_, directory_, temporary_)) {
-    errno = ENOENT;
-    return system_error("another process removed the temporary file of", name_);
+// Who writes by name, as HDF5 does, makes another file where somebody has removed this one: that one would
+// get the final name, and was never synced.
+Result<void> PendingFile::check_temporary() const {
+  if (is_still_named(file_, directory_, temporary_)) return {};
+  errno = ENOENT;
+  return system_error("another process removed the temporary file of", name_);
+}
+
+Result<bool> PendingFile::finish_over(const File& old, const std::function<bool()>& may_go) {
+  MCR_TRY(check_temporary());
+  MCR_TRY(file_.sync());
+  const auto exchange = [&] {
+    return system_calls().rename_exchange(directory_, temporary_.c_str(), directory_,
+                                          name_.c_str()) == 0;
+  };
+  if (!is_still_named(old, directory_, name_) || !may_go()) return false;
+  if (!exchange()) {
+    if (errno == ENOENT) return false;
+    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+      return system_error("cannot put in place", name_);
+    if (system_calls().renameat(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0)
+      return system_error("cannot put in place", name_);
+    temporary_.clear();
+    MCR_TRY(sync_parent());
+    return true;
   }
+  if (!is_still_named(old, directory_, temporary_) || !may_go()) {
+    // Something else came to the name, or into the file, in between.
+    if (!exchange()) return system_error("cannot bring back", name_);
+    return false;
+  }
+  (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
+  temporary_.clear();
+  MCR_TRY(sync_parent());
+  return true;
+}
+
+Result<void> PendingFile::finish(Durability durability, Existing existing) {
+  MCR_TRY(check_temporary());
   if (durability == Durability::durable) MCR_TRY(file_.sync());
   if (existing == Existing::replaced) {
     if (system_calls().renameat(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0) {

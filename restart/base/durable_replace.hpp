@@ -3,6 +3,7 @@
 // storage is asked for is a rename's atomicity and fsync's durability, no more.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "restart/base/file.hpp"
@@ -45,7 +46,14 @@ class PendingFile {
   /// in 3 says that the new file is there but may not be durable.
   Result<void> finish(Durability durability, Existing existing = Existing::replaced);
 
+  /// As finish(), durably, but only in the place of that very file, if `may_go` says so of it once nobody
+  /// can open it by its name any more. False, and nothing has changed: another file lies at the name, or
+  /// none. Where the file system cannot exchange two names, what comes to the name in the last moment is
+  /// replaced all the same. A crash may leave the old file under the temporary name.
+  Result<bool> finish_over(const File& old, const std::function<bool()>& may_go);
+
  private:
+  [[nodiscard]] Result<void> check_temporary() const;
   PendingFile(int directory, std::string name, std::string temporary, File file);
   [[nodiscard]] Result<void> sync_parent() const;
 

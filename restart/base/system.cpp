@@ -46,6 +46,11 @@ int rename_without_replacing(int from_directory, const char* from, int to_direct
       ::syscall(SYS_renameat2, from_directory, from, to_directory, to, RENAME_NOREPLACE));
 }
 
+int rename_each_other(int from_directory, const char* from, int to_directory, const char* to) {
+  return static_cast<int>(
+      ::syscall(SYS_renameat2, from_directory, from, to_directory, to, RENAME_EXCHANGE));
+}
+
 // fstat and its like are macros or aliases in some C libraries.
 int status_of(int descriptor, struct stat* status) { return ::fstat(descriptor, status); }
 int status_at(int directory, const char* name, struct stat* status, int flags) {
@@ -93,6 +98,7 @@ constexpr SystemCalls real_calls = {
     .lock_place = lock_one_byte,
     .renameat = ::renameat,
     .rename_new = rename_without_replacing,
+    .rename_exchange = rename_each_other,
     .linkat = ::linkat,
     .symlinkat = ::symlinkat,
     .readlinkat = ::readlinkat,

@@ -47,6 +47,8 @@ struct SystemCalls {
   int (*renameat)(int from_directory, const char* from, int to_directory, const char* to);
   /// renameat2 with RENAME_NOREPLACE.
   int (*rename_new)(int from_directory, const char* from, int to_directory, const char* to);
+  /// renameat2 with RENAME_EXCHANGE.
+  int (*rename_exchange)(int from_directory, const char* from, int to_directory, const char* to);
   int (*linkat)(int from_directory, const char* from, int to_directory, const char* to, int flags);
   int (*symlinkat)(const char* target, int directory, const char* name);
   ssize_t (*readlinkat)(int directory, const char* name, char* out, std::size_t bytes);

@@ -16,7 +16,7 @@ namespace mcr::restart {
 namespace {
 
 /// Whether the rank wrote into it, and not only others; where that cannot be read, its name decides.
-bool has_part_of(const std::string& directory, const std::string& name, std::uint32_t rank) {
+bool has_part_of(const std::string& directory, const std::string& name, const PartBegin& begin) {
   const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!home) return true;
   struct stat status {};
@@ -26,9 +26,14 @@ bool has_part_of(const std::string& directory, const std::string& name, std::uin
   }
   const auto container = ContainerReader::open(home->descriptor(), name);
   if (!container) return true;
+  // One that came with a renamed directory is of other names: each rank would see it at another time.
+  const auto& names = begin.masked_names;
+  if (std::find(names.begin(), names.end(), (*container)->set().masked_name) == names.end())
+    return false;
   const auto parts = (*container)->parts();
-  return !parts || std::any_of((*parts)->begin(), (*parts)->end(),
-                               [&](const PartRecord& record) { return record.entry.rank == rank; });
+  return !parts || std::any_of((*parts)->begin(), (*parts)->end(), [&](const PartRecord& record) {
+    return record.entry.rank == begin.rank;
+  });
 }
 
 }  // namespace
@@ -65,7 +70,7 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
     const auto parsed = parse_container_name(name);
     // Also a late rank's first writing finds containers there, of the others.
     if (parsed && parsed->sequence >= next && parsed->first_rank <= begin.rank &&
-        begin.rank <= parsed->last_rank && has_part_of(first.directory, name, begin.rank))
+        begin.rank <= parsed->last_rank && has_part_of(first.directory, name, begin))
       next = parsed->sequence + 1;
   }
   if (begin.rank_count > 1) return next;

@@ -12,8 +12,10 @@
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/ranks_to_probe.hpp"
+#include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/stage.hpp"
 
@@ -155,6 +157,20 @@ std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& 
   return std::nullopt;
 }
 
+namespace {
+
+/// The part is in a container to which its own stub leads, under other names than the opened file's: the
+/// rank's directory may be a link now.
+bool is_in_own_container(const Stub& stub, const std::string& path) {
+  const auto places = container_places(stub, path, "none");
+  return std::any_of(places.begin(), places.end(), [&](const ContainerPlace& place) {
+    const auto found = stored_generations(place, components_of(stub, place.masked_name), true);
+    return !found.empty() && found.front().parts.contains(stub.part);
+  });
+}
+
+}  // namespace
+
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
                            std::size_t components) {
   using State = LaunchDirectory::State;
@@ -179,7 +195,8 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     }
     const bool staged = stage->second && (stage->second->is_in(State::published, stub.part) ||
                                           stage->second->is_in(State::committed, stub.part));
-    there.available = staged || (is_native && there.available);
+    there.available = staged || (is_native && there.available) ||
+                      (!is_native && is_in_own_container(stub, present.paths[rank]));
     if (!there.available && !is_native) {  // what a dead writer left torn comes from nowhere
       look.lost = true;
       look.lost_in.emplace(stub.node, stub.launch_directory);

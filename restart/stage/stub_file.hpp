@@ -2,6 +2,7 @@
 // Stubs as files: looking for one, and what one says of a part.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "restart/base/file.hpp"
@@ -15,6 +16,15 @@ bool is_stub_file(const File& file);
 
 /// Cause::damaged where it is no stub or was altered, Cause::unsupported for a newer version.
 Result<Stub> read_stub_file(const File& file);
+
+/// Writes at the end of a stub which plain file takes its place: whoever has the stub open, to replace it
+/// or to write into it, finds that file by this. The caller takes it back where nothing came of it.
+Result<void> mark_put_back(const File& stub, FileIdentity native);
+Result<void> unmark_put_back(const File& stub);
+/// What such a mark says; nothing where there is none.
+std::optional<FileIdentity> put_back_as(const File& stub);
+/// The plain file that has taken the stub's place, for reading and writing, if it lies at that name.
+std::optional<File> open_put_back(const File& stub, int directory, const std::string& name);
 
 /// Opens the directory in which the part was begun. ESTALE: another one lies at its path now.
 Result<File> open_begun_in(const PartBegin& begin, int flags);

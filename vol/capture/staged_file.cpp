@@ -48,12 +48,14 @@ Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
   return FileIdentity(status);
 }
 
-std::optional<restart::File> home_of(const StagedPart& part) {
-  const restart::PartBegin& begin = part.begin;
-  auto home = restart::open_begun_in(begin, O_PATH);
-  if (!home ||
-      !restart::is_still_named(part.at_path, home->descriptor(), restart::name_of(begin.path)))
-    return std::nullopt;
+std::optional<restart::File> home_of(StagedPart& part) {
+  auto home = restart::open_begun_in(part.begin, O_PATH);
+  if (!home) return std::nullopt;
+  const std::string name = restart::name_of(part.begin.path);
+  if (restart::is_still_named(part.at_path, home->descriptor(), name)) return *std::move(home);
+  auto native = restart::open_put_back(part.at_path, home->descriptor(), name);
+  if (!native) return std::nullopt;
+  part.at_path = *std::move(native);
   return *std::move(home);
 }
 

@@ -43,7 +43,7 @@ struct StagedPart {
 
 /// The directory in which the part was begun, where what the part replaces lies there still. Nothing
 /// where the program has moved or removed that, or its directory.
-std::optional<restart::File> home_of(const StagedPart& part);
+std::optional<restart::File> home_of(StagedPart& part);
 
 /// While it lives, a file that ends was never created: HDF5 opens the driver's file within
 /// H5Fcreate and closes it again where something fails.

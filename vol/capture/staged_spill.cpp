@@ -108,6 +108,7 @@ Result<void> StagedFile::take_path() {
   if (native_temporary_.empty()) return {};
   const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
   const FileIdentity old(MCR_TRY(part_.at_path.status()));
+  (void)home_of(part_);  // the leader may have put back what this file replaces
   const restart::PresentName now = restart::present_name(part_.at_path);
   const auto beside = directory_of_temporary(identity);
   // Removed while it was open, perhaps with its directory: natively, what is written is lost too.

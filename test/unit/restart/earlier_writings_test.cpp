@@ -33,7 +33,7 @@ struct Place : TestStage {
   }
   /// Ranks 0 and 1 have written into it, whatever its name says.
   void store(const std::string& name) const {
-    const MadeContainer made(scratch / ("out/mcr/" + name));
+    const MadeContainer made(scratch / ("out/mcr/" + name), 1, scratch / "out/tmp.{rank}.h5");
   }
   [[nodiscard]] std::uint64_t next(EarlierWritings& earlier, std::uint32_t rank) const {
     return earlier.next_sequence(directory, begin(rank), "mcr");
@@ -71,6 +71,13 @@ TEST_CASE("a late rank's first writing belongs to the set that the others' conta
   place.store("set-tmp.{rank}.h5.launch-0.r0-3.h5");
   CHECK(place.next(2) == 0);
   CHECK(place.next(1) == 1);
+}
+
+TEST_CASE("a container that came with a renamed directory is of other names, and does not count") {
+  const Place place;
+  const MadeContainer moved(place.scratch / "out/mcr/set-tmp.{rank}.h5.launch-5.r0-3.h5", 1,
+                            place.scratch / "before/tmp.{rank}.h5");
+  CHECK(place.next(1) == 0);
 }
 
 TEST_CASE("of a container that cannot be read the name is believed") {

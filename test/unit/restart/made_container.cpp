@@ -31,7 +31,8 @@ ByteSpan piece(const Bytes& bytes, std::uint64_t begin, std::uint64_t count) {
 
 }  // namespace
 
-MadeContainer::MadeContainer(std::string file, unsigned scale) : path(std::move(file)) {
+MadeContainer::MadeContainer(std::string file, unsigned scale, std::string masked_name)
+    : path(std::move(file)) {
   const std::uint64_t a_bytes = a_count * scale * 8, b_bytes = b_count * scale * 8;
   const std::uint32_t frame_bytes = 8000 * scale;
   Bytes a, b, skeletons;
@@ -91,6 +92,7 @@ MadeContainer::MadeContainer(std::string file, unsigned scale) : path(std::move(
                 {tail_bytes, MapEntry::skeleton, 0, 0, head_bytes}};
     index.parts.push_back(part);
   }
+  index.set.masked_name = std::move(masked_name);
   const IndexBytes written = write_index(index);
   const Bytes head = write_user_block(user_block_of(written, bytes.size()));
   Writer(bytes).bytes(written.bytes);

@@ -19,7 +19,7 @@ struct MadeContainer {
   std::vector<FramePlace> frames;  ///< of "a", then that of "b", then that of the skeletons
 
   /// `scale`: so many times as many numbers, in frames as much larger.
-  explicit MadeContainer(std::string file, unsigned scale = 1);
+  explicit MadeContainer(std::string file, unsigned scale = 1, std::string masked_name = {});
   [[nodiscard]] std::shared_ptr<ContainerReader> open() const;
   void flip(std::uint64_t place) const;
 };

@@ -22,9 +22,6 @@
 
 namespace mcr::vol {
 
-namespace {
-
-// Our own link to a stub (gc=on), or to a native file that is kept aside, is no name of the program's.
 bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   if (status.st_nlink != 2 || !S_ISREG(status.st_mode)) return status.st_nlink == 1;
@@ -36,6 +33,8 @@ bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   }
   return there.is_stub() && restart::our_link_to(there.stub, place.path, status);
 }
+
+namespace {
 
 // A mount of its own, as containers have single files: nothing can be renamed over it.
 bool is_mount_point(const ResolvedPath& place) {

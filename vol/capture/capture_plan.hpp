@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "vol/capture/resolved_path.hpp"
 #include "vol/process/process.hpp"
@@ -21,6 +22,10 @@ class CapturePlan {
   /// How many bytes the stage may still take; a part that grows beyond becomes native.
   std::uint64_t room = UINT64_MAX;
 };
+
+/// Whether the file that lies there has no other name of the program's. Our own link to a stub (gc=on), or
+/// to a native file that is kept aside, is none.
+bool has_one_name(const ResolvedPath& place, std::string_view container_dir);
 
 /// `exclusive`: the program wants no file to be there. Cause::usage: a setting is wrong.
 Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool exclusive,

@@ -19,6 +19,7 @@
 #include "restart/sets/native_members.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/stub_file.hpp"
+#include "vol/capture/capture_plan.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/capture/spill.hpp"
@@ -111,7 +112,10 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   if (!settings) return std::optional<NativeReplacement>();
   const restart::Launcher launcher = process.launcher(**settings);
   if (!launcher.launch || launcher.rank_count <= 1) return std::optional<NativeReplacement>();
-  auto member = member_at(*place, (*settings)->text("container_dir"));
+  const std::string_view container_dir = (*settings)->text("container_dir");
+  // All names of a file show what is written into it.
+  if (!has_one_name(*place, container_dir)) return std::optional<NativeReplacement>();
+  auto member = member_at(*place, container_dir);
   if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
   restart::Stub& stub = member->stub;
   stub.part = MCR_TRY(restart::PartId::random());

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "aggregation/merge/sets.hpp"
+#include "restart/format/launch_summary.hpp"
 #include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
@@ -48,10 +49,7 @@ class Summary {
   const restart::LaunchDirectory& directory_;
   std::mutex mutex_;
   std::deque<SetName> recent_;  ///< so that groups and late parts do not count their set again
-  std::uint64_t sets_ = 0, parts_ = 0, raw_bytes_ = 0, stored_bytes_ = 0, containers_ = 0;
-  std::uint64_t put_back_ = 0, failures_ = 0, removed_ = 0, astray_ = 0;
-  std::size_t pending_ = 0, largest_set_ = 0;
-  std::string last_failure_, astray_in_;
+  restart::LaunchSummary now_;
   bool changed_ = true;
   std::uint64_t written_ns_ = 0;
 };

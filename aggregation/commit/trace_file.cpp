@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/leader_files.hpp"
@@ -111,11 +112,7 @@ Result<void> write_trace(int directory, const std::string& name, const CommitRep
     const std::string text = trace_text(report);
     MCR_TRY(file.write_at(0, as_bytes(text)));
   }
-  if (restart::system_calls().renameat(directory, unfinished.c_str(), directory, name.c_str()) !=
-      0) {
-    return restart::system_error("cannot rename", unfinished);
-  }
-  return {};
+  return restart::put_in_place(directory, unfinished, directory, name);
 }
 
 std::string trace_name(std::uint64_t container_number) {

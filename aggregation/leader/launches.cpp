@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <thread>
 
 #include "aggregation/leader/lifetime.hpp"
@@ -22,20 +23,11 @@ constexpr auto look_every = std::chrono::milliseconds(50);
 /// A launch whose leaders end so often with its parts still there is given up.
 constexpr unsigned leaders_tried = 3;
 
-std::map<std::string, std::string> read_summary(const LaunchDirectory& directory) {
-  std::map<std::string, std::string> values;
+std::optional<restart::LaunchSummary> read_summary(const LaunchDirectory& directory) {
   const auto content = restart::read_file(directory.descriptor(),
                                           restart::leader_files::summary_name, summary_bytes);
-  if (!content) return values;
-  std::string_view text = as_text(*content);
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::size_t equals = line.find('=');
-    if (equals != std::string_view::npos)
-      values.emplace(line.substr(0, equals), line.substr(equals + 1));
-  }
-  return values;
+  if (!content) return std::nullopt;
+  return restart::read_summary(as_text(*content));
 }
 
 /// Of life: a leader rewrites the notice at least once a second, and the summary while parts wait.
@@ -70,20 +62,15 @@ std::string LaunchStatus::what_stands_still() const {
   constexpr std::uint64_t patience_s = 10;
   if (!has_leader) return {};
   const auto text = [](std::uint64_t seconds) { return std::to_string(seconds) + " s"; };
-  const auto value = [this](const char* key) {
-    const auto found = summary.find(key);
-    return found == summary.end() ? std::string() : found->second;
-  };
-  const std::string doing = value("doing");
+  const restart::LaunchSummary seen = summary.value_or(restart::LaunchSummary{});
   if (silent_s >= patience_s) {
     return "its leader has not moved for " + text(silent_s) +
            ": stopped, or waiting for storage or for a processor" +
-           (doing.empty() ? "" : "; when last seen it was " + doing);
+           (seen.doing.empty() ? "" : "; when last seen it was " + seen.doing);
   }
   if (published == 0 && open == 0) return {};
-  const std::uint64_t since = std::strtoull(value("doing_seconds").c_str(), nullptr, 10);
-  if (!doing.empty() && since >= patience_s)
-    return "its leader has been " + doing + " for " + text(since);
+  if (!seen.doing.empty() && seen.doing_seconds >= patience_s)
+    return "its leader has been " + seen.doing + " for " + text(seen.doing_seconds);
   return {};
 }
 

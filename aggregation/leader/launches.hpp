@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "restart/format/launch_summary.hpp"
 #include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
@@ -20,9 +21,9 @@ struct LaunchStatus {
   std::size_t open = 0;
   std::size_t published = 0;
   std::size_t kept = 0;
-  std::uint64_t bytes = 0;                     ///< memory that parts and pool take
-  std::map<std::string, std::string> summary;  ///< key -> value, as the leader left it
-  std::uint64_t silent_s = 0;                  ///< since the leader's last sign of life
+  std::uint64_t bytes = 0;                        ///< memory that parts and pool take
+  std::optional<restart::LaunchSummary> summary;  ///< as the leader left it
+  std::uint64_t silent_s = 0;                     ///< since the leader's last sign of life
 
   /// Says that the leader has made no progress for ten seconds, and what it is doing. Empty where
   /// the leader goes on, or where there is none.

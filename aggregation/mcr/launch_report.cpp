@@ -17,13 +17,8 @@
 namespace mcr::aggregation {
 namespace {
 
-std::string value(const LaunchStatus& launch, const char* key) {
-  const auto found = launch.summary.find(key);
-  return found == launch.summary.end() ? std::string() : found->second;
-}
-
-std::uint64_t number(const LaunchStatus& launch, const char* key) {
-  return std::strtoull(value(launch, key).c_str(), nullptr, 10);
+restart::LaunchSummary summary_of(const LaunchStatus& launch) {
+  return launch.summary.value_or(restart::LaunchSummary{});
 }
 
 std::string name_of(const LaunchStatus& launch) { return restart::name_of(launch.path); }
@@ -93,7 +88,7 @@ class FailureNotes {
 }  // namespace
 
 std::string failure_text(const std::string& stage, const LaunchStatus& launch) {
-  const std::string failure = value(launch, "last_failure");
+  const std::string failure = summary_of(launch).last_failure;
   const int number = error_number_in(failure);
   const std::vector<WaitingPart> parts = published_parts(stage, launch);
   if (number == 0 || parts.empty()) return failure;
@@ -104,11 +99,12 @@ std::string failure_text(const std::string& stage, const LaunchStatus& launch) {
 
 nlohmann::json to_json(const LaunchStatus& launch) {
   nlohmann::json summary = nlohmann::json::object();
-  for (const auto& [key, value] : launch.summary) {
-    if (key == "last_failure" || key == "doing") {
-      summary[key] = value;
-    } else {
-      summary[key] = std::strtoull(value.c_str(), nullptr, 10);
+  if (launch.summary) {
+    for (const auto& [key, field] : restart::summary_numbers)
+      summary[std::string(key)] = (*launch.summary).*field;
+    for (const auto& [key, field] : restart::summary_texts) {
+      const std::string& text = (*launch.summary).*field;
+      if (!text.empty()) summary[std::string(key)] = text;
     }
   }
   return {{"launch", launch.path},
@@ -136,8 +132,8 @@ void print_launches(const std::string& stage, const std::vector<LaunchStatus>& l
     table.add({name_of(launch), leader_text(launch), std::to_string(launch.processes),
                std::to_string(launch.open), std::to_string(launch.published),
                std::to_string(launch.kept), size_text(launch.bytes),
-               std::to_string(number(launch, "sets")), size_text(number(launch, "raw_bytes")),
-               size_text(number(launch, "stored_bytes"))});
+               std::to_string(summary_of(launch).sets), size_text(summary_of(launch).raw_bytes),
+               size_text(summary_of(launch).stored_bytes)});
   }
   table.print();
   for (const LaunchStatus& launch : launches) {

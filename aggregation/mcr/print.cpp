@@ -106,18 +106,6 @@ void print_json(const nlohmann::json& value) {
   std::printf("%s\n", text.c_str());
 }
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array units{"B", "kB", "MB", "GB", "TB", "PB"};
-  double number = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (number >= 999.5 && unit + 1 < units.size()) {
-    number /= 1000;
-    ++unit;
-  }
-  const char* pattern = unit == 0 || number >= 99.95 ? "%.0f " : "%.1f ";
-  return format(pattern, number) + units[unit];
-}
-
 std::string ratio_text(std::uint64_t raw_bytes, std::uint64_t stored_bytes) {
   if (stored_bytes == 0) return "-";
   const double ratio = static_cast<double>(raw_bytes) / static_cast<double>(stored_bytes);

@@ -12,6 +12,7 @@
 
 #include "aggregation/mcr/commands.hpp"
 #include "codecs/base/result.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/container/unpack.hpp"
 
 namespace mcr::aggregation {
@@ -32,7 +33,7 @@ void print_name(const std::string& name);
 /// "\udcff", as Python's os.fsdecode gives it: os.fsencode makes the name of it again.
 void print_json(const nlohmann::json& value);
 
-std::string size_text(std::uint64_t bytes);  ///< "1.4 GB", powers of 1000
+using restart::size_text;
 std::string ratio_text(std::uint64_t raw_bytes, std::uint64_t stored_bytes);  ///< "6.93"
 
 /// Rows with columns as wide as they need to be; those named in `right` are set to the right.

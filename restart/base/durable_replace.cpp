@@ -67,8 +67,7 @@ Result<bool> PendingFile::finish_over(const File& old, const std::function<bool(
     if (errno == ENOENT) return false;
     if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
       return system_error("cannot put in place", name_);
-    if (system_calls().renameat(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0)
-      return system_error("cannot put in place", name_);
+    MCR_TRY(put_in_place(directory_, temporary_, directory_, name_));
     temporary_.clear();
     MCR_TRY(sync_parent());
     return true;
@@ -88,9 +87,7 @@ Result<void> PendingFile::finish(Durability durability, Existing existing) {
   MCR_TRY(check_temporary());
   if (durability == Durability::durable) MCR_TRY(file_.sync());
   if (existing == Existing::replaced) {
-    if (system_calls().renameat(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0) {
-      return system_error("cannot put in place", name_);
-    }
+    MCR_TRY(put_in_place(directory_, temporary_, directory_, name_));
   } else if (system_calls().linkat(directory_, temporary_.c_str(), directory_, name_.c_str(), 0) ==
              0) {
     (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
@@ -120,6 +117,12 @@ Result<void> PendingFile::sync_parent() const {
   const File parent = MCR_TRY(
       File::open(directory_, slash == 0 ? "/" : name_.substr(0, slash), O_RDONLY | O_DIRECTORY));
   return sync_directory(parent.descriptor());
+}
+
+Result<void> put_in_place(int from, const std::string& temporary, int directory,
+                          const std::string& name) {
+  if (system_calls().renameat(from, temporary.c_str(), directory, name.c_str()) == 0) return {};
+  return system_error("cannot put in place", name);
 }
 
 Result<void> replace_file(int directory, const std::string& name, ByteSpan content, mode_t mode,

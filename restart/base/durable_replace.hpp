@@ -63,6 +63,11 @@ class PendingFile {
   File file_;
 };
 
+/// The rename that makes a file final which waits under a name of its own, or in another directory; others
+/// see all of it or nothing, and power loss may take it. For files that come to the program's own names.
+Result<void> put_in_place(int from, const std::string& temporary, int directory,
+                          const std::string& name);
+
 /// All of that for bytes in memory.
 Result<void> replace_file(int directory, const std::string& name, ByteSpan content, mode_t mode,
                           Durability durability, Existing existing = Existing::replaced);

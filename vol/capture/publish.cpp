@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "restart/base/attributes.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -98,10 +99,7 @@ Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan c
     auto written = file.write_at(0, content);
     if (written) written = restart::copy_attributes(part.at_path, file);
     if (written) keep_old();
-    if (written && restart::system_calls().renameat(room, temporary.c_str(), home.descriptor(),
-                                                    last.c_str()) != 0) {
-      written = restart::system_error("cannot rename", temporary);
-    }
+    if (written) written = restart::put_in_place(room, temporary, home.descriptor(), last);
     if (written) {
       part.at_path = std::move(file);
     } else {

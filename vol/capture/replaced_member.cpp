@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "restart/base/attributes.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -136,10 +137,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
     // Last, because keeping it aside may close it.
     if (member->is_native)
       keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
-    if (restart::system_calls().renameat(home, temporary.c_str(), home, place->name.c_str()) != 0) {
-      return restart::system_error("cannot rename", temporary);
-    }
-    return {};
+    return restart::put_in_place(home, temporary, home, place->name);
   }();
   if (done) {
     return std::optional<NativeReplacement>(

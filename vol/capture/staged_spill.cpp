@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "restart/base/closed_directories.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -126,10 +127,8 @@ Result<void> StagedFile::take_path() {
     is_noted_ = note_native(part_, identity.inode);
     keep_replaced_member(home, path, part_.settings->text("container_dir"));
   }
-  if (restart::system_calls().renameat(from, native_temporary_.c_str(), home.descriptor(),
-                                       restart::name_of(path).c_str()) != 0) {
-    return restart::system_error("cannot rename", native_temporary_);
-  }
+  MCR_TRY(
+      restart::put_in_place(from, native_temporary_, home.descriptor(), restart::name_of(path)));
   native_temporary_.clear();
   // Who opens the path from now on finds the new file there.
   move_in_table(identity);

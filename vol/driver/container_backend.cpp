@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -42,10 +43,7 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
       MCR_TRY(temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
   auto copied = copy_source(source, file);
   if (copied) keep_attributes(stub, file);
-  if (copied && restart::system_calls().renameat(home.descriptor(), name.c_str(), home.descriptor(),
-                                                 last.c_str()) != 0) {
-    copied = restart::system_error("cannot rename", name);
-  }
+  if (copied) copied = restart::put_in_place(home.descriptor(), name, home.descriptor(), last);
   if (!copied) {
     restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
     return copied.error();

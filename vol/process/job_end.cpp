@@ -12,6 +12,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
+#include "restart/format/launch_summary.hpp"
 #include "restart/stage/leader_files.hpp"
 #include "vol/process/info_string.hpp"
 #include "vol/process/leader_start.hpp"
@@ -51,45 +52,16 @@ bool is_lowest_rank(const JobStage& stage) {
   });
 }
 
-// key=value lines, left by the leader after each commit.
-std::string_view value_of(std::string_view summary, std::string_view key) {
-  while (!summary.empty()) {
-    const std::string_view line = summary.substr(0, summary.find('\n'));
-    summary.remove_prefix(std::min(summary.size(), line.size() + 1));
-    if (!line.starts_with(key) || line.size() == key.size() || line[key.size()] != '=') continue;
-    return line.substr(key.size() + 1);
-  }
-  return {};
-}
-
-std::uint64_t total(std::string_view summary, std::string_view key) {
-  const std::string_view text = value_of(summary, key);
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 std::string decimal(double value, const char* unit) {
   std::array<char, 64> buffer;
   std::snprintf(buffer.data(), buffer.size(), "%.*f%s", value < 10 ? 1 : 0, value, unit);
   return buffer.data();
 }
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> units = {" B", " kB", " MB", " GB", " TB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  return unit == 0 ? std::to_string(bytes) + units[0] : decimal(value, units[unit]);
-}
-
-std::string summary_of(const JobStage& stage) {
+restart::LaunchSummary summary_of(const JobStage& stage) {
   const auto content = restart::read_file(stage.directory.descriptor(),
                                           restart::leader_files::summary_name, 1 << 16);
-  return content ? std::string(as_text(*content)) : std::string();
+  return content ? restart::read_summary(as_text(*content)) : restart::LaunchSummary{};
 }
 
 /// Of all ranks of the node, as `mcr status` shows it.
@@ -98,11 +70,9 @@ std::size_t uncommitted_on_node(const JobStage& stage) {
 }
 
 void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
-  const std::string summary = summary_of(stage);
-  const std::uint64_t sets = total(summary, "sets");
-  const std::uint64_t parts = total(summary, "parts");
-  const std::uint64_t raw = total(summary, "raw_bytes");
-  const std::uint64_t stored = total(summary, "stored_bytes");
+  const restart::LaunchSummary summary = summary_of(stage);
+  const std::uint64_t sets = summary.sets;
+  const std::uint64_t parts = summary.parts;
   if (sets == 0) return;
   std::array<char, 32> waited;
   std::snprintf(waited.data(), waited.size(), "%.2f", static_cast<double>(waited_ns) / 1e9);
@@ -111,12 +81,17 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
   const std::uint64_t shown = is_even ? parts / sets : parts;
   std::string line = restart::counted(sets, "set") + (is_even ? " of " : ", ") +
                      restart::counted(shown, "part") + (is_even ? ", " : " in all, ") +
-                     size_text(raw) + " → " + size_text(stored);
-  if (stored > 0)
-    line += " (" + decimal(static_cast<double>(raw) / static_cast<double>(stored), "×") + ")";
+                     restart::size_text(summary.raw_bytes) + " → " +
+                     restart::size_text(summary.stored_bytes);
+  if (summary.stored_bytes > 0)
+    line +=
+        " (" +
+        decimal(static_cast<double>(summary.raw_bytes) / static_cast<double>(summary.stored_bytes),
+                "×") +
+        ")";
   line += std::string(", ranks waited ") + waited.data() + " s each, ";
   const std::size_t left = uncommitted_on_node(stage);
-  const std::uint64_t astray = total(summary, "astray");
+  const std::uint64_t astray = summary.astray;
   line += left > 0 ? std::to_string(left) + " not committed yet"
           : astray > 0
               ? "committed, but files of " + restart::counted(astray, "part") + " were not found"
@@ -127,24 +102,22 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
 /// Else a job would stand still without a word, because its storage is full. The reason itself: the
 /// leader's log goes with the launch, as soon as there is room.
 void tell_of_wait(const JobStage& stage) {
-  const std::string summary = summary_of(stage);
-  const std::string_view why = value_of(summary, "last_failure");
+  const std::string why = summary_of(stage).last_failure;
   restart::log_warning(
       "the storage refuses checkpoint files: the job's end waits for it, for at most " +
       std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=)" + (why.empty() ? "" : ": ") +
-      std::string(why));
+      why);
 }
 
 /// Files that were renamed before their commit, and that nothing led the leader to.
 void tell_of_astray_files(const JobStage& stage) {
-  const std::string summary = summary_of(stage);
-  const std::uint64_t astray = total(summary, "astray");
-  if (astray == 0) return;
+  const restart::LaunchSummary summary = summary_of(stage);
+  if (summary.astray == 0) return;
   restart::log_warning(
-      restart::counted(astray, "checkpoint file") +
+      restart::counted(summary.astray, "checkpoint file") +
       " were renamed or removed before their commit and were not found. Their data "
       "is in " +
-      std::string(value_of(summary, "astray_in")) +
+      summary.astray_in +
       "; where a renamed file does not open, `mcr recover DIR` leads it there, DIR "
       "being a directory above both");
 }
@@ -152,18 +125,17 @@ void tell_of_astray_files(const JobStage& stage) {
 /// Reports files that were restored natively after a failed commit, because the user asked for captured
 /// ones.
 void tell_of_native_files(JobStage& stage) {
-  if (total(summary_of(stage), "failed_commits") == 0) return;
+  if (summary_of(stage).failed_commits == 0) return;
   // Storage that had no room for a moment is forgiven. The leader says a moment later what became of
   // the files.
   constexpr std::uint64_t moment_ms = 300;
   const bool are_native = wait_until(stage, moment_ms, [&] {
-    return stage.directory.notice().commit_failed || total(summary_of(stage), "put_back") > 0;
+    return stage.directory.notice().commit_failed || summary_of(stage).put_back > 0;
   });
   if (!are_native) return;
-  const std::string summary = summary_of(stage);
   restart::log_warning(
       "a container could not be written, so checkpoint files were written natively: " +
-      std::string(value_of(summary, "last_failure")));
+      summary_of(stage).last_failure);
 }
 
 }  // namespace

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a launch has come to on a node: key=value lines that its leader leaves in the stage, for the line at
+// the job's end and for `mcr status`. docs/format.md, "Stage".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mcr::restart {
+
+struct LaunchSummary {
+  std::uint64_t sets = 0;
+  std::uint64_t parts = 0;
+  std::uint64_t largest_group = 0;  ///< parts of one container
+  std::uint64_t containers = 0;
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t stored_bytes = 0;
+  std::uint64_t put_back = 0;        ///< parts that are plain files now
+  std::uint64_t failed_commits = 0;  ///< also those that were made up for
+  std::uint64_t removed = 0;         ///< parts whose files the program removed before their commit
+  std::uint64_t astray = 0;          ///< parts whose files were not found at their commit
+  std::uint64_t pending = 0;         ///< parts still in the stage
+  std::uint64_t doing_seconds = 0;
+  std::string astray_in;     ///< the container of the last ones
+  std::string doing;         ///< in words that follow "it is"; empty: nothing
+  std::string last_failure;  ///< of a commit
+
+  bool operator==(const LaunchSummary&) const = default;
+};
+
+/// Each field and its key.
+struct SummaryNumber {
+  std::string_view key;
+  std::uint64_t LaunchSummary::*field;
+};
+inline constexpr std::array summary_numbers{
+    SummaryNumber{"sets", &LaunchSummary::sets},
+    SummaryNumber{"parts", &LaunchSummary::parts},
+    SummaryNumber{"largest_group", &LaunchSummary::largest_group},
+    SummaryNumber{"containers", &LaunchSummary::containers},
+    SummaryNumber{"raw_bytes", &LaunchSummary::raw_bytes},
+    SummaryNumber{"stored_bytes", &LaunchSummary::stored_bytes},
+    SummaryNumber{"put_back", &LaunchSummary::put_back},
+    SummaryNumber{"failed_commits", &LaunchSummary::failed_commits},
+    SummaryNumber{"removed", &LaunchSummary::removed},
+    SummaryNumber{"astray", &LaunchSummary::astray},
+    SummaryNumber{"pending", &LaunchSummary::pending},
+    SummaryNumber{"doing_seconds", &LaunchSummary::doing_seconds}};
+struct SummaryText {
+  std::string_view key;
+  std::string LaunchSummary::*field;
+};
+inline constexpr std::array summary_texts{
+    SummaryText{"astray_in", &LaunchSummary::astray_in},
+    SummaryText{"doing", &LaunchSummary::doing},
+    SummaryText{"last_failure", &LaunchSummary::last_failure}};
+
+/// Texts that are empty are left out; control characters in them are shown as printable() does.
+std::string write_summary(const LaunchSummary& summary);
+/// Whatever is not understood is left out.
+LaunchSummary read_summary(std::string_view text);
+
+}  // namespace mcr::restart

@@ -29,6 +29,7 @@
 #include "restart/base/system.hpp"
 #include "restart/container/shared_frames.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/settings/choices.hpp"
 #include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
@@ -463,8 +464,9 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
           MCR_TRY(restart::File::open(directory.descriptor(), restart::leader_files::log_name,
                                       O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
       restart::set_log_descriptor(log.release());
-      restart::set_log_level(options.settings.text("log") == "debug" ? restart::LogLevel::debug
-                                                                     : restart::LogLevel::summary);
+      // Its log is a file, which nobody has to read.
+      restart::set_log_level(
+          std::max(restart::log_level_of(options.settings), restart::LogLevel::summary));
     }
     if (options.adopts_others) {
       const std::string& path = directory.path();

@@ -24,11 +24,9 @@
 #include "restart/container/shared_frames.hpp"
 #include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/settings/choices.hpp"
 
 namespace mcr::restart {
-
-/// What becomes of a set that only some of its ranks have written (the setting mix=).
-enum class Mix : std::uint8_t { previous, refuse, native };
 
 /// Who opens.
 struct Opener {

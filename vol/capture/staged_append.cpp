@@ -5,12 +5,14 @@
 // writes and flushes do.
 #include "restart/base/log.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/settings/choices.hpp"
 #include "vol/capture/staged_file.hpp"
 
 namespace mcr::vol {
 
 void StagedFile::note_flush() {
-  if (native_from_ns_ != 0 || part_.settings->text("appended") != "native") return;
+  if (native_from_ns_ != 0 || restart::appended_of(*part_.settings) != restart::Appended::native)
+    return;
   native_from_ns_ = monotonic_ns() + part_.settings->milliseconds("open_max") * 1'000'000;
 }
 

@@ -12,6 +12,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
+#include "restart/settings/choices.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/unfinished_part.hpp"
@@ -104,7 +105,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.mode = status.st_mode & 0777;
   begin.begin_ns = realtime_ns();
   begin.settings = plan.settings->changed();
-  part.durable = plan.settings->text("close") == "durable";
+  part.durable = restart::close_of(*plan.settings) == restart::Close::durable;
   part.image.reserve(restart::max_content_bytes);  // want of memory shows now, not in a write
   plan.stage->has_created = true;
   auto file = in_table(std::move(part));

@@ -10,6 +10,7 @@
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/stub_links.hpp"
+#include "restart/settings/choices.hpp"
 #include "restart/stage/file_at.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/spill.hpp"
@@ -146,7 +147,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
   ensure_leader(*part.stage, LeaderLook::seldom);
   part.identity = FileIdentity(status);
-  part.durable = part.settings->text("close") == "durable";
+  part.durable = restart::close_of(*part.settings) == restart::Close::durable;
   if (!is_handed_on(stub, launcher, place.path, status) ||
       !MCR_TRY(withdraw(stub, place.path, part)))
     MCR_TRY(amend(stub, place, part));
@@ -155,7 +156,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   file->wrote_ = true;
   // Opened again and again to append: never drained piece by piece, but native from now on.
   const bool again = stub.launch == *launcher.launch && process.has_reopened(place.path);
-  if (again && file->part_.settings->text("appended") == "native")
+  if (again && restart::appended_of(*file->part_.settings) == restart::Appended::native)
     MCR_TRY(file->go_on_as_appended());
   return file;
 }

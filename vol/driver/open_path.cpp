@@ -45,10 +45,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   restart::Opener opener;
   opener.launch = launcher.launch.value_or("");
   opener.rank_count = launcher.rank_count;
-  const auto mix = settings.text("mix");
-  opener.mix = mix == "refuse"   ? restart::Mix::refuse
-               : mix == "native" ? restart::Mix::native
-                                 : restart::Mix::previous;
+  opener.mix = restart::mix_of(settings);
   opener.wait_ms = may_wait ? settings.milliseconds("read_wait") : 0;
   opener.allow = settings.text("allow");
   opener.container_dir = settings.text("container_dir");

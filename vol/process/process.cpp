@@ -12,6 +12,7 @@
 
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/settings/choices.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/process/job_end.hpp"
 #include "vol/process/mpi_world.hpp"
@@ -93,13 +94,6 @@ Result<void> stay_entered(JobStage& stage) {
   return {};
 }
 
-restart::LogLevel level_of(const restart::Settings& settings) {
-  const std::string_view level = settings.text("log");
-  return level == "quiet"   ? restart::LogLevel::quiet
-         : level == "debug" ? restart::LogLevel::debug
-                            : restart::LogLevel::summary;
-}
-
 // What an administrator wrote for this installation, beside the plugin that was loaded.
 std::string installed_settings() {
   const std::string plugin = plugin_file();
@@ -144,7 +138,7 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
   auto loaded =
       MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
   for (const std::string& warning : warnings) restart::log_warning_once(warning, warning);
-  restart::set_log_level(level_of(loaded));
+  restart::set_log_level(restart::log_level_of(loaded));
   // A program that makes a directory for each set comes by here with ever new ones.
   if (settings_.size() > 256) settings_.clear();
   auto kept = std::make_shared<const restart::Settings>(std::move(loaded));
@@ -204,7 +198,7 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   auto stage = std::make_unique<JobStage>(std::move(*entered), launcher, path);
   stage->settings = settings.changed();
   stage->exit_wait_ms = settings.milliseconds("exit_wait");
-  stage->waits_at_exit = settings.text("exit") == "wait";
+  stage->waits_at_exit = restart::exit_of(settings) == restart::Exit::wait;
   if (launcher.rank_count > 1 && !restart::is_child_of_launcher()) stage->earlier.emplace();
   note_opened(*stage);
   return (stages_[key] = std::move(stage)).get();

@@ -228,6 +228,20 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
   return placed;
 }
 
+/// A leader died after it had exchanged the two names (PendingFile::finish_over): the plain file is there,
+/// and the stub waits under the temporary name. True where that was so.
+Result<bool> finish_exchange(const PartBegin& begin) {
+  const auto home = MCR_TRY(open_home(begin));
+  if (!home) return false;
+  const std::string temporary = ".mcr-" + begin.part.text() + ".tmp";
+  const auto stub = File::open(home->descriptor(), temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!stub || !restart::open_put_back(*stub, home->descriptor(), name_of(begin.path)))
+    return false;
+  (void)system_calls().unlinkat(home->descriptor(), temporary.c_str(), 0);
+  MCR_TRY(restart::sync_directory(home->descriptor()));
+  return true;
+}
+
 /// Out of the stage. Under our shared lock nobody can take the part back, so what is removed is
 /// what was put in place.
 Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File bytes,
@@ -277,10 +291,11 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
     if (bytes.error().system_error == EWOULDBLOCK) return false;  // taken back by its writer
     return bytes.error();
   }
-  const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
-  if (!own) return false;
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
-  if (!MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns))) return false;
+  const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
+  const bool is_there = own ? MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns))
+                            : MCR_TRY(finish_exchange(journal.begin));
+  if (!is_there) return false;
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
   return true;
@@ -315,9 +330,13 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
            "nothing to read";
   }
   auto bytes = MCR_TRY(directory.open_bytes(part));
-  const auto own = MCR_TRY(search_own_file(journal.begin, stubs));
+  const bool is_there = MCR_TRY(finish_exchange(journal.begin));
+  const auto own =
+      is_there ? std::optional<OwnFile>() : MCR_TRY(search_own_file(journal.begin, stubs));
   std::string said;
-  if (own && MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns))) {
+  if (is_there) {
+    said = path + ": its writer died after a flush; the file is there";
+  } else if (own && MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns))) {
     said = own->path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/put_back.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "restart/stage/stub_file.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;
@@ -45,6 +47,24 @@ TEST_CASE("a part whose stub was renamed, removed, linked or replaced stays in t
   REQUIRE(done);
   CHECK_FALSE(*done);
   CHECK(job.count(State::published) == 1);
+}
+
+TEST_CASE("a leader that died between the two names' exchange and its end is made up for") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", "bytes");
+  const std::string path = job.out("a.h5");
+  const std::string waiting = job.out(".mcr-" + id.text() + ".tmp");
+  std::filesystem::rename(path, waiting);
+  std::ofstream(path) << "bytes";
+  const auto stub = restart::File::open(AT_FDCWD, waiting, O_RDWR);
+  struct stat native {};
+  REQUIRE(::stat(path.c_str(), &native) == 0);
+  REQUIRE(restart::mark_put_back(*stub, restart::FileIdentity(native)));
+  CHECK(*put_back(job.directory(), id, {}));
+  CHECK(content_of(path) == "bytes");
+  CHECK_FALSE(std::filesystem::exists(waiting));
+  CHECK(job.count(State::published) == 0);
 }
 
 TEST_CASE("a part follows its stub to where the program has renamed it") {

@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+
+#include "restart/base/system.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/faults.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
@@ -28,6 +31,62 @@ struct Place {
 };
 
 }  // namespace
+
+TEST_CASE("a file takes the place of one certain file, and of nothing that came there meanwhile") {
+  const Place place;
+  REQUIRE(replace_file(place.descriptor(), "a", as_bytes("old"), 0640, Durability::none));
+  const File old = *File::open(place.descriptor(), "a", O_RDONLY);
+  const auto put = [&](const std::function<bool()>& may_go) {
+    auto pending = *PendingFile::create(place.descriptor(), "a", 0640);
+    REQUIRE(pending.file().write_at(0, as_bytes("new")));
+    return pending.finish_over(old, may_go);
+  };
+  const auto always = [] { return true; };
+  std::string expected = "old";
+  bool is_done = false;
+  SECTION("it lies there") {
+    is_done = *put(always);
+    expected = "new";
+    CHECK(is_done);
+  }
+  SECTION("it must not go") {
+    is_done = *put([] { return false; });
+  }
+  SECTION("it has changed when its name leads to the new one already") {
+    int asked = 0;
+    is_done = *put([&] { return ++asked == 1; });
+    CHECK(asked == 2);
+  }
+  SECTION("another one came in the last moment") {
+    int asked = 0;
+    is_done = *put([&] {
+      if (++asked == 1)
+        REQUIRE(replace_file(place.descriptor(), "a", as_bytes("other"), 0640, Durability::none));
+      return true;
+    });
+    expected = "other";
+  }
+  SECTION("it was removed in the last moment") {
+    is_done = *put([&] { return ::unlinkat(place.descriptor(), "a", 0) == 0; });
+    CHECK(place.names().empty());
+    CHECK_FALSE(is_done);
+    return;
+  }
+  SECTION("the file system exchanges no names") {
+    SystemCalls calls = real_system_calls();
+    calls.rename_exchange = [](int, const char*, int, const char*) {
+      errno = EINVAL;
+      return -1;
+    };
+    const ReplacedSystemCalls in_use(calls);
+    is_done = *put(always);
+    expected = "new";
+    CHECK(is_done);
+  }
+  CHECK(place.text("a") == expected);
+  CHECK(is_done == (expected == "new"));
+  CHECK(place.names() == std::vector<std::string>{"a"});
+}
 
 TEST_CASE("a file appears whole and leaves nothing beside it") {
   const Place place;

@@ -36,7 +36,7 @@ struct DrainDone {
   std::vector<PartId> committed;  ///< of the drain's parts; those in neither list had gone before
   std::vector<PartId> failed;
   bool storage_failed = false;  ///< the storage's fault, not the parts'
-  /// Somebody's who removed or renamed directories while they were committed, again and again.
+  /// The directories were removed or renamed during each attempt.
   bool place_went_away = false;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// HDF5 files as the leader opens them.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What directories between a file of ours and the file that it stands for keep others from. They are found
-// from the file's own directory upwards, each as the ".." of the one below, because a path may lead
-// elsewhere by now.
+// Who is kept out of a file by the directories above it, for a file of ours that stands elsewhere. The
+// directories are found from the file's own upwards, each as the ".." of the one below, because a path may
+// lead elsewhere by now.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The time as logs have it.
 #pragma once
 
 #include <ctime>

@@ -87,10 +87,12 @@ bool holds_only_ours(const File& directory) {
          });
 }
 
-/// One of this user's that was made before, with another umask. Who may write to `parent` says whether
-/// another directory may have been put in its place.
+/// Parent::of_others: a neighbour may write to the directory above, so that another one may lie in the place
+/// of ours.
 enum class Parent { of_others, of_containers };
 
+/// Takes write permission from a directory of this user's that is more open than `parent`: it was made
+/// before, with another umask.
 Result<void> close_as_far(const File& parent, const File& directory, Parent kind) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
@@ -141,7 +143,7 @@ Result<Made> make_usable(const File& parent, const std::string& path, Parent kin
   auto there = open();
   if (!there && there.error().system_error == ENOENT) {
     struct timespec before {};
-    // Files are born by the file system's clock, which ticks and lies behind.
+    // A file system stamps birth times by the coarse clock, which may lag behind the other.
     system_calls().clock_gettime(CLOCK_REALTIME_COARSE, &before);
     const int answer =
         system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent)));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A part that is dropped where its beginning fails half-way.
 #pragma once
 
 #include "restart/stage/stage.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Single writer, multiple readers.
 #pragma once
 
 namespace mcr::vol {

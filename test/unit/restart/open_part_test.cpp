@@ -8,13 +8,12 @@
 
 #include <filesystem>
 
-#include "codecs/base/checksum.hpp"
-#include "codecs/frames/frame.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/index.hpp"
 #include "restart/stage/stage.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/restart/one_part_container.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
 using namespace mcr;
@@ -25,45 +24,15 @@ namespace {
 
 constexpr const char* launch = "L1";
 
-/// A container of one part whose bytes are one dataset of one frame.
 Bytes container_of(const PartId& part, std::uint32_t rank, const std::string& content,
                    const std::string& masked_name, const std::vector<BundledSet>& bundled = {}) {
-  Scratch scratch;
-  Bytes file(UserBlock::bytes);
-  codecs::Layout layout;
-  layout.bricks = {codecs::Shape::flat(static_cast<std::uint32_t>(content.size()))};
-  REQUIRE(codecs::encode_frame(as_bytes(content), layout, {}, scratch, file));
-  Index index;
-  index.set.masked_name = masked_name;
-  index.set.launch = launch;
-  index.set.sequence = 7;
-  index.set.rank_count = 8;
-  index.set.bundled = bundled;
-  index.frames.push_back({UserBlock::bytes,
-                          static_cast<std::uint32_t>(file.size() - UserBlock::bytes),
-                          static_cast<std::uint32_t>(content.size()),
-                          checksum(ByteSpan(file).subspan(UserBlock::bytes))});
-  DatasetEntry dataset;
-  dataset.name = "all";
-  dataset.chunk_bytes = static_cast<std::uint32_t>(content.size());
-  dataset.raw_bytes = content.size();
-  dataset.frame_count = 1;
-  index.datasets.push_back(dataset);
-  PartEntry entry;
-  entry.part = part;
-  entry.rank = rank;
-  entry.path = "r.h5";
-  entry.size = content.size();
-  entry.checksum = checksum(as_bytes(content));
-  MapEntry map;
-  map.length = content.size();
-  entry.map.push_back(map);
-  index.parts.push_back(entry);
-  const IndexBytes written = write_index(index);
-  const Bytes head = write_user_block(user_block_of(written, file.size()));
-  file.insert(file.end(), written.bytes.begin(), written.bytes.end());
-  std::copy(head.begin(), head.end(), file.begin());
-  return file;
+  SetIdentity set;
+  set.masked_name = masked_name;
+  set.launch = launch;
+  set.sequence = 7;
+  set.rank_count = 8;
+  set.bundled = bundled;
+  return one_part_container(set, part, rank, "r.h5", content);
 }
 
 void put(const std::string& path, ByteSpan content) {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which writing of a set an open gives, with real stubs and containers and no program: a change there is
+// tried in seconds.
+#include "restart/open/open_generation.hpp"
+
+#include <fcntl.h>
+
+#include <filesystem>
+
+#include "restart/base/durable_replace.hpp"
+#include "restart/format/container_name.hpp"
+#include "restart/stage/stub_file.hpp"
+#include "test/support/catch.hpp"
+#include "test/unit/restart/one_part_container.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint32_t ranks = 3;
+
+/// A directory with files c.<rank>.h5 of three ranks, as launches have left them.
+struct Run {
+  ScratchDirectory scratch;
+  std::string out = fs::canonical(scratch.path()).string() + "/out";
+
+  Run() { fs::create_directories(out + "/mcr"); }
+
+  [[nodiscard]] std::string path(std::uint32_t rank, const std::string& name = "c") const {
+    return out + "/" + name + "." + std::to_string(rank) + ".h5";
+  }
+  static std::string content(const std::string& launch, std::uint64_t sequence,
+                             std::uint32_t rank) {
+    return launch + "/" + std::to_string(sequence) + " of rank " + std::to_string(rank);
+  }
+
+  /// The rank's part in a container of its own, and its stub at its path.
+  void write(const std::string& launch, std::uint64_t sequence, std::uint32_t rank,
+             std::uint64_t begun_ns, const std::string& name = "c",
+             const std::vector<std::uint32_t>& failed = {}) const {
+    SetIdentity set;
+    set.masked_name = out + "/" + name + ".{rank}.h5";
+    set.launch = launch;
+    set.sequence = sequence;
+    set.rank_count = ranks;
+    set.created_ns = set.begun_ns = begun_ns;
+    set.failed_ranks = failed;
+    Stub stub;
+    stub.part = *PartId::random();
+    stub.launch = launch;
+    stub.sequence = sequence;
+    stub.rank = rank;
+    stub.rank_count = ranks;
+    stub.masked_names = {set.masked_name};
+    stub.container_directory = "mcr";
+    stub.path = path(rank, name);
+    const ContainerName where = container_name(set.masked_name, "mcr", launch, sequence);
+    put(where.directory + "/" + where.prefix + container_suffix(rank, rank, {}),
+        one_part_container(set, stub.part, rank, name + "." + std::to_string(rank) + ".h5",
+                           content(launch, sequence, rank)));
+    put(stub.path, write_stub(stub));
+  }
+
+  /// What a rank of the next launch gets there; "error" where the open fails.
+  [[nodiscard]] std::string read(std::uint32_t rank, Mix mix = Mix::previous,
+                                 const std::string& launch = "next",
+                                 const std::string& name = "c") const {
+    const auto stub = read_stub_file(*File::open(AT_FDCWD, path(rank, name), O_RDONLY));
+    REQUIRE(stub);
+    Opener opener;
+    opener.launch = launch;
+    opener.rank_count = ranks;
+    opener.mix = mix;
+    const auto opened = open_generation(*stub, path(rank, name), opener);
+    if (!opened) return "error";
+    Bytes bytes(static_cast<std::size_t>(opened->source->size()));
+    REQUIRE(opened->source->read_at(0, bytes));
+    return std::string(as_text(bytes));
+  }
+
+ private:
+  static void put(const std::string& path, ByteSpan bytes) {
+    REQUIRE(replace_file(AT_FDCWD, path, bytes, 0644, Durability::none));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each rank gets its own part of a set that all have written") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    CHECK(run.read(rank) == Run::content("A", 0, rank));
+}
+
+TEST_CASE("of a set that a rank has not finished every rank gets the whole one before it") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  run.write("A", 1, 0, 20);
+  run.write("A", 1, 1, 20);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    CHECK(run.read(rank) == Run::content("A", 0, rank));
+  // As natively, and not at all.
+  CHECK(run.read(0, Mix::native, "native") == Run::content("A", 1, 0));
+  CHECK(run.read(0, Mix::refuse, "refuse") == "error");
+}
+
+TEST_CASE("what a launch has decided holds for all its ranks, and a later launch looks anew") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  run.write("A", 1, 0, 20);
+  run.write("A", 1, 1, 20);
+  CHECK(run.read(0) == Run::content("A", 0, 0));
+  run.write("A", 1, 2, 20);  // another node's leader was late
+  CHECK(run.read(2, Mix::previous, "later") == Run::content("A", 1, 2));
+}
+
+TEST_CASE(
+    "between launches the later one counts, within a launch the later writing, whatever clocks "
+    "said") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 50);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 1, rank, 30);
+  run.write("B", 0, 0, 60);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    CHECK(run.read(rank) == Run::content("A", 1, rank));
+}
+
+TEST_CASE("where there is no whole set, each rank gets what lies at its path") {
+  const Run run;
+  run.write("A", 0, 0, 10, "c", {1});
+  run.write("A", 0, 2, 10, "c", {1});
+  CHECK(run.read(0) == Run::content("A", 0, 0));
+  CHECK(run.read(2) == Run::content("A", 0, 2));
+}
+
+TEST_CASE("files that were all renamed are the set that they were") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10, "tmp");
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    fs::rename(run.path(rank, "tmp"), run.path(rank));
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    CHECK(run.read(rank) == Run::content("A", 0, rank));
+}
+
+TEST_CASE("a rank's directory that was moved and is a link now is still of the set") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 1, rank, 20);
+  fs::create_directory(run.out + "/elsewhere");
+  fs::rename(run.path(0), run.out + "/elsewhere/c.0.h5");
+  fs::create_symlink("elsewhere/c.0.h5", run.path(0));
+  CHECK(run.read(1) == Run::content("A", 1, 1));
+}
+
+TEST_CASE("a damaged container of the set before is not given") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  run.write("A", 1, 0, 20);
+  const auto where = container_name(run.out + "/c.{rank}.h5", "mcr", "A", 0);
+  fs::resize_file(where.directory + "/" + where.prefix + container_suffix(2, 2, {}), 100);
+  CHECK(run.read(0) == Run::content("A", 1, 0));  // with a warning: there is no whole one
+}

@@ -499,17 +499,18 @@ Result<void> note_account(const LaunchDirectory& directory, const DrainGroup& ac
   const ContainerName& where = place->second.where;
   const Present present = find_present(where);
   if (present.names.empty()) return {};
-  const Place home = MCR_TRY(open_place_by_path(where));
+  const auto home = File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
+  const auto identity = home ? home->status() : Result<struct stat>(home.error());
+  if (!identity || FileIdentity(*identity) != place->second.directory) return {};
   SetToCommit set;
   set.set = identity_of(account, directory.clock_behind_ns());
   set.directory = where.directory;
-  set.home = &home.directory;
+  set.home = &*home;
   set.name = free_name(where, present, place->second.first_rank, place->second.last_rank, 1);
   // The note about the set's wholeness gets the access rights of the set's own containers.
   std::vector<restart::Access> accesses;
   for (const std::string& name : present.names) {
-    const auto sibling =
-        File::open(home.directory.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const auto sibling = File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const auto status = sibling ? sibling->status() : Result<struct stat>(sibling.error());
     if (!status || status->st_uid != ::geteuid()) continue;
     if (auto access = restart::access_of(*sibling)) accesses.push_back(*std::move(access));

@@ -168,14 +168,16 @@ struct OwnFile {
   std::string path;
   File file;
   std::string our_link;
+  bool is_empty = false;  ///< its writer died before it filled in the stub
 };
 Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
   auto home = MCR_TRY(open_home(begin));
   if (!home) return std::optional<OwnFile>();
   AtPath there = MCR_TRY(look_at(*home, begin));
   if (!there.is_ours_alone()) return std::optional<OwnFile>();
-  return std::optional<OwnFile>(
-      OwnFile{*std::move(home), begin.path, std::move(there.file), std::move(there.our_link)});
+  return std::optional<OwnFile>(OwnFile{*std::move(home), begin.path, std::move(there.file),
+                                        std::move(there.our_link),
+                                        there.kind == AtPath::Kind::our_empty});
 }
 /// The part as if it had been begun there: it is known by its stub, not by the directory.
 PartBegin moved_to(const std::string& path, PartBegin begin) {
@@ -209,21 +211,29 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
   auto pending =
       MCR_TRY(prepare(own.home, name_of(own.path), begin, bytes, closed, &own.file, modified_ns));
-  const auto stub = File::open(AT_FDCWD, restart::link_path(own.file.descriptor()), O_RDWR);
-  // Of a writer that died before it filled in the stub.
-  const bool was_empty = MCR_TRY(own.file.size()) == 0;
-  const FileIdentity native(MCR_TRY(pending.file().status()));
-  if (stub) MCR_TRY(restart::mark_put_back(*stub, native));
-  const std::uint64_t size = MCR_TRY(own.file.size());
+  std::uint64_t size = 0;
+  File stub;
+  if (!own.is_empty) {
+    auto opened = File::open(AT_FDCWD, restart::link_path(own.file.descriptor()), O_RDWR);
+    if (!opened)
+      return false;  // read-only: without a mark nobody who has it open would find the file
+    stub = *std::move(opened);
+    const FileIdentity native(MCR_TRY(pending.file().status()));
+    const auto marked = restart::mark_put_back(stub, begin.part, native);
+    if (!marked && marked.error().system_error == ESTALE) return false;
+    size = MCR_TRY(marked);
+  }
   const auto is_unchanged = [&] {
     const auto now = own.file.size();
     if (!now || *now != size) return false;
-    const auto there = restart::read_stub_file(own.file);
-    return was_empty || (there && there->part == begin.part);
+    const auto there =
+        own.is_empty ? Result<restart::Stub>(Error{}) : restart::read_stub_file(own.file);
+    return own.is_empty || (there && there->part == begin.part);
   };
   const auto placed = pending.finish_over(own.file, is_unchanged);
-  if (stub && !(placed && *placed)) (void)restart::unmark_put_back(*stub).has_value();
-  if (placed && *placed && !own.our_link.empty())
+  const bool is_done = placed && *placed;
+  if (stub.is_open() && !is_done) (void)restart::unmark_put_back(stub, size).has_value();
+  if (is_done && !own.our_link.empty())
     (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
   return placed;
 }
@@ -235,8 +245,13 @@ Result<bool> finish_exchange(const PartBegin& begin) {
   if (!home) return false;
   const std::string temporary = ".mcr-" + begin.part.text() + ".tmp";
   const auto stub = File::open(home->descriptor(), temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!stub || !restart::open_put_back(*stub, home->descriptor(), name_of(begin.path)))
-    return false;
+  const auto native = stub ? restart::put_back_as(*stub) : std::optional<FileIdentity>();
+  if (!native || !restart::leads_to(home->descriptor(), name_of(begin.path), *native)) return false;
+  const auto old = restart::read_stub_file(*stub);
+  const auto status = stub->status();
+  const auto link = old && status ? restart::our_link_to(*old, begin.path, *status)
+                                  : std::optional<std::string>();
+  if (link) (void)system_calls().unlinkat(AT_FDCWD, link->c_str(), 0);
   (void)system_calls().unlinkat(home->descriptor(), temporary.c_str(), 0);
   MCR_TRY(restart::sync_directory(home->descriptor()));
   return true;

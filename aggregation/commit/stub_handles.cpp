@@ -54,6 +54,7 @@ bool was_removed_in(const TimeSpan& span, const File& stub, const std::string& d
   const std::uint64_t changed_ns = restart::changed_ns(*status);
   if (changed_ns < span.begin_ns || changed_ns > span.end_ns) return false;
   const std::string last = without_mark(present_path(stub));
+  if (name_of(last).starts_with(".mcr-")) return false;  // put back by this leader
   struct stat there {};
   return parent_of(last) == directory &&
          system_calls().fstatat(AT_FDCWD, last.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;

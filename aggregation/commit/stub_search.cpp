@@ -87,6 +87,7 @@ class Search {
   }
 
   void look_at(const std::string& path, const struct stat& status) {
+    if (restart::name_of(path).starts_with(".mcr-")) return;  // a leader's, on its way
     // Another user's copy of a stub is no file of the program's.
     if (!restart::is_believed(status.st_uid, ::geteuid())) return;
     for (const auto& [part, wanted] : wanted_) {

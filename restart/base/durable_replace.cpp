@@ -74,8 +74,12 @@ Result<bool> PendingFile::finish_over(const File& old, const std::function<bool(
   }
   if (!is_still_named(old, directory_, temporary_) || !may_go()) {
     // Something else came to the name, or into the file, in between.
-    if (!exchange()) return system_error("cannot bring back", name_);
-    return false;
+    if (exchange()) return false;
+    // The program has just taken the name away. What lies under the temporary one is not ours to remove.
+    const std::string left = std::exchange(temporary_, {});
+    if (system_calls().rename_new(directory_, left.c_str(), directory_, name_.c_str()) == 0)
+      return false;
+    return system_error("cannot bring back what lay at " + name_ + ", which is now", left);
   }
   (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
   temporary_.clear();

@@ -121,15 +121,19 @@ Result<void> undo_umask(int parent, const std::string& name) {
   const bool is_there =
       system_calls().fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
   if (is_there && (status.st_mode & 0777) == 0700) return {};
-  const File made = MCR_TRY(File::open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const File made = MCR_TRY(File::open(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
   status = MCR_TRY(made.status());
-  const auto names = list_directory(made.descriptor(), ".");
-  if (status.st_uid != ::geteuid() || !names || !names->empty()) {
-    errno = ESTALE;
-    return system_error("another directory is now at", name);
-  }
-  if (system_calls().fchmod(made.descriptor(), 0700) == 0) return {};
-  return system_error("cannot set the mode of", name);
+  const std::string link = link_path(made.descriptor());
+  const bool is_ours = status.st_uid == ::geteuid();
+  if (is_ours && system_calls().fchmodat(AT_FDCWD, link.c_str(), 0700, 0) != 0)
+    return system_error("cannot set the mode of", name);
+  // Without rights nobody could look into it before.
+  const auto names =
+      is_ours ? list_directory(AT_FDCWD, link) : Result<std::vector<std::string>>(Error{});
+  if (names && names->empty()) return {};
+  if (is_ours) (void)system_calls().fchmodat(AT_FDCWD, link.c_str(), status.st_mode & 07777, 0);
+  errno = ESTALE;
+  return system_error("another directory is now at", name);
 }
 
 }  // namespace

@@ -39,19 +39,27 @@ Result<Stub> read_stub_file(const File& file) {
   return stub;
 }
 
-Result<void> mark_put_back(const File& stub, FileIdentity native) {
+Result<std::uint64_t> mark_put_back(const File& stub, const PartId& part, FileIdentity native) {
+  const auto there = read_stub_file(stub);
+  std::uint64_t size = MCR_TRY(stub.size());
+  if (!there || there->part != part) {
+    errno = ESTALE;
+    return system_error("is not the stub any more:", stub.name());
+  }
+  if (put_back_as(stub)) size -= put_back_bytes;
   Bytes mark;
   Writer out(mark);
   out.bytes(as_bytes(put_back_word));
   out.u64(native.device);
   out.u64(native.inode);
   out.u64(checksum(mark));
-  return stub.write_at(MCR_TRY(stub.size()), mark);
+  MCR_TRY(stub.write_at(size, mark));
+  return size + put_back_bytes;
 }
 
-Result<void> unmark_put_back(const File& stub) {
-  if (!put_back_as(stub)) return {};
-  return stub.truncate(MCR_TRY(stub.size()) - put_back_bytes);
+Result<void> unmark_put_back(const File& stub, std::uint64_t marked_size) {
+  if (MCR_TRY(stub.size()) != marked_size || !put_back_as(stub)) return {};
+  return stub.truncate(marked_size - put_back_bytes);
 }
 
 std::optional<FileIdentity> put_back_as(const File& stub) {

@@ -17,10 +17,12 @@ bool is_stub_file(const File& file);
 /// Cause::damaged where it is no stub or was altered, Cause::unsupported for a newer version.
 Result<Stub> read_stub_file(const File& file);
 
-/// Writes at the end of a stub which plain file takes its place: whoever has the stub open, to replace it
-/// or to write into it, finds that file by this. The caller takes it back where nothing came of it.
-Result<void> mark_put_back(const File& stub, FileIdentity native);
-Result<void> unmark_put_back(const File& stub);
+/// Writes behind the part's stub which plain file takes its place, over an older such mark: whoever has the
+/// stub open, to replace it or to write into it, finds that file by this. Answers the file's size then.
+/// ESTALE: it is not that part's stub any more.
+Result<std::uint64_t> mark_put_back(const File& stub, const PartId& part, FileIdentity native);
+/// Takes the mark back, where nothing was written since.
+Result<void> unmark_put_back(const File& stub, std::uint64_t marked_size);
 /// What such a mark says; nothing where there is none.
 std::optional<FileIdentity> put_back_as(const File& stub);
 /// The plain file that has taken the stub's place, for reading and writing, if it lies at that name.

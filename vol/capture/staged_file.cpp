@@ -94,7 +94,10 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.sequence = Process::get().next_sequence(begin.path, [&] {
     // A launcher may start several programs in turn in each rank: the count goes on where the one
     // before left it.
-    const bool goes_on = old && old->launch == begin.launch && old->path == begin.path;
+    // Also where it was written in a directory that has been renamed since: its container's name would be
+    // the new one's.
+    const bool goes_on = old && old->launch == begin.launch &&
+                         restart::name_of(old->path) == restart::name_of(begin.path);
     const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
     auto& earlier = plan.stage->earlier;
     return earlier ? std::max(next, earlier->next_sequence(plan.stage->directory, begin,

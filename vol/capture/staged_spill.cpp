@@ -108,9 +108,11 @@ Result<void> StagedFile::spill(const char* why) {
 Result<void> StagedFile::take_path() {
   if (native_temporary_.empty()) return {};
   const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
+  // The leader may have put back what this file replaces, or be at it: its mark comes first.
+  (void)home_of(part_);
+  restart::PresentName now = restart::present_name(part_.at_path);
+  if (now.is_removed && home_of(part_)) now = restart::present_name(part_.at_path);
   const FileIdentity old(MCR_TRY(part_.at_path.status()));
-  (void)home_of(part_);  // the leader may have put back what this file replaces
-  const restart::PresentName now = restart::present_name(part_.at_path);
   const auto beside = directory_of_temporary(identity);
   // Removed while it was open, perhaps with its directory: natively, what is written is lost too.
   if (now.is_removed) {

@@ -181,13 +181,17 @@ Result<void> ContainerBackend::write_pending() {
 
 Result<void> ContainerBackend::begin_writing() {
   const Waiting waiting;
-  if (auto native = restart::open_put_back(at_path_, AT_FDCWD, path_)) {
+  auto native = restart::open_put_back(at_path_, AT_FDCWD, path_);
+  const bool is_there = native || follow_renames();
+  // The leader's mark comes before what it does to the names: a second look is decisive.
+  if (!is_there) native = restart::open_put_back(at_path_, AT_FDCWD, path_);
+  if (native) {
     const std::uint64_t size = MCR_TRY(native->size());
     written_ = std::make_unique<NativeBackend>(*std::move(native), identity_, size,
                                                ignore_disabled_locks_);
     return write_pending();
   }
-  if (!follow_renames()) return write_without_name();
+  if (!is_there) return write_without_name();
   // Its own descriptor: HDF5's lock and the program's handle are on ours, which stays open beside
   // it.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);

@@ -60,7 +60,7 @@ TEST_CASE("a leader that died between the two names' exchange and its end is mad
   const auto stub = restart::File::open(AT_FDCWD, waiting, O_RDWR);
   struct stat native {};
   REQUIRE(::stat(path.c_str(), &native) == 0);
-  REQUIRE(restart::mark_put_back(*stub, restart::FileIdentity(native)));
+  REQUIRE(restart::mark_put_back(*stub, id, restart::FileIdentity(native)));
   CHECK(*put_back(job.directory(), id, {}));
   CHECK(content_of(path) == "bytes");
   CHECK_FALSE(std::filesystem::exists(waiting));

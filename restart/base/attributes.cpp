@@ -18,14 +18,15 @@ namespace {
 constexpr const char* list_name = "system.posix_acl_access";
 constexpr const char* label_name = "security.selinux";
 constexpr std::string_view program_prefix = "user.";
-constexpr std::size_t most_attribute_bytes = 64 * 1024;  // of a value, or of all names
+constexpr std::size_t most_attribute_bytes = 64 * 1024;  // of one value, or of the list of names
 
-/// The file system has no such thing, or the file has none.
+/// True if the error number means that the file system has no such attributes, or the file has not set
+/// this one.
 bool is_none(int number) {
   return number == ENODATA || number == EOPNOTSUPP || number == ENOTSUP || number == ENOSYS;
 }
 
-/// Empty where there is none.
+/// Returns the attribute's value; empty if the file has no such attribute.
 Result<Bytes> attribute(const File& file, const char* name) {
   Bytes value(256);
   for (;;) {
@@ -69,8 +70,8 @@ constexpr mode_t with(mode_t mode, mode_t group, mode_t other) {
   return (mode & ~mode_t{077}) | (group << 3) | other;
 }
 
-/// What this process takes from a new file; everything but the owner's bits where the kernel does not
-/// say. To ask umask() is to change it, for a moment, for the program's other threads too.
+/// Returns the umask of this process, or 077 if the kernel does not show it. umask() is not used,
+/// because it would change the mask for a moment for the program's other threads too.
 mode_t present_umask() {
   constexpr mode_t closed = 077;
   constexpr std::string_view word = "\nUmask:";
@@ -88,12 +89,13 @@ Result<void> set_mode(const File& file, mode_t mode) {
   return system_error("cannot set the mode of", file.name());
 }
 
-/// Opens `file` as any new file of this user's is there, but not to those whom `old`, another user's,
-/// is closed to: he would otherwise say who may use a file that is not his.
+/// Gives `file` the mode of a new file of this user. `old` belongs to another user: its mode can only
+/// narrow that mode, because another user must not decide who may use this file.
 Result<void> open_as_new(const File& file, const Access& old) {
   const struct stat now = MCR_TRY(file.status());
   const mode_t mode = old.mode & 0666;
-  // The directory's own list rules instead of the umask; its mask is in the group's bits.
+  // If the file inherited an access list from its directory, the list applies instead of the umask. Its
+  // mask stands in the group bits.
   if (!MCR_TRY(attribute(file, list_name)).empty())
     return set_mode(file, with(0600, group_bits(mode), 0));
   mode_t group = group_bits(mode);
@@ -116,15 +118,15 @@ Access common_access(const std::vector<Access>& all) {
   const bool is_one_list = std::all_of(all.begin(), all.end(), [&](const Access& one) {
     return one.list == common.list && (one.list.empty() || one.group == common.group);
   });
-  // Of different lists no common one is made.
+  // Access lists that differ are not merged: only the owner may use the file.
   if (!is_one_list) return {common.group, 0600, {}};
   mode_t group = 06;
   mode_t other = 06;
   for (const Access& one : all) {
     mode_t for_group = group_bits(one.mode);
     mode_t for_other = other_bits(one.mode);
-    // Members of another group are among our group and among all others, and the kernel asks a
-    // file's group first.
+    // Members of another file's group belong to our group or to the others, and the kernel checks the
+    // group bits first. So both get only what that file grants both.
     if (one.group != common.group) for_group = for_other = for_group & for_other;
     group &= for_group;
     other &= for_other;
@@ -149,7 +151,7 @@ Result<void> give_access(const File& file, const Access& access) {
     mode = with(mode, 0, 0);
     list.clear();
   }
-  // One that it inherited from its directory names users whom the other file may not.
+  // The list that the file inherited from its directory may name users who may not use the other file.
   if (list.empty() && !MCR_TRY(attribute(file, list_name)).empty() &&
       system_calls().fremovexattr(file.descriptor(), list_name) != 0) {
     return system_error("cannot remove the inherited access list of", file.name());
@@ -165,7 +167,8 @@ Result<void> copy_attributes(const File& from, const File& to) {
     if (!is_label && !name.starts_with(program_prefix)) continue;
     const auto value = attribute(from, name.c_str());
     const auto set = value ? set_attribute(to, name.c_str(), *value) : Result<void>(value.error());
-    // A policy may forbid to give a label; then the directory's stays.
+    // A policy may forbid setting a security label; then the file keeps the label that it got from its
+    // directory.
     if (!set && !is_label) return set;
   }
   return give_access(to, MCR_TRY(access_of(from)));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may use a file, and what else the file system keeps of it beside its bytes. A file of ours
-// that takes another one's place, or holds another one's data, gets these from it: never from the
-// umask of the process that happens to write it.
+// Who may use a file, and its extended attributes. A file of ours that replaces another file, or that
+// holds another file's data, takes these from that file, never from the umask of the writing process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,31 +13,31 @@ namespace mcr::restart {
 
 struct Access {
   gid_t group = 0;
-  /// Permission bits, never setuid, setgid or sticky; with an access list, its mask stands for the
-  /// group's.
+  /// Permission bits, without setuid, setgid and sticky. If there is an access list, the group bits
+  /// hold the list's mask.
   mode_t mode = 0600;
-  Bytes list;  ///< the POSIX access list as the kernel gives it; empty: none
+  Bytes list;  ///< the POSIX access list as the kernel gives it; empty: no list
 
   bool operator==(const Access&) const = default;
 };
 
 Result<Access> access_of(const File& file);
 
-/// For a file with data of all of these: who reads it could read each of them, and it is as open as
-/// that allows. The owner may always read and write. Nothing may be executed.
+/// Returns the access for a file with data of all of these files: only users who may read each of them
+/// may read it. The owner may always read and write. There is no execute permission.
 Access common_access(const std::vector<Access>& all);
 
-/// Makes `file`, which only its owner can use yet, as open as `access` says, and no more: where it
-/// cannot get the group or the list, it stays closed to those whom these are about.
+/// Makes `file`, which only its owner can use yet, as open as `access` says, and no more. If the group
+/// or the list cannot be set, the users they are about get no access.
 Result<void> give_access(const File& file, const Access& access);
 
-/// Access, `user.*` attributes and security label of `from`, for a file that takes its place. Of another
-/// user's file nothing is taken over: `to` becomes as open as this user's new files are, as far as
-/// `from` was open too.
+/// Copies access, `user.*` attributes and security label of `from` to `to`, which takes its place. If
+/// another user owns `from`, only its mode counts: `to` gets the mode of a new file of this user,
+/// narrowed by the mode of `from`.
 Result<void> copy_attributes(const File& from, const File& to);
 
-/// Lets those list and enter `directory` who can list and enter `parent`, in which it lies,
-/// whatever the umask took away when it was made.
+/// Lets all users who can list and enter `parent` list and enter `directory`, which lies in it,
+/// whatever the umask was when it was made.
 Result<void> open_as_parent(const File& directory, const File& parent);
 
 }  // namespace mcr::restart

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Directories looked at for what trust.hpp decides of them.
+// Reads from directories what the rules in trust.hpp need.
 #include <fcntl.h>
 #include <sys/xattr.h>
 
@@ -18,8 +18,9 @@ constexpr const char* list_name = "system.posix_acl_access";
 constexpr const char* default_list_name = "system.posix_acl_default";
 constexpr std::size_t most_list_bytes = 4096;
 
-/// Of a POSIX access list as the kernel gives it: a version, then entries of tag, rights and id, all
-/// little-endian (linux/posix_acl_xattr.h). None where the list has no such entry.
+/// Returns the rights of the owning group in a POSIX access list as the kernel gives it: a version,
+/// then entries of tag, rights and id, all little-endian (linux/posix_acl_xattr.h). Returns 0 if the
+/// list has no such entry.
 mode_t rights_of_own_group(ByteSpan list) {
   constexpr std::size_t head_bytes = 4;
   constexpr std::uint16_t own_group = 0x04;
@@ -49,7 +50,7 @@ Beside of_both(const Result<struct stat>& outer, const Result<struct stat>& inne
 
 Result<struct stat> status_with_own_group(const File& directory) {
   struct stat status = MCR_TRY(directory.status());
-  // The descriptor may be one that reads nothing (O_PATH).
+  // By path, because fgetxattr() refuses a descriptor opened with O_PATH.
   std::array<std::byte, most_list_bytes> list{};
   const ssize_t got =
       ::getxattr(link_path(directory.descriptor()).c_str(), list_name, list.data(), list.size());

@@ -22,7 +22,8 @@ struct Level {
   bool has_list = false;
 };
 
-/// From `directory` up to `base`, without that; nothing where one does not come to it.
+/// Returns the directories from `directory` up to `base`, `base` itself excluded; nothing if `base` is
+/// not above `directory`.
 std::optional<std::vector<Level>> levels_below(const File& directory, FileIdentity base) {
   std::vector<Level> levels;
   auto at = File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY);
@@ -56,7 +57,7 @@ Access closed_by_directories(Access access, const File& directory, FileIdentity 
     return access;
   }
   for (const Level& level : *between) {
-    // A list names users, whom the container's mode cannot tell from others.
+    // An access list names single users, and the container's mode cannot express those.
     const bool lets_its_group = !level.has_list && (level.status.st_mode & S_IXGRP) != 0;
     const bool lets_group = lets_its_group && level.status.st_gid == access.group;
     const bool lets_others = lets_its_group && (level.status.st_mode & S_IXOTH) != 0;

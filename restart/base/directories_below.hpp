@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Directories that are made, and held open, below one that somebody has named. What lies there may be
-// another user's, who exchanges it meanwhile: each component is made and opened in the one above it,
+// Creates directories below a directory that the user named, and holds them open. Another user may own
+// these directories and exchange them meanwhile: each component is made and opened in the one above it,
 // and no link is followed.
 #pragma once
 
@@ -13,11 +13,12 @@ namespace mcr::restart {
 
 class DirectoriesBelow {
  public:
-  /// `name` as it was given; links on the way there are the caller's own word.
+  /// Opens `name`. Links in `name` are followed, because the caller chose that path.
   static Result<DirectoriesBelow> open(const std::string& name);
 
-  /// The directory at `path`, which must be plain, or empty for the upper one itself: made where it is
-  /// not there, and open as long as this object, for names in it alone. Cause::usage for a link.
+  /// Returns a descriptor of the directory at `path`, a plain path (empty: the upper directory itself),
+  /// and makes the directory if it is missing. The descriptor is valid as long as this object; use it
+  /// for names in it only. Cause::usage for a link.
   Result<int> make(const std::string& path);
 
  private:

@@ -29,7 +29,7 @@ PendingFile::~PendingFile() {
 
 Result<PendingFile> PendingFile::create(int directory, const std::string& name, mode_t mode,
                                         const std::string& word) {
-  // Beside the final name, which may have a directory in front.
+  // The temporary name stands in the directory of the final name.
   const std::size_t slash = name.rfind('/');
   const std::string before = slash == std::string::npos ? std::string() : name.substr(0, slash + 1);
   const auto open = [&](const std::string& with) -> Result<PendingFile> {
@@ -42,13 +42,13 @@ Result<PendingFile> PendingFile::create(int directory, const std::string& name, 
     (void)system_calls().unlinkat(directory, (before + ".mcr-" + word + ".tmp").c_str(), 0);
     auto made = open(word);
     if (made || made.error().system_error != EEXIST) return made;
-    // A file of another user has that name: leave it, and take a random name instead.
+    // A file of another user has that name: take a random name instead.
   }
   return open(MCR_TRY(PartId::random()).text().substr(0, 16));
 }
 
-// Who writes by name, as HDF5 does, makes another file where somebody has removed this one: that one would
-// get the final name, and was never synced.
+// Refuses to finish if another process removed the temporary file. A library that writes by name, as
+// HDF5 does, would have made a new file there, which was never synced.
 Result<void> PendingFile::check_temporary() const {
   if (is_still_named(file_, directory_, temporary_)) return {};
   errno = ENOENT;
@@ -73,9 +73,9 @@ Result<bool> PendingFile::finish_over(const File& old, const std::function<bool(
     return true;
   }
   if (!is_still_named(old, directory_, temporary_) || !may_go()) {
-    // Something else came to the name, or into the file, in between.
+    // Another file came to the name, or the old one changed, before the exchange: undo the exchange.
     if (exchange()) return false;
-    // The program has just taken the name away. What lies under the temporary one is not ours to remove.
+    // The program has just removed the name. The file at the temporary name is the program's: keep it.
     const std::string left = std::exchange(temporary_, {});
     if (system_calls().rename_new(directory_, left.c_str(), directory_, name_.c_str()) == 0)
       return false;
@@ -98,7 +98,7 @@ Result<void> PendingFile::finish(Durability durability, Existing existing) {
   } else {
     if (errno == EEXIST) {
       const Error taken = system_error("already there:", name_);
-      // Over NFS the answer to a link that was made may get lost, and its repetition finds the
+      // Over NFS the answer to a successful link() may get lost; the repeated call then finds its own
       // link.
       const auto now = file_.status();
       if (!now || now->st_nlink < 2) return taken;
@@ -106,7 +106,8 @@ Result<void> PendingFile::finish(Durability durability, Existing existing) {
       temporary_.clear();
       return durability == Durability::durable ? sync_parent() : Result<void>();
     }
-    // No hard links on this file system: a rename that does not replace, where it has that.
+    // The file system has no hard links: use a rename that does not replace, if the file system
+    // supports that.
     if (system_calls().rename_new(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0) {
       return system_error("cannot put in place", name_);
     }

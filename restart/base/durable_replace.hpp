@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only place that makes a file final: temporary, sync, rename, sync of the directory. What the
-// storage is asked for is a rename's atomicity and fsync's durability, no more.
+// The only place that gives a file its final name: temporary name, sync, rename, sync of the directory.
+// It needs only atomic rename and durable fsync from the storage.
 #pragma once
 
 #include <functional>
@@ -21,14 +21,15 @@ enum class Existing {
   kept,      ///< the name must be free: else Cause::system with EEXIST, and nothing has changed
 };
 
-/// A file on its way to its final name. Until finish() there is only a temporary name in the same
-/// directory, which goes when this object goes.
+/// A file on its way to its final name. Until finish() the file has only a temporary name in the same
+/// directory; the destructor removes it.
 class PendingFile {
  public:
-  /// `directory` must stay open as long as this object. The temporary name is ".mcr-<word>.tmp",
-  /// with `mode` less what umask takes; the prefix keeps it out of programs' globs. Without a `word`
-  /// a new one is made up. With one, a file of that name is what a dead process left, and goes: no
-  /// two that live may use the same. Where it cannot be removed, it is another user's, and a new word
+  /// Makes the file ".mcr-<word>.tmp", with `mode` less the umask; the prefix keeps the file out of
+  /// programs' globs. `directory` must stay open as long as this object. Without a `word` the name is
+  /// random. With a `word`, no two living processes may use the same: an existing file of that name was
+  /// left by a dead process and is removed. If it cannot be removed, it is another user's, and the name
+  /// is random too.
   /// is made up all the same.
   static Result<PendingFile> create(int directory, const std::string& name, mode_t mode,
                                     const std::string& word = {});
@@ -40,16 +41,17 @@ class PendingFile {
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] const std::string& temporary_name() const { return temporary_; }
 
-  /// 1. sync the file; 2. rename it (or link it, where the name must be free); 3. sync the
-  /// directory. A crash before 2 leaves the temporary name and the old file; after 2 the new file,
-  /// which power loss may still take until 3 is done. An error in 1 or 2 leaves the old file; one
-  /// in 3 says that the new file is there but may not be durable.
+  /// Steps: 1. sync the file; 2. rename it (or link it, if the name must be free); 3. sync the
+  /// directory. A crash before 2 leaves the temporary name and the old file. A crash after 2 leaves the
+  /// new file, which power loss may still take until 3 is done. An error in 1 or 2 leaves the old file;
+  /// an error in 3 says that the new file is there but may not be durable.
   Result<void> finish(Durability durability, Existing existing = Existing::replaced);
 
-  /// As finish(), durably, but only in the place of that very file, if `may_go` says so of it once nobody
-  /// can open it by its name any more. False, and nothing has changed: another file lies at the name, or
-  /// none. Where the file system cannot exchange two names, what comes to the name in the last moment is
-  /// replaced all the same. A crash may leave the old file under the temporary name.
+  /// Like a durable finish(), but replaces only the file `old`, and only if `may_go` still returns true
+  /// once `old` cannot be opened by its name any more. Returns false, and changes nothing, if another
+  /// file or none lies at the name. If the file system cannot exchange two names, a file that comes to
+  /// the name in the last moment is replaced all the same. A crash may leave the old file under the
+  /// temporary name.
   Result<bool> finish_over(const File& old, const std::function<bool()>& may_go);
 
  private:
@@ -63,16 +65,17 @@ class PendingFile {
   File file_;
 };
 
-/// The rename that makes a file final which waits under a name of its own, or in another directory; others
-/// see all of it or nothing, and power loss may take it. For files that come to the program's own names.
+/// Renames a file that waits under a temporary name, or in another directory, to its final name. Other
+/// processes see the whole file or nothing; power loss may take it. For files at the program's own
+/// names.
 Result<void> put_in_place(int from, const std::string& temporary, int directory,
                           const std::string& name);
 
-/// All of that for bytes in memory.
+/// Creates a PendingFile, writes `content` and finishes it.
 Result<void> replace_file(int directory, const std::string& name, ByteSpan content, mode_t mode,
                           Durability durability, Existing existing = Existing::replaced);
 
-/// fsync of a directory; where the file system cannot do that (EINVAL), it is not needed.
+/// Syncs a directory. EINVAL means that the file system needs no such sync, and is not an error.
 Result<void> sync_directory(int directory);
 
 }  // namespace mcr::restart

@@ -16,10 +16,10 @@
 namespace mcr::restart {
 namespace {
 
-/// Linux transfers at most 2 GiB - 4 KiB at once, and answers short above it.
+/// Linux transfers at most 2 GiB - 4 KiB in one call; a larger request ends short.
 constexpr std::size_t transfer_limit = std::size_t{1} << 30;
 
-/// Calls until the answer is not "interrupted".
+/// Repeats the call until it is not interrupted (EINTR).
 template <typename Call>
 auto repeat(Call call) {
   auto answer = call();
@@ -39,7 +39,7 @@ Result<off_t> file_offset(std::uint64_t offset, const std::string& name) {
 Error system_error(std::string_view what, std::string_view name) {
   const int number = errno;
   char buffer[128];
-  // GNU's variant answers the text, which need not lie in the buffer; it never fails.
+  // GNU's strerror_r returns the text, which need not lie in the buffer; it never fails.
   const char* text = strerror_r(number, buffer, sizeof buffer);
   Error error;
   error.cause = number == ENOSPC || number == EDQUOT ? Cause::full : Cause::system;
@@ -120,7 +120,7 @@ Result<void> File::write_at(std::uint64_t offset, ByteSpan data) const {
         [&] { return system_calls().pwrite(descriptor_, data.data() + done, wanted, place); });
     if (written < 0) return system_error("cannot write", name_);
     if (written == 0) {
-      errno = EIO;  // no error and no progress: never wait for it
+      errno = EIO;  // no error and no progress: fail rather than retry for ever
       return system_error("cannot write", name_);
     }
     done += static_cast<std::size_t>(written);
@@ -137,7 +137,7 @@ Result<void> File::append(ByteSpan data) const {
       if (written == 0) errno = EIO;
       const Error error = system_error("cannot append to", name_);
       if (done > 0) {
-        // Take the part that got in back, so that a later append does not follow a torn record.
+        // Remove the bytes that were written, so that a later append does not follow a torn record.
         const auto now = size();
         if (now && *now >= done) (void)truncate(*now - done).has_value();
       }
@@ -177,7 +177,8 @@ Result<std::uint64_t> File::size() const {
 }
 
 Result<Bytes> File::read_all(std::size_t limit) const {
-  // Not from the size alone: files of /proc and /sys say 0, and a file may grow while it is read.
+  // The size alone does not suffice: files of /proc and /sys have size 0, and a file may grow while it
+  // is read.
   const std::uint64_t expected = MCR_TRY(size());
   Bytes content;
   std::size_t done = 0;
@@ -242,7 +243,7 @@ std::string real_path(const std::string& path) {
 }
 
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit) {
-  // O_NONBLOCK: a named pipe planted there must not stop us. Nothing else notices it.
+  // O_NONBLOCK: opening a named pipe must not block. The flag has no effect on regular files.
   const File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK));
   return file.read_all(limit);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// File: an owned descriptor. Every system call goes through restart/base/system, the one door that a
-// test may replace; EINTR and short transfers are dealt with here and nowhere else.
+// File: an owned descriptor. Every system call goes through restart/base/system, which a test may
+// replace. EINTR and short transfers are handled here and nowhere else.
 #pragma once
 
 #include <sys/stat.h>
@@ -36,25 +36,28 @@ class File {
   /// openat with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` AT_FDCWD or a descriptor.
   static Result<File> open(int directory, const std::string& name, int flags, mode_t mode = 0600);
 
-  /// A descriptor that was just opened, moved out of the way of the program's own.
+  /// Takes a descriptor that was just opened, and renumbers it so that the program keeps its numbers
+  /// (spare_numbers.hpp).
   static File spared(int descriptor, const std::string& name);
 
-  /// Read and write, in memory; `name` for messages.
+  /// Makes a file in memory, without a name in any directory, for reading and writing; `name` is for
+  /// messages.
   static Result<File> without_name(const std::string& name);
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::string& name() const { return name_; }  ///< for messages
-  /// From now on reads leave the access time alone, where the file is this user's: that time says
-  /// whether a program has read, and perhaps copied, what we wrote (aggregation/commit/read_marks).
+  /// From now on reads leave the access time unchanged, if this user owns the file. The access time
+  /// tells whether a program has read, and perhaps copied, a file that we wrote
+  /// (aggregation/commit/read_marks).
   void leave_access_time() const;
-  /// Another file whose lock is to be held for as long as this one is open.
+  /// Keeps `guard` open, and so its lock held, as long as this file is open.
   void hold(File guard) { guard_ = std::make_unique<File>(std::move(guard)); }
   [[nodiscard]] int release() { return std::exchange(descriptor_, -1); }
 
-  /// All of `out`, or an error; bytes behind the end are Cause::damaged ("ends too early").
+  /// Fills `out` or fails; a range beyond the end of the file is Cause::damaged ("ends too early").
   Result<void> read_at(std::uint64_t offset, MutableByteSpan out) const;
-  /// As many bytes as there are, up to out.size().
+  /// Reads up to out.size() bytes; fewer only at the end of the file.
   Result<std::size_t> read_some_at(std::uint64_t offset, MutableByteSpan out) const;
   Result<void> write_at(std::uint64_t offset, ByteSpan data) const;
   Result<void> append(ByteSpan data) const;  ///< one write(2) at the end; file opened with O_APPEND
@@ -75,28 +78,28 @@ class File {
 /// The name in /proc that leads to the file behind a descriptor of this process.
 std::string link_path(int descriptor);
 
-/// The path by which the file was opened, as renames have changed it since; behind that of a removed one
-/// the kernel writes " (deleted)". Empty where the kernel does not say.
+/// Returns the path by which the file was opened, updated for later renames. For a removed file the
+/// kernel appends " (deleted)". Empty if the kernel does not say.
 std::string present_path(const File& file);
 
 /// Where an open file lies now.
 struct PresentName {
-  std::string path;         ///< it leads to the file; empty where that is not known
-  bool is_removed = false;  ///< the name by which the file was opened, or each of them
+  std::string path;         ///< the path of the file; empty if it is not known
+  bool is_removed = false;  ///< the name by which it was opened, or each of its names, is gone
 };
 PresentName present_name(const File& file);
 
-/// True where `name` in `directory`, which may end in "..", leads to that file. The last component is not followed
-/// if it is a link.
+/// True if `name` in `directory` leads to that file; `name` may end in "..". A link as the last
+/// component is not followed.
 bool leads_to(int directory, const std::string& name, FileIdentity file);
 
 /// True while `name` in `directory` still leads to the very file that is open.
 bool is_still_named(const File& file, int directory, const std::string& name);
 
-/// Links resolved; empty where there is nothing.
+/// Returns `path` with all links resolved; empty if nothing lies there.
 std::string real_path(const std::string& path);
 
-/// Whole small file; Cause::damaged where longer than `limit`.
+/// Reads a whole small file; Cause::damaged if it is longer than `limit`.
 Result<Bytes> read_file(int directory, const std::string& name, std::size_t limit);
 
 /// Names in a directory, without "." and "..", sorted.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which file something is, whatever name leads to it. Holds as long as the file exists: a new file
-// may get the number of one that was removed.
+// Identifies a file independently of its names. Valid only while the file exists: a new file may get
+// the inode number of a removed one.
 #pragma once
 
 #include <sys/stat.h>

@@ -18,7 +18,7 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::size_t max_file_bytes = 256 * 1024;
-/// Version 1 writes "no limit" as a number near 2^63, rounded to pages.
+/// Control groups of version 1 report "no limit" as a number near 2^63, rounded to pages.
 constexpr std::uint64_t no_limit = std::uint64_t{1} << 60;
 
 std::string text_of(const std::string& name) {
@@ -50,8 +50,8 @@ std::optional<std::uint64_t> number_of(std::string_view lines, std::string_view 
   return std::nullopt;
 }
 
-/// The directories of the groups that this process is in, its own first, then those above. In a
-/// container the path may be that of the host, and only the mount's root is ours.
+/// Returns the directories of the control groups of this process, its own group first, then those
+/// above. In a container the path may be the host's, and only the mount's root is visible.
 std::vector<std::string> group_directories(const SystemPlaces& places, bool first_version,
                                            std::string_view controller) {
   const std::string groups = text_of(places.proc + "/self/cgroup");
@@ -92,7 +92,8 @@ std::vector<std::string> group_directories(const SystemPlaces& places, bool firs
   return directories;
 }
 
-/// Takes one group's limit into account. `usage` counts caches too, which give way.
+/// Lowers `limits` by the limit of one group. The group's usage includes caches, which the kernel can
+/// reclaim.
 void restrict_by_group(MemoryLimits& limits, const std::string& limit_file,
                        const std::string& usage_file, const std::string& statistics_file,
                        const char* prefix) {
@@ -120,8 +121,8 @@ MemoryLimits memory_limits(const SystemPlaces& places) {
   for (const std::string& group : group_directories(places, false, "memory")) {
     restrict_by_group(limits, group + "/memory.max", group + "/memory.current",
                       group + "/memory.stat", "");
-    // Above memory.high the kernel slows the group down until it has given back: the same to a
-    // solver.
+    // Above memory.high the kernel slows the group down until it has given memory back. For a solver
+    // that is as bad as memory.max.
     restrict_by_group(limits, group + "/memory.high", group + "/memory.current",
                       group + "/memory.stat", "");
   }
@@ -133,7 +134,7 @@ MemoryLimits memory_limits(const SystemPlaces& places) {
 }
 
 std::vector<unsigned> allowed_cpus() {
-  // The kernel refuses a mask that is shorter than its own, which may be of thousands of CPUs.
+  // The kernel refuses a mask shorter than its own, which may cover thousands of CPUs.
   std::vector<unsigned> cpus;
   for (std::size_t count = 1024; count <= (std::size_t{1} << 20); count *= 4) {
     cpu_set_t* set = CPU_ALLOC(count);
@@ -182,8 +183,8 @@ std::uint64_t automatic_stage_limit(int descriptor, std::uint64_t stage_bytes,
   if (system_calls().fstatvfs(descriptor, &status) != 0) return 0;
   const std::uint64_t file_system = static_cast<std::uint64_t>(status.f_blocks) * status.f_frsize;
   const MemoryLimits memory = memory_limits(places);
-  // Without the stage there would be that much more; the stage may be on another file system than
-  // memory, and then this errs on the side of more.
+  // The stage's bytes count as available, because the stage uses them now. If the stage is not in
+  // memory, this overestimates.
   const std::uint64_t without_stage = std::min(memory.limit, memory.available + stage_bytes);
   return std::min(file_system, without_stage) / 2;
 }

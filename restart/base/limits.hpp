@@ -19,23 +19,23 @@ struct SystemPlaces {
 
 struct MemoryLimits {
   std::uint64_t limit = 0;      ///< the least of physical memory and the groups' limits
-  std::uint64_t available = 0;  ///< what may be taken now before something has to give
+  std::uint64_t available = 0;  ///< bytes that can be allocated now without swapping or killing
 };
-/// Reads a handful of small files: for each create of a part, or once a second. Where nothing can
-/// be read (no /proc), both are 0.
+/// Reads a few small files; cheap enough for each create of a part, or once a second. Both are 0 if
+/// nothing can be read (no /proc).
 MemoryLimits memory_limits(const SystemPlaces& places = {});
 
 /// CPUs on which this process may run (affinity).
 std::vector<unsigned> allowed_cpus();
-/// Their number, or less where a control group gives less time; at least 1.
+/// Returns the number of allowed CPUs, or less if a control group grants less CPU time; at least 1.
 unsigned usable_cpu_count(const SystemPlaces& places = {});
 
 /// Bytes that a process without privileges may still write to the file system of an open file.
 Result<std::uint64_t> free_space(int descriptor);
 
-/// What stage_limit=auto means for a stage on the file system of `descriptor` that already holds
-/// `stage_bytes` of this user: half of what the file system has, and half of what memory there
-/// would be without the stage, whichever is less.
+/// Returns what stage_limit=auto means for a stage on the file system of `descriptor` that already
+/// holds `stage_bytes` of this user. It is the smaller of half of the file system and half of the
+/// memory that would be available without the stage.
 std::uint64_t automatic_stage_limit(int descriptor, std::uint64_t stage_bytes,
                                     const SystemPlaces& places = {});
 

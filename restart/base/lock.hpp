@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks that die with their holder (flock on an open file): who lives is known by them and by nothing
-// else, because process numbers mean nothing across containers.
+// Locks that end with their holder (flock on an open file). Whether a process lives is decided by such
+// locks alone, because process numbers mean nothing across containers.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace mcr::restart {
 
 enum class LockKind { shared, exclusive };
 
-/// Takes the lock at once or says that another holds it (false). The lock lives as long as the open file
-/// description: until the last descriptor of it (forked copies included) is closed.
+/// Takes the lock, or returns false at once if another process holds it. The lock lasts until the last
+/// descriptor of the open file description (forked copies included) is closed.
 Result<bool> try_lock(const File& file, LockKind kind);
 
-/// Gives the lock back while the file stays open.
+/// Releases the lock; the file stays open.
 void unlock(const File& file);
 
-/// One byte of a file, which need not be there, as a lock of its own: exclusive, at once or not at
-/// all, of the open file description like the lock above. The file is open for writing.
+/// Locks the byte at `place` exclusively; returns false at once if another holds it. The byte need not
+/// exist. The lock belongs to the open file description, as above. The file must be open for writing.
 Result<bool> try_lock_place(const File& file, std::uint64_t place);
 void unlock_place(const File& file, std::uint64_t place);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nothing here has a destructor: HDF5 calls the plugin after static destructors have run.
+// Nothing here has a destructor, because HDF5 calls the plugin after static destructors have run.
 #include "restart/base/log.hpp"
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ namespace {
 constinit std::atomic<LogLevel> level{LogLevel::summary};
 constinit std::atomic<int> descriptor{STDERR_FILENO};
 
-/// Topics that were warned of, by checksum. When all places are taken, further topics are not
-/// repeated either: they are not said at all rather than over and over.
+/// Checksums of the topics that were warned of. Once the table is full, further topics are not logged
+/// at all, so that no warning repeats endlessly.
 constexpr std::size_t topic_limit = 128;
 constinit std::mutex topics_mutex;
 constinit std::array<std::uint64_t, topic_limit> topics{};
@@ -47,8 +47,8 @@ std::string time_of_day() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// While it lives, writing into a pipe that nobody reads any more is an error and not the end of
-/// the program: SIGPIPE of this thread is held back, and taken away if it was ours.
+/// While it lives, a write to a pipe without a reader returns an error instead of ending the program:
+/// SIGPIPE is blocked in this thread, and a signal that our write caused is discarded.
 class QuietPipe {
  public:
   QuietPipe() {
@@ -77,8 +77,8 @@ class QuietPipe {
   bool was_pending_ = false;
 };
 
-/// One message is one line in one write, so that those of several ranks do not mix. Names in it may
-/// come from strangers' files: nothing of them reaches a terminal as a control character.
+/// Writes one message as one line in one write(), so that lines of several ranks do not mix. Names in
+/// the message may come from other users' files, so control characters are escaped.
 void write_line(std::string_view message) {
   const int to = descriptor.load();
   std::string line;
@@ -91,7 +91,7 @@ void write_line(std::string_view message) {
   while (!rest.empty()) {
     const ssize_t written = system_calls().write(to, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // there is nowhere else to say it
+    if (written <= 0) return;  // there is no other place to report it
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
 }

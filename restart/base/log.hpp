@@ -12,18 +12,18 @@ enum class LogLevel { quiet, summary, debug };
 
 void set_log_level(LogLevel level);
 [[nodiscard]] LogLevel log_level();
-/// Messages go to this descriptor from now on (stderr until then).
+/// Sends all later messages to this descriptor; the default is stderr.
 void set_log_descriptor(int descriptor);
-/// For a program that may have been started without stderr: the number is some file's of its own soon,
-/// so nothing is said to it.
+/// Disables logging if stderr is closed: descriptor 2 may soon belong to a file of the program.
 void look_for_stderr();
 
 void log_summary(std::string_view message);  ///< at log=summary and debug
 void log_warning(std::string_view message);  ///< always, unless log=quiet
-/// The same, but only the first time for `topic` in this process (promise 2: one warning per process).
+/// Like log_warning(), but only the first time for `topic` in this process (promise 2: one warning per
+/// process).
 void log_warning_once(std::string_view topic, std::string_view message);
 
-/// At log=debug only; the pieces of the message are put together only then.
+/// Logs at log=debug only; the message is put together only then.
 template <typename... Pieces>
 void log_debug(const Pieces&... pieces) {
   if (log_level() != LogLevel::debug) return;

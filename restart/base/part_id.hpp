@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The random 128-bit name of one writing of one part. Never reused. Its first half may be one that
-// consecutive parts of a process have in common, the *block*: they can go into one container then,
-// which is found by that number.
+// The random 128-bit name of one writing of one part. Never reused. Consecutive parts of a process may
+// share the first half, the *block*: such parts can go into one container, whose name contains the
+// block.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace mcr::restart {
 
 struct PartId {
-  /// Most parts of one block.
+  /// The maximum number of parts in a block.
   static constexpr std::uint32_t block_parts = 128;
 
   std::array<std::uint8_t, 16> bytes{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text that goes to people. A file's name may hold any byte, and a terminal obeys some of them:
-// whatever is printed goes through here.
+// Escapes text that people read. A file's name may hold any byte, and a terminal acts upon some of
+// them, so all printed text goes through here.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace mcr::restart {
 /// `ls -b` prints them. All other characters stay as they are, backslashes too.
 std::string printable(std::string_view text);
 
-/// One character at the beginning of a text that is not empty.
+/// The first character of a text that is not empty.
 struct Character {
-  std::size_t bytes = 1;  ///< that it takes
-  bool is_utf8 = false;   ///< well-formed; if not, it is the one byte
+  std::size_t bytes = 1;  ///< its length
+  bool is_utf8 = false;   ///< it is well-formed UTF-8; if not, the character is a single byte
   char32_t code = 0;      ///< its number, if `is_utf8`
 };
 Character first_character(std::string_view text);

@@ -14,7 +14,8 @@ namespace {
 
 constinit std::atomic<bool> is_spared{false};
 
-/// Below this nobody asks for the limit. No program lives with fewer.
+/// Descriptors below this number are kept without asking for the limit: no program works with a lower
+/// limit.
 constexpr int always_there = 16;
 
 bool is_upper_half(int descriptor, const rlimit& limit) {
@@ -41,7 +42,7 @@ int spared_number(int descriptor) {
       !is_upper_half(descriptor, limit) || limit.rlim_max <= limit.rlim_cur) {
     return descriptor;
   }
-  // A file keeps its number when the limit goes down again. What another thread opens meanwhile
+  // A file keeps its number when the limit goes down again. A file that another thread opens meanwhile
   // gets the lowest free number, as always.
   const rlimit raised{limit.rlim_max, limit.rlim_max};
   if (::setrlimit(RLIMIT_NOFILE, &raised) != 0) return descriptor;

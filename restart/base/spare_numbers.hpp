@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The descriptors that a process may have are counted by their numbers, and those of a program that
-// opens many files are the program's. A file of ours gets a number above the program's own (soft)
-// limit as soon as half of it is in use: nothing that the program opens then fails for our sake. And
-// none gets the number of a standard stream, whoever was started without: what prints there, or says
-// something to nobody, would print into it.
+// A process may have a limited number of descriptors, and a program that opens many files needs them
+// itself. As soon as half of the numbers below the program's soft limit are in use, our files get
+// numbers above it, so that no open of the program fails because of us. Our files never use descriptors
+// 0 to 2, even if the program was started with them closed: a later print would be written into our
+// file.
 #pragma once
 
 namespace mcr::restart {
 
-/// From now on File::open and its like give such numbers. For the plugin; a leader's are its own.
+/// From now on File::open and the other opens use such numbers. For the plugin only: a leader is a
+/// process of its own.
 void spare_numbers_of_program();
 
-/// The same file under a number that is no standard stream's, and above the soft limit where the lower
-/// half is used up and the hard limit allows it; else the number as it is. `descriptor` is closed where
-/// another one is returned.
+/// Returns a descriptor of the same file that is no standard stream's and, if the lower half is used up
+/// and the hard limit allows it, lies above the soft limit. Otherwise returns `descriptor` unchanged.
+/// If another descriptor is returned, `descriptor` is closed.
 int spared_number(int descriptor);
 
-/// True where half of the numbers are in use and this one is the program's all the same.
+/// True if half of the numbers are in use and `descriptor` could not be moved above the soft limit.
 bool are_numbers_few(int descriptor);
 
 }  // namespace mcr::restart

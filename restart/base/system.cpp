@@ -20,7 +20,7 @@
 namespace mcr::restart {
 namespace {
 
-// Variadic in C, hence no pointer of the table's type.
+// openat() is variadic, so its address does not have the table's pointer type.
 int open_with_mode(int directory, const char* name, int flags, mode_t mode) {
   return ::openat(directory, name, flags, mode);
 }
@@ -39,7 +39,7 @@ int open_below(int directory, const char* name, int flags, mode_t mode) {
 #endif
 }
 
-// By number, so that the plugin asks nothing of the C library that an old one lacks.
+// By system call number, because an old C library lacks renameat2().
 int rename_without_replacing(int from_directory, const char* from, int to_directory,
                              const char* to) {
   return static_cast<int>(
@@ -51,14 +51,14 @@ int rename_each_other(int from_directory, const char* from, int to_directory, co
       ::syscall(SYS_renameat2, from_directory, from, to_directory, to, RENAME_EXCHANGE));
 }
 
-// fstat and its like are macros or aliases in some C libraries.
+// fstat and similar calls are macros or aliases in some C libraries.
 int status_of(int descriptor, struct stat* status) { return ::fstat(descriptor, status); }
 int status_at(int directory, const char* name, struct stat* status, int flags) {
   return ::fstatat(directory, name, status, flags);
 }
 
 int lock_one_byte(int descriptor, short type, off_t place) {
-  struct flock lock {};  // its l_pid is to be 0
+  struct flock lock {};  // l_pid must be 0
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = place;
@@ -66,7 +66,7 @@ int lock_one_byte(int descriptor, short type, off_t place) {
   return ::fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-// glibc declares the address of these two as a transparent union.
+// glibc declares the address parameter of these two calls as a transparent union.
 int bind_socket(int socket, const struct sockaddr* address, socklen_t bytes) {
   return ::bind(socket, address, bytes);
 }

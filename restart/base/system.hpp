@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one door to the operating system: the table of system calls in use. Whatever restart, the
-// driver and the leader do to files goes through it, so that a test can let any call fail, fall
-// short or be the process's last one. Each entry behaves like the call of its name: -1 and errno.
+// The table of system calls in use. All file operations of restart, the driver and the leader go
+// through it, so that a test can make any call fail, fall short, or be the process's last one. Each
+// entry behaves like the call of its name: -1 and errno.
 #pragma once
 
 #include <dirent.h>
@@ -54,16 +54,16 @@ struct SystemCalls {
   ssize_t (*readlinkat)(int directory, const char* name, char* out, std::size_t bytes);
   int (*unlinkat)(int directory, const char* name, int flags);
   int (*mkdirat)(int directory, const char* name, mode_t mode);
-  /// A socket of this machine (AF_UNIX, SOCK_SEQPACKET) that never blocks; close-on-exec.
+  /// Returns a socket of this machine (AF_UNIX, SOCK_SEQPACKET) that never blocks; close-on-exec.
   int (*local_socket)();
   int (*bind)(int socket, const struct sockaddr* address, socklen_t bytes);
   int (*listen)(int socket, int waiting);
-  /// What it answers never blocks and is closed on exec.
+  /// The returned socket never blocks and is closed on exec.
   int (*accept)(int socket);
   int (*connect)(int socket, const struct sockaddr* address, socklen_t bytes);
   ssize_t (*sendmsg)(int socket, const struct msghdr* message, int flags);
   ssize_t (*recvmsg)(int socket, struct msghdr* message, int flags);
-  /// A file without a name, in memory; close-on-exec.
+  /// Returns a file in memory without a name in any directory; close-on-exec.
   int (*memory_file)();
   DIR* (*fdopendir)(int descriptor);
   ssize_t (*getrandom)(void* out, std::size_t bytes, unsigned flags);
@@ -82,7 +82,7 @@ inline const SystemCalls& system_calls() {
   return *detail::system_calls_in_use.load(std::memory_order_acquire);
 }
 
-/// What the clock says, in nanoseconds.
+/// Returns the time of `clock` in nanoseconds.
 inline std::uint64_t clock_ns(clockid_t clock) {
   struct timespec now {};
   system_calls().clock_gettime(clock, &now);
@@ -90,25 +90,25 @@ inline std::uint64_t clock_ns(clockid_t clock) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Since 1970.
+/// Returns when the file was last written; nanoseconds since 1970.
 inline std::uint64_t modified_ns(const struct stat& status) {
   return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
 }
 
-/// When it was last written, renamed, linked or unlinked; since 1970.
+/// Returns when the file was last written, renamed, linked or unlinked; nanoseconds since 1970.
 inline std::uint64_t changed_ns(const struct stat& status) {
   return static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(status.st_ctim.tv_nsec);
 }
 
-/// Of an error number: the file is not there, nor perhaps a directory on the way to it.
+/// True if the error number means that the file, or a directory on the way to it, does not exist.
 inline bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
 
-/// For waits: it never goes back.
+/// Returns a time for waits, which never goes back.
 inline std::uint64_t monotonic_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
 
-/// Puts another table in place while it lives, which `table` must outlive. For tests.
+/// Replaces the table of system calls while this object lives; `table` must outlive it. For tests.
 class ReplacedSystemCalls {
  public:
   explicit ReplacedSystemCalls(const SystemCalls& table)

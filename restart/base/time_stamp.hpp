@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time as logs have it.
+// The present time in the form used in logs.
 #pragma once
 
 #include <ctime>
@@ -9,7 +9,7 @@
 
 namespace mcr::restart {
 
-/// Now, as logs have it: "2026-11-21T15:43:01Z". gmtime_r needs no time zone's file.
+/// Returns the present time, such as "2026-11-21T15:43:01Z". gmtime_r needs no time zone file.
 inline std::string time_stamp() {
   const auto seconds = static_cast<time_t>(clock_ns(CLOCK_REALTIME) / 1'000'000'000);
   struct tm calendar {};

@@ -12,7 +12,8 @@
 namespace mcr::restart {
 namespace {
 
-/// Filtered (containers' profiles answer EPERM), or older than Linux 5.6.
+/// True if openat2() is missing: a container's seccomp profile filters it (EPERM), or Linux is older
+/// than 5.6.
 bool is_missing(int number) { return number == ENOSYS || number == EPERM || number == EINVAL; }
 
 /// Opens one component after another; a symbolic link at any of them is an error.
@@ -32,12 +33,13 @@ Result<File> walk_beneath(int directory, const std::string& path, int flags, mod
 
 constexpr mode_t write_and_enter = S_IWGRP | S_IXGRP;
 
-/// May others of the class enter `outer` and write there? What cannot be entered cannot be written to.
+/// True if users of that class may write in the directory. Write permission has no effect without
+/// permission to enter.
 bool may_write(const struct stat& status, mode_t write, mode_t search) {
   return (status.st_mode & write) != 0 && (status.st_mode & search) != 0;
 }
 bool is_sticky(const struct stat& status) { return (status.st_mode & S_ISVTX) != 0; }
-/// Whoever may write there can exchange what others have there.
+/// True if all writers of the directory can exchange each other's files there.
 bool is_shared(const struct stat& status) {
   return !is_sticky(status) &&
          (may_write(status, S_IWGRP, S_IXGRP) || may_write(status, S_IWOTH, S_IXOTH));
@@ -60,7 +62,7 @@ Result<File> open_beneath(int directory, const std::string& path, int flags, mod
     errno = EXDEV;
     return system_error("cannot leave a directory by the path", path);
   }
-  // openat2() takes no O_NONBLOCK beside O_PATH, with which nothing waits.
+  // openat2() refuses O_NONBLOCK together with O_PATH; an open with O_PATH never blocks.
   const int all = flags | O_NOFOLLOW | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK);
   if (path.find('/') == std::string::npos) return File::open(directory, path, all, mode);
   int descriptor = -1;
@@ -88,7 +90,8 @@ bool is_own_link(const struct stat& status) {
 
 bool Beside::believes(uid_t writer, uid_t owner) const {
   if (is_believed(writer, owner) || writer == outer_.st_uid) return true;
-  // He could put it there, so he may write to `outer` too, and exchange what lies there.
+  // The writer put its file into `inner`, which is no more open than `outer`. So it may write to
+  // `outer` too, and exchange files there.
   return is_shared_by_all();
 }
 

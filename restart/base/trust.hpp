@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What may be believed, by this user, of files that others can make (docs/design/trust-boundaries.md).
+// Which files of other users this user believes, and for what (docs/design/trust-boundaries.md).
 //
 // The one rule: what a file says is believed as far as its owner could have done the same with
 // native files, and no further. Two questions follow from it, and everything that goes where a file
@@ -22,20 +22,19 @@
 
 namespace mcr::restart {
 
-/// Relative, of plain components: none is empty, "." or "..".
+/// True if the path is relative and no component is empty, "." or "..".
 bool is_plain_path(std::string_view path);
 
-/// Opens what lies below an open directory, without leaving it: `path` must be plain, and no link
-/// is followed, the last one neither (ELOOP; EXDEV for a path that is not plain). Nothing waits for a
-/// pipe.
+/// Opens a file below an open directory without leaving it. `path` must be plain (else EXDEV), and no
+/// link is followed, not even the last component (ELOOP). Never blocks on a pipe.
 Result<File> open_beneath(int directory, const std::string& path, int flags, mode_t mode = 0600);
-/// The same for a regular file that is read; ENXIO where something else lies there.
+/// Opens a regular file for reading in the same way; ENXIO if something else lies there.
 Result<File> open_file_beneath(int directory, const std::string& path);
 
-/// Whether what `writer` made counts for a file of `owner`'s, wherever both lie.
+/// True if a file that `writer` made counts for a file of `owner`, wherever both lie.
 bool is_believed(uid_t writer, uid_t owner);
 
-/// Whether a link there may be followed by this user: his own, or root's.
+/// True if this user may follow that link: the link is this user's or root's.
 bool is_own_link(const struct stat& status);
 
 /// A directory of ours, `inner`, that stands in `outer` beside the files that it is about.
@@ -47,59 +46,61 @@ class Beside {
         inner_(inner),
         outer_group_(outer.st_mode & S_IRWXG),
         inner_group_(inner.st_mode & S_IRWXG) {}
-  /// The directory at that path and the one above it, links followed; as above where they cannot be
-  /// looked at.
+  /// Opens the directory at that path and the one above it; links are followed. If they cannot be
+  /// looked at, the result is a default Beside.
   static Beside of(const std::string& directory);
-  /// The same where the directory is open.
+  /// The same for an `inner` that is open already.
   static Beside of(const File& inner, const std::string& directory);
-  /// Both are open, perhaps by O_PATH. What their access lists give counts too, where it is asked who
-  /// may write.
+  /// The same for two open directories, perhaps opened by O_PATH. Access lists count too where the
+  /// question is who may write.
   static Result<Beside> of(const File& outer, const File& inner);
-  /// For files that lie in the directory at that path itself.
+  /// The same for files that lie directly in the directory at that path.
   static Beside in(const std::string& directory);
 
-  /// Whether what `writer` made in `inner` counts for a file of `owner`'s in `outer`, or below it.
+  /// True if a file that `writer` made in `inner` counts for a file of `owner` in `outer` or below it.
   [[nodiscard]] bool believes(uid_t writer, uid_t owner) const;
-  /// Whether this user may keep files in `inner`: nobody can do more to them there than to files in
-  /// `outer`.
+  /// True if this user may keep files in `inner`: other users can do no more to files there than to
+  /// files in `outer`.
   [[nodiscard]] bool may_be_used() const;
-  /// Whoever may write to `outer` may exchange what lies in either: what they made counts alike.
+  /// True if all users who may write to `outer` may exchange files in either directory; then files of
+  /// all of them count alike.
   [[nodiscard]] bool is_shared_by_all() const;
-  /// Whether whoever may write to `outer`, which is `owner`'s or root's, may also remove what lies in
-  /// `inner`.
+  /// True if `owner` or root owns `outer`, and all users who may write to `outer` may also remove files
+  /// in `inner`.
   [[nodiscard]] bool writers_may_remove(uid_t owner) const;
-  /// The user to whom a file that `writer` made in `inner` is attributed: `writer`, or 0 in a shared
-  /// directory, where all writers count as one.
+  /// Returns the user to whom a file in `inner` is attributed: `writer`, or 0 in a shared directory,
+  /// where all writers count as one.
   [[nodiscard]] uid_t voice(uid_t writer) const { return is_shared_by_all() ? 0 : writer; }
   /// The owner of `outer`.
   [[nodiscard]] uid_t host() const { return outer_.st_uid; }
   /// Which directory `inner` is.
   [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
-  /// Lets nobody write to `inner` who may not write to `outer`, and with a sticky bit where that has
-  /// one.
+  /// True if every user who may write to `inner` may write to `outer` too, and `inner` has a sticky bit
+  /// if `outer` has one and other users may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;
 
  private:
   struct stat outer_ {};
   struct stat inner_ {};
-  mode_t outer_group_ = 0;  ///< rights of the group that owns it, where they stand in a mode
+  mode_t outer_group_ = 0;  ///< rights of the owning group, at the place of the group bits
   mode_t inner_group_ = 0;
 };
 
-/// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a user
-/// who could have replaced `owner`'s files there.
+/// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a
+/// user who could have replaced files of `owner` there.
 bool is_believed_in(const std::string& directory, const struct stat& file, uid_t owner);
 
-/// As the kernel tells it, but with the rights of the group that owns the directory in the group's
-/// bits. With an access list these are the list's mask: the most that any named user or group may do.
+/// Returns the status as the kernel gives it, but with the rights of the owning group in the group
+/// bits. With an access list the kernel puts the list's mask there: the most that any named user or
+/// group may do.
 Result<struct stat> status_with_own_group(const File& directory);
 
-/// Whether an access list names who may use the directory, beside owner, group and others.
+/// True if an access list names users or groups beside owner, group and others.
 bool has_access_list(const File& directory);
-/// Whether what is made in the directory inherits an access list.
+/// True if new files in the directory inherit an access list.
 bool has_default_list(const File& directory);
 
-/// The mode for a directory of ours in `outer`, before umask: what mkdir() is to be called with.
+/// Returns the mode, before umask, with which mkdir() should make a directory of ours in `outer`.
 mode_t mode_beside(const struct stat& outer);
 
 /// For messages: "user 1000".

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Launches that live, to an opener of another one. A process that was killed holds its presence until
-// the kernel has ended it, which takes a moment on a busy machine; only then is what it left brought
-// to storage. A rank that takes it for a living writer meanwhile would read files as they lie there,
-// and the next rank the set that was made of them: a mix. So a launch that seems to live is given time
-// to die, once; what lives after that is a job that runs beside this one.
+// Remembers other launches that were found alive after a wait. A killed process holds its presence
+// until the kernel has ended it, which takes a moment on a busy machine; only then does a leader drain
+// what it left. If one rank took the dying process for a living writer, it would read the files as they
+// lie there, and the next rank would read the set made of them: a mix. So an opener waits once, for
+// `dying_ms`. A launch that lives after that is a job that runs beside this one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace mcr::restart {
 inline constexpr std::uint64_t dying_ms = 3000;
 
 [[nodiscard]] bool is_known_to_live(const std::string& launch_directory);
-/// To be called after that time only.
+/// Records that the launch lives. Call it only after `dying_ms`.
 void note_living(const std::string& launch_directory);
 
 }  // namespace mcr::restart

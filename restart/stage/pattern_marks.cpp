@@ -11,7 +11,7 @@ namespace mcr::restart {
 
 bool mark_native_where_begun(const std::string& stage, const std::string& node,
                              const std::string& launch, const std::string& pattern) {
-  // The leader that removes the directory holds this lock alone meanwhile.
+  // A leader that removes the directory holds this lock exclusively meanwhile.
   const auto parent = stage_files::open_directory(AT_FDCWD, stage);
   if (!parent || !try_lock(*parent, LockKind::shared).value_or(false)) return false;
   const auto directory =

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stages that did not answer. What only the stage of another node has may still come, so an opener
-// waits for it, for read_wait=; but a node that is lost brings nothing however often it is waited
-// for. A process waits for a stage in vain once, whatever set it looks at: it decides about later sets
-// at once, and the other ranks of its launch obey the decision that it records.
+// Remembers stages that did not answer. A part that only another node's stage has may still come, so an
+// opener waits up to read_wait=. But a lost node never answers, so a process waits in vain for each
+// stage only once: later sets are decided at once. The other ranks of its launch obey the decision that
+// it records.
 #pragma once
 
 #include <string>
 
 namespace mcr::restart {
 
-/// `launch_directory`: of a stub that names the stage.
+/// `launch_directory`: the one in a stub that names the stage.
 [[nodiscard]] bool is_silent_stage(const std::string& node, const std::string& launch_directory);
-/// To be called after a whole wait only: later sets are decided without what lies there.
+/// Records that the stage did not answer. Call it only after a full wait: later sets are decided
+/// without this stage's parts.
 void note_silent_stage(const std::string& node, const std::string& launch_directory);
 
 }  // namespace mcr::restart

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The directory itself: made, found, led, marked, removed.
+// The launch's directory itself: how it is made, found, led, marked and removed.
 #include "restart/stage/stage.hpp"
 
 #include <fcntl.h>
@@ -170,13 +170,13 @@ bool LaunchDirectory::is_marked_native(const std::string& pattern) const {
 
 Result<std::optional<File>> LaunchDirectory::try_lead() const {
   File file = MCR_TRY(File::open(descriptor(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW));
-  // A leader holds it alone. has_leader() shares it for a moment, which on a busy machine is as long
-  // as its process gets no processor.
+  // A leader holds this lock exclusively. has_leader() holds it shared for a moment, which lasts longer
+  // on a busy machine, until its process is scheduled again.
   constexpr int most_turns = 1000;
   int seen_led = 0;
   for (int turn = 0; turn < most_turns && seen_led < turns; ++turn) {
     if (MCR_TRY(try_lock(file, LockKind::exclusive))) {
-      // A last leader may have removed the directory, and the lock with it, in between.
+      // The previous leader may have removed the directory, and the lock file with it, in between.
       if (!is_still_named(file, descriptor(), lock_name)) return std::optional<File>();
       return std::optional<File>(std::move(file));
     }
@@ -208,7 +208,7 @@ bool LaunchDirectory::claim(const char* name, std::uint64_t valid_ns) const {
       continue;  // just ended
     const std::uint64_t claimed_ns = modified_ns(status);
     const std::uint64_t now = clock_ns(CLOCK_REALTIME);
-    // A clock that was set back must not hold anybody up.
+    // A claim from the future means that the clock was set back: ignore it.
     if (now >= claimed_ns && now - claimed_ns < valid_ns) return false;
     (void)system_calls().unlinkat(descriptor(), name, 0);
   }
@@ -219,7 +219,7 @@ bool LaunchDirectory::claim_start() const {
   constexpr std::uint64_t loading_ns = 500'000'000;
   if (!claim(start_name, loading_ns)) return false;
   if (!has_leader()) return true;
-  end_start();  // it has led since the caller looked
+  end_start();  // a leader came since the caller looked
   return false;
 }
 
@@ -289,8 +289,8 @@ Result<bool> LaunchDirectory::remove_if_done() const {
   // Keeps the pool's files open while they are unlinked, so that their memory (gigabytes) is freed only
   // after the stage's lock is released: ranks that enter wait for that lock.
   std::vector<File> nameless;
-  // 1. The stage for this leader alone: nobody is between create() and join() now, and whoever
-  //    wants to enter waits until this is over. So may another leader that ends.
+  // 1. Lock the stage exclusively: no process is then between create() and join(), and processes that
+  // want to enter wait until this is over. Another leader that ends at the same time waits too.
   const std::size_t slash = path_.rfind('/');
   const std::string name = path_.substr(slash + 1);
   const File stage = MCR_TRY(open_directory(AT_FDCWD, path_.substr(0, slash)));
@@ -303,7 +303,7 @@ Result<bool> LaunchDirectory::remove_if_done() const {
     const auto read = journal(State::published, part);
     if (read || read.error().system_error != ENOENT) return false;
   }
-  // 2. Who has died goes from ranks/. Who lives keeps the directory.
+  // 2. Remove the presences of dead processes. A living process keeps the directory.
   for (const std::string& presence : MCR_TRY(list_directory(descriptor(), ranks_directory))) {
     const std::string path = std::string(ranks_directory) + "/" + presence;
     const auto file = File::open(descriptor(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -314,7 +314,7 @@ Result<bool> LaunchDirectory::remove_if_done() const {
     if (!MCR_TRY(try_lock(*file, LockKind::exclusive))) return false;
     MCR_TRY(unlink_if_there(descriptor(), path));
   }
-  // 3. Nothing can be begun without having entered, so what is left belongs to nobody.
+  // 3. A part cannot be begun without a presence, so everything that is left is orphaned.
   for (const char* place : subdirectories) {
     const auto names = list_directory(descriptor(), place);
     if (!names) continue;

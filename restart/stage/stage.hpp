@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stage: a directory on a memory file system where parts lie until they are committed. What
-// lies where, and what a part's state is, stands here and in docs/format.md, "Stage".
+// The stage: a directory on a memory file system where parts lie until they are committed. Its layout
+// and the states of a part are described here and in docs/format.md, "Stage".
 //
 //   begin()          publish()             leader: container written
 //   ------> open/  ------------> published/ ------------------------> committed/ (kept) or freed
@@ -9,18 +9,19 @@
 //   ---------------------------------+   bytes and all records of a small part in one write
 //
 // Invariants
-//  1. A journal lies in exactly one of open/, published/, committed/; rename moves it. One in
-//     published/ without a whole publish record is being written, or its writer died over it: it is
-//     nobody's.
+//  1. A journal lies in exactly one of open/, published/, committed/; rename moves it. A journal in
+//     published/ without a whole publish record is being written, or its writer died while writing
+//     it: it is ignored.
 //  2. The bytes of a part that is in published/ or committed/ equal the file that native HDF5 would
 //     have left, every byte of it, and no longer change except after withdraw().
-//  3. Who writes a part holds LOCK_EX on its bytes; who reads or drains it LOCK_SH. Reuse and free
-//     need LOCK_EX. Of a small part, whose bytes lie in its journal, that is the journal's lock.
+//  3. A writer of a part holds LOCK_EX on its bytes; a reader or drainer holds LOCK_SH. Reuse and free
+//     need LOCK_EX. The bytes of a small part lie in its journal: there it is the journal's lock.
 //  4. A process that may begin parts holds LOCK_EX on its file below ranks/ for its whole life.
-//  5. No journal names the bytes of a file in pool/: it is gone before the file goes there.
+//  5. A journal is removed before the file with its bytes goes to pool/.
 //
-// A provisional publish (H5Fflush) leaves the journal in open/: the writer goes on. If it dies, the
-// leader finds the last such record there and puts back what native HDF5 would have left.
+// A provisional publish (H5Fflush) leaves the journal in open/, because the writer goes on. If the
+// writer dies, the leader finds the last such record there and puts back what native HDF5 would have
+// left.
 #pragma once
 
 #include <cstdint>
@@ -35,31 +36,32 @@
 
 namespace mcr::restart {
 
-/// The pattern that stands for all files: marked native after a failed commit, so that the program
-/// meets the storage's own error. Whoever asks for a pattern asks for this one too.
+/// The pattern that stands for all files. After a failed commit it is marked native, so that the
+/// program meets the storage's own error. A process that asks for any pattern must ask for this one
+/// too.
 inline constexpr std::string_view every_pattern = "*";
 
-/// What enter() makes of a stage that is locked: it waits for about a second, or not at all.
+/// What enter() does if the stage is locked: it waits for about a second, or fails at once.
 enum class Entering : std::uint8_t { waits, at_once };
 
 /// One node's directory of one launch in the stage.
 class LaunchDirectory {
  public:
-  /// Makes `<stage>/<node>.<launch>/` and what it holds where missing. The stage itself is made
-  /// with mode 0700; one that is not a directory of this user's with that mode, or that is reached
-  /// through a link in its last component, is refused (Cause::usage). Cause::full, Cause::system:
-  /// stage unusable.
+  /// Makes `<stage>/<node>.<launch>/` and its subdirectories as far as they are missing. The stage
+  /// itself is made with mode 0700. A stage that is not a directory of this user with that mode, or
+  /// whose last component is a link, is refused (Cause::usage). Cause::full, Cause::system: the stage
+  /// is unusable.
   static Result<LaunchDirectory> create(const std::string& stage, const std::string& node,
                                         const std::string& launch);
-  /// An existing one by its absolute path; same checks of ownership. `path` may come from a stub:
-  /// the directory must be this user's, closed to others, and lie in a directory of which the same
-  /// is true.
+  /// Opens an existing launch directory by its absolute path. `path` may come from a stub: the
+  /// directory and the one above it must both be this user's and closed to others.
   static Result<LaunchDirectory> open(const std::string& path);
-  /// The same for who drains and removes it: `path` must lie in `stage`, which the settings name and
-  /// no file, or have the mark that create() leaves; and be a launch's: all directories of one are
-  /// there, or nothing but names of one.
+  /// The same for a process that drains and removes the directory. `path` must lie in `stage`, which
+  /// the settings name (never a path from a file), or have the mark that create() leaves. It must also
+  /// be a launch's directory: all its subdirectories exist, or it holds only names of a launch.
   static Result<LaunchDirectory> open_in(const std::string& stage, const std::string& path);
-  /// Makes what a process that died in create() left out. For who holds the leader's lock.
+  /// Makes the subdirectories that a process which died in create() left out. The caller holds the
+  /// leader's lock.
   Result<void> complete() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -75,52 +77,52 @@ class LaunchDirectory {
     std::string name;
   };
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
-  /// Records a regular end with the process's exit status, as far as it is known (else 0).
+  /// Records a regular end with the process's exit status; 0 if that is not known.
   Result<void> end_presence(const Presence& presence, int status = 0) const;
-  /// Gives the descriptor up without closing it: somebody else has done that.
+  /// Forgets the descriptor without closing it, because the program has closed it already.
   void abandon() { (void)directory_.release(); }
 
-  /// create() and join() in one, which is how a rank must do it: a leader may be removing the
-  /// directory of a launch in which nobody lives between the two.
-  /// EWOULDBLOCK: the stage, or the launch, is locked.
+  /// Calls create() and join() under the stage's lock. A rank must use this one: between the two calls
+  /// a leader may remove the directory of a launch without a living process. EWOULDBLOCK: the stage, or
+  /// the launch, is locked.
   struct Entered;
   static Result<Entered> enter(const std::string& stage, const std::string& node,
                                const std::string& launch, std::uint32_t rank,
                                std::uint32_t rank_count, Entering how = Entering::waits);
 
-  /// New bytes file, locked LOCK_EX; `reused_bytes` says how many old bytes it holds (a pool file,
-  /// which the caller must overwrite or zero before publish), 0 for a fresh one.
+  /// Returns a new file for a part's bytes, locked LOCK_EX. `reused_bytes` is the number of old bytes
+  /// in it (a pool file, which the caller must overwrite or zero before publish); 0 for a fresh file.
   struct NewPart {
     PartId part;
     File bytes;
     std::uint64_t reused_bytes = 0;
   };
   Result<NewPart> create_part(std::uint32_t rank) const;
-  /// The name of a new part. Some consecutive ones of this process are of one block.
+  /// Returns the name of a new part. Consecutive parts of this process share blocks (part_id.hpp).
   Result<PartId> new_part_id() const;
-  /// Journal with its begin record in open/. The descriptor stays open for publish().
+  /// Creates the part's journal, with its begin record, in open/. Keep the descriptor for publish().
   Result<File> begin(const PartBegin& begin) const;
-  /// The journal of a part that is in open/, for publish().
+  /// Opens the journal of a part that is in open/, for publish().
   Result<File> open_journal(const PartId& part) const;
   /// Appends the publish record and, unless it is provisional, renames the journal into published/.
-  /// After this returns, the death of any process loses nothing. On failure the journal is as it
-  /// was.
+  /// After a successful return the death of any process loses nothing. On failure the journal is
+  /// unchanged.
   Result<void> publish(const PartId& part, const File& journal, const PartPublish& publish) const;
-  /// begin() and publish() in one, for a part of at most max_content_bytes that was never begun: it
-  /// appears in published/ whole or not at all. What is returned holds the part's LOCK_EX; nobody
-  /// drains it before that is closed. On failure nothing is left.
+  /// Calls begin() and publish() in one, for a part of at most max_content_bytes that was never begun:
+  /// the part appears in published/ whole or not at all. The returned file holds the part's LOCK_EX,
+  /// and the part is not drained before that file is closed. On failure nothing is left.
   Result<File> publish_small(const PartBegin& begin, const PartPublish& publish,
                              ByteSpan content) const;
-  /// Takes a published part back for more writing: its bytes are locked LOCK_EX, its journal
-  /// returns to open/ (with its last publish record repeated as a provisional one). Nothing where
-  /// the leader or a reader has its bytes, or it is no longer published.
+  /// Takes a published part back for more writing: its bytes are locked LOCK_EX, and its journal
+  /// returns to open/ with its last publish record repeated as a provisional one. Returns nothing if
+  /// the leader or a reader has the bytes, or the part is no longer published.
   struct Withdrawn {
     File bytes;
     File journal;
     PartPublish publish;
   };
   Result<std::optional<Withdrawn>> withdraw(const PartId& part) const;
-  /// Drops a part that was begun or published: journal and bytes.
+  /// Removes a part that was begun or published: its journal and its bytes.
   Result<void> drop(const PartId& part) const;
 
   /// Marks and asks "files of this pattern go native for the launch". `pattern` is any text.
@@ -133,21 +135,23 @@ class LaunchDirectory {
   Result<std::vector<PartId>> list(State state) const;
   Result<Journal> journal(State state, const PartId& part) const;
   [[nodiscard]] bool is_in(State state, const PartId& part) const;
-  /// How many closed files of this launch are in no container yet. What ranks say at their end and
-  /// what `mcr status` shows is this number.
+  /// Returns how many closed files of this launch are in no container yet. The line at the job's end
+  /// and `mcr status` show this number.
   [[nodiscard]] Result<std::size_t> uncommitted() const;
-  /// The bytes for reading; LOCK_SH is taken, Cause::system with EWOULDBLOCK where a writer has
-  /// them. Those of a small part come as a file without a name.
+  /// Opens the bytes for reading and takes LOCK_SH; Cause::system with EWOULDBLOCK if a writer has
+  /// them. The bytes of a small part are returned as a file without a name.
   Result<File> open_bytes(const PartId& part) const;
-  /// The same without a lock, of a part that a writer has and has flushed. It may change under the reader.
+  /// Opens the bytes without a lock, for a part that its writer has flushed. The bytes may change
+  /// during reads.
   Result<File> open_unpublished(const PartId& part) const;
-  /// The part is in a container: published/ -> committed/ (`keep`), or freed (from any state), its
-  /// bytes into the pool of `pool_rank` when there is one, room in it, and nobody reads them. The
-  /// caller holds no lock on the bytes.
+  /// Records that the part is in a container. With `keep` its journal moves from published/ to
+  /// committed/. Otherwise the part is freed, whatever its state; its bytes go to the pool of
+  /// `pool_rank`, if that is given, the pool has room and no process reads the bytes. The caller holds
+  /// no lock on the bytes.
   Result<void> committed(const PartId& part, bool keep,
                          std::optional<std::uint32_t> pool_rank) const;
 
-  /// Opens the file of a presence, for a look at its lock.
+  /// Opens a presence file, so that the caller can test its lock.
   Result<File> open_presence(const std::string& name) const;
 
   struct RankPresence {
@@ -155,74 +159,77 @@ class LaunchDirectory {
     std::uint32_t rank = 0;
     bool alive = false;
     bool ended = false;  ///< recorded a regular end
-    int status = 0;      ///< exit status that came with it
+    int status = 0;      ///< the process's exit status; valid if `ended`
   };
   Result<std::vector<RankPresence>> presences() const;
-  /// Some process of the launch lives.
+  /// True if some process of the launch lives.
   Result<bool> anybody_lives() const;
-  /// Some process of the launch lives that has not recorded its end, so that it may still write.
+  /// True if some living process of the launch has not recorded its end, so that it may still write.
   Result<bool> anybody_goes_on() const;
 
-  /// The leader's lock; false: another holds it.
+  /// Takes the leader's lock; nothing if another process holds it.
   Result<std::optional<File>> try_lead() const;
-  /// True while some leader holds the lock.
+  /// True if a leader holds the lock.
   [[nodiscard]] bool has_leader() const;
 
-  /// Whether the caller is to start a leader: ranks begin together, and one leader is enough. Not
-  /// where somebody else was told so within the last half second. (Where that is over, two may be
-  /// told so at the same time: one of their leaders ends at once.)
+  /// True if the caller should start a leader. Ranks begin together and one leader is enough, so it is
+  /// false if another rank got true within the last half second. When that time is over, two callers
+  /// may get true: one of their leaders then ends at once.
   [[nodiscard]] bool claim_start() const;
-  /// The leader leads, or the caller, who claimed it, could not start it.
+  /// Ends a claim of claim_start(): the leader leads now, or the caller could not start it.
   void end_start() const;
 
-  /// True for the first of the ranks that give up waiting within one second: it speaks for all.
+  /// True for one of the ranks that give up waiting within the same second: it reports for all.
   [[nodiscard]] bool claim_report() const;
 
-  /// Bytes of memory that parts and pool of this launch take. Lists directories: for the leader.
+  /// Returns the bytes of memory that parts and pool of this launch take. Lists directories, so only
+  /// the leader calls it.
   Result<std::uint64_t> used_bytes() const;
-  /// The leader leaves here, about once a second, what this user's stages take on the node, whether
-  /// a commit failed, and what the stages may take as far as memory goes (0: not known). A rank
-  /// reads it before a create.
+  /// What the leader writes about once a second: how much this user's stages take on the node, whether
+  /// a commit failed, and the limit on the stages by memory (0: not known). A rank reads it before a
+  /// create.
   struct Notice {
     std::uint64_t stage_bytes = 0;
     bool commit_failed = false;
     std::uint64_t automatic_limit = 0;
-    std::uint64_t written_ns = 0;  ///< since 1970; when it is read
+    std::uint64_t written_ns = 0;  ///< when it was written, since 1970; set by notice()
   };
   Result<void> write_notice(const Notice& notice) const;
-  [[nodiscard]] Notice notice() const;  ///< all zero where there is none
+  [[nodiscard]] Notice notice() const;  ///< all zero if there is no notice
 
-  /// What is added to the times of this launch's parts to order its sets behind those that lay
-  /// there when it began (aggregation/leader/launch_clock); 0 where its clock is right.
+  /// Records how far this launch's clock is behind: the value is added to the times of its parts, so
+  /// that its sets come after those that already existed (aggregation/leader/launch_clock). 0 if the
+  /// clock is right.
   Result<void> write_clock_behind(std::uint64_t ns) const;
   [[nodiscard]] std::uint64_t clock_behind_ns() const;
 
-  /// Removes files of the pool, until `bytes` are given back. Returns how many were.
+  /// Removes files of the pool until `bytes` are freed. Returns the number of freed bytes.
   Result<std::uint64_t> shrink_pool(std::uint64_t bytes) const;
 
-  /// Removes the directory when nothing is open, published or committed and nobody lives. False: it
-  /// stays. The caller holds the leader's lock. Only what a launch makes itself is removed: an error
-  /// where anything else lies there.
+  /// Removes the directory if no process of the launch lives and nothing is open, published or
+  /// committed. False: the directory stays. The caller holds the leader's lock. Removes only files that
+  /// a launch makes; any other file is an error.
   Result<bool> remove_if_done() const;
 
  private:
-  /// Says that create() made this very directory: wherever it lies, and whoever names it. A copy of
-  /// the mark, or one that came with files of another's, says nothing.
+  /// Marks this directory as made by create(), wherever it lies and whatever path leads to it. A copy
+  /// of the mark, or a mark that came with another user's files, is not accepted.
   void write_mark() const;
   [[nodiscard]] bool is_marked() const;
-  /// An error names the first thing in the directory that no launch makes.
+  /// An error names the first file in the directory that no launch makes.
   Result<void> holds_a_launch_alone() const;
   LaunchDirectory(std::string path, File directory);
-  /// True for one caller within `valid_ns`: who makes the file `name`.
+  /// True for one caller within `valid_ns`: the one that creates the file `name`.
   [[nodiscard]] bool claim(const char* name, std::uint64_t valid_ns) const;
   Result<File> open_small_bytes(const PartId& part) const;
   Result<std::optional<Withdrawn>> withdraw_small(const PartId& part) const;
 
   std::string path_;
   File directory_;
-  /// When the pool changed last and held nothing for this rank; for create_part, by one thread.
+  /// When the pool last changed, if it held nothing for this rank then. Used by create_part, in one
+  /// thread.
   mutable std::uint64_t pool_empty_since_ns_ = 0;
-  /// Of new_part_id, by the same thread.
+  /// State of new_part_id, used in the same thread.
   mutable PartId last_id_;
   mutable std::uint32_t ids_left_of_block_ = 0;
 };
@@ -232,7 +239,7 @@ struct LaunchDirectory::Entered {
   Presence presence;
 };
 
-/// Absolute paths of all launch directories in a stage (empty where there is no stage).
+/// Returns the absolute paths of all launch directories in a stage; empty if the stage does not exist.
 Result<std::vector<std::string>> launch_directories(const std::string& stage);
 
 }  // namespace mcr::restart

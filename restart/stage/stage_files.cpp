@@ -70,7 +70,7 @@ bool is_name_in(std::string_view subdirectory, std::string_view name) {
   constexpr std::string_view hexadecimal = "0123456789abcdef";
   const std::size_t dot = name.find('.');
   if (subdirectory == parts_directory) return PartId::parse(name).has_value();
-  if (subdirectory == native_directory) {  // safe_name()
+  if (subdirectory == native_directory) {  // a name made by safe_name()
     return std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
              c == '_' || c == '-';
@@ -94,7 +94,7 @@ std::string pool_path(std::uint32_t rank, unsigned slot) {
   return std::string(pool_directory) + "/" + std::to_string(rank) + "." + std::to_string(slot);
 }
 
-/// This user's, and closed to everybody else.
+/// Refuses a directory that is not this user's or not closed to other users.
 Result<void> check_private(const File& directory, const std::string& name) {
   const struct stat status = MCR_TRY(directory.status());
   if (!S_ISDIR(status.st_mode)) {
@@ -114,8 +114,8 @@ Result<void> check_private(const File& directory, const std::string& name) {
 
 namespace {
 
-/// Where others may write to `parent`, they may have put another directory of this user's in the place of
-/// the new one: only an empty one gets a mode.
+/// Restores the mode that the umask reduced. If others may write to `parent`, another directory of this
+/// user may lie at that name now, so only an empty directory gets the mode.
 Result<void> undo_umask(int parent, const std::string& name) {
   struct stat status {};
   const bool is_there =
@@ -154,7 +154,7 @@ Result<File> open_directory(int parent, const std::string& name) {
   return opened;
 }
 
-/// The stage itself, made where it is missing.
+/// Opens the stage, and makes it if it is missing.
 Result<File> open_stage(const std::string& stage) {
   MCR_TRY(make_directory(AT_FDCWD, stage));
   File opened = MCR_TRY(open_directory(AT_FDCWD, stage));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of what lies in a launch's directory, and the small steps that the stage's files share.
-// For the sources of the stage, and for container/shared_frames, which keeps its files there.
+// Names of the files in a launch's directory, and small steps that the stage's sources share. Also used
+// by container/shared_frames, which keeps its files there.
 #pragma once
 
 #include <optional>
@@ -23,38 +23,38 @@ inline constexpr const char* report_name = "reported";
 inline constexpr const char* notice_name = "notice";
 inline constexpr const char* clock_name = "clock";
 inline constexpr const char* mark_name = "made";
-/// In the order in which they are made; ranks/ comes last, so that who can join finds all the
+/// In the order in which they are made. ranks/ comes last: a process that can join finds all the
 /// others.
 inline constexpr const char* subdirectories[] = {"open",           "published",    "committed",
                                                  parts_directory,  pool_directory, native_directory,
                                                  frames_directory, ranks_directory};
 
-/// Races with somebody who looks at a lock for a moment resolve in one more turn; more of them mean
-/// that something else is wrong.
+/// Another process that tests a lock holds it for a moment; one more turn resolves that race. A lock
+/// that stays held in all turns is really held.
 inline constexpr int turns = 8;
 void pause_briefly();
-/// False where somebody else holds the lock in each of so many turns.
+/// Takes the lock; false if it was held by another process in each of `most_turns` turns.
 Result<bool> lock_in_turns(const File& file, LockKind kind, int most_turns);
 
-/// Of the launch's directory in the stage.
+/// Returns the name of the launch's directory in the stage.
 std::string launch_directory_name(const std::string& node, const std::string& launch);
 const char* state_name(LaunchDirectory::State state);
 std::string journal_path(LaunchDirectory::State state, const PartId& part);
-/// Of a name in open/, published/ or committed/.
+/// Returns the part whose journal has that name in open/, published/ or committed/.
 std::optional<PartId> part_of_journal(std::string_view name);
-/// Names that a launch makes: in its directory, and in one of its subdirectories.
+/// True for a name that a launch makes in its directory, or in one of its subdirectories.
 bool is_file_of_launch(std::string_view name);
 bool is_name_in(std::string_view subdirectory, std::string_view name);
 
 std::string bytes_path(const PartId& part);
 std::string pool_path(std::uint32_t rank, unsigned slot);
 
-/// The stage itself, made where it is missing, and checked.
+/// Opens and checks the stage, and makes it if it is missing.
 Result<File> open_stage(const std::string& stage);
-/// This user's, and closed to everybody else.
+/// Refuses a directory that is not this user's or not closed to other users.
 Result<void> check_private(const File& directory, const std::string& name);
 Result<void> make_directory(int parent, const std::string& name);
-/// No link is followed.
+/// Opens a directory; a link as the last component is not followed.
 Result<File> open_directory(int parent, const std::string& name);
 
 Result<void> unlink_if_there(int directory, const std::string& name);

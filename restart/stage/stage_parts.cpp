@@ -21,7 +21,7 @@ using namespace stage_files;
 namespace {
 
 constexpr unsigned pool_slots = 8;
-/// More than a tick of the kernel's clock.
+/// Longer than a tick of the kernel's clock, which stamps file times.
 constexpr std::uint64_t pool_clock_ns = 50'000'000;
 
 }  // namespace
@@ -42,8 +42,8 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
   NewPart made;
   made.part = MCR_TRY(new_part_id());
   const std::string path = bytes_path(made.part);
-  // One look instead of eight: a directory that has not changed since it held nothing for us still
-  // does.
+  // If the pool has not changed since it held nothing for this rank, it still holds nothing: one look
+  // replaces eight.
   struct stat pool {};
   const bool known = system_calls().fstatat(descriptor(), pool_directory, &pool, 0) == 0;
   const bool unchanged = known && modified_ns(pool) == pool_empty_since_ns_;
@@ -60,10 +60,12 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
       made.reused_bytes = *size;
       return made;
     }
-    // Somebody reads it still, so it must not change: it goes when he closes it.
+    // Another process still reads the file, so its bytes must not change. They are freed when it closes
+    // the file.
     MCR_TRY(unlink_if_there(descriptor(), path));
   }
-  // Only once the clock of the directory's times has moved on: it is a coarse one.
+  // Remember the time only if it is older than a tick of the kernel's clock: a later change could get
+  // the same time.
   if (known && clock_ns(CLOCK_REALTIME) > modified_ns(pool) + pool_clock_ns)
     pool_empty_since_ns_ = modified_ns(pool);
   made.bytes = MCR_TRY(File::open(descriptor(), path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
@@ -79,7 +81,7 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
 
 Result<File> LaunchDirectory::begin(const PartBegin& begin) const {
   const Bytes record = write_begin(begin);
-  // Only names of unusual length can pass a reader's limits; such a file had better go native.
+  // Names of unusual length may exceed a reader's limits; such a file goes native.
   if (record.size() > 512) {
     const auto readable = read_journal(record);
     if (!readable) return Error{Cause::usage, begin.path + ": " + readable.error().message};
@@ -100,7 +102,8 @@ Result<void> LaunchDirectory::publish(const PartId& part, const File& journal,
   const Bytes record = write_publish(publish);
   const std::uint64_t before = MCR_TRY(journal.size());
   if (before + record.size() > max_journal_bytes) {
-    // Thousands of flushes. The begin record is all that must stay in front of the new one.
+    // After thousands of flushes the journal is shortened: only the begin record must stay in front of
+    // the new record.
     const Bytes content = MCR_TRY(journal.read_all(max_journal_bytes));
     RecordReader records(content);
     if (!records.next()) return Error{Cause::damaged, journal.name() + " has no begin record"};
@@ -133,7 +136,7 @@ Result<File> LaunchDirectory::publish_small(const PartBegin& begin, const PartPu
   writer.bytes(write_publish(publish));
   const std::string path = journal_path(State::published, begin.part);
   File journal = MCR_TRY(File::open(descriptor(), path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
-  // The lock first: who sees the part finds it locked.
+  // Lock before the content is written, so that every process that sees the part finds it locked.
   const auto locked = try_lock(journal, LockKind::exclusive);
   auto recorded = locked ? journal.write_at(0, records) : Result<void>(locked.error());
   if (recorded && !*locked) {
@@ -146,7 +149,7 @@ Result<File> LaunchDirectory::publish_small(const PartBegin& begin, const PartPu
   return journal;
 }
 
-// Its bytes get a file of their own first, under the journal's lock, which keeps others from the
+// Copies the bytes into a file of their own first. The journal's lock keeps other processes from the
 // bytes in the journal until it is in open/. A death in between leaves the part published, with the
 // same bytes in both places.
 Result<std::optional<LaunchDirectory::Withdrawn>> LaunchDirectory::withdraw_small(
@@ -188,7 +191,7 @@ Result<std::optional<LaunchDirectory::Withdrawn>> LaunchDirectory::withdraw(
     return bytes.error();
   }
   if (!MCR_TRY(try_lock(*bytes, LockKind::exclusive))) return std::optional<Withdrawn>();
-  // Only with the lock: the leader may have freed it in between.
+  // Test the name only under the lock: the leader may have freed the part in between.
   if (!is_still_named(*bytes, descriptor(), path)) return std::optional<Withdrawn>();
   const std::string from = journal_path(State::published, part);
   auto journal = File::open(descriptor(), from, O_RDWR | O_APPEND | O_NOFOLLOW);
@@ -206,7 +209,7 @@ Result<std::optional<LaunchDirectory::Withdrawn>> LaunchDirectory::withdraw(
   }
   const auto recorded = publish(part, *journal, last);
   if (!recorded) {
-    // As before: published, with what its journal said.
+    // Undo: the part stays published with the content of its journal.
     (void)system_calls().renameat(descriptor(), to.c_str(), descriptor(), from.c_str());
     return recorded.error();
   }
@@ -214,7 +217,7 @@ Result<std::optional<LaunchDirectory::Withdrawn>> LaunchDirectory::withdraw(
 }
 
 Result<void> LaunchDirectory::drop(const PartId& part) const {
-  // The journal first: without it nobody looks for the bytes.
+  // Remove the journal first: without it no process looks for the bytes.
   MCR_TRY(unlink_if_there(descriptor(), journal_path(State::open, part)));
   MCR_TRY(unlink_if_there(descriptor(), journal_path(State::published, part)));
   MCR_TRY(unlink_if_there(descriptor(), journal_path(State::committed, part)));
@@ -252,7 +255,7 @@ bool LaunchDirectory::is_in(State state, const PartId& part) const {
 }
 
 Result<File> LaunchDirectory::open_small_bytes(const PartId& part) const {
-  // Once more, because a leader may move it on in between.
+  // Look into published/ twice, because a leader may move the journal in between.
   for (const State state : {State::published, State::committed, State::published}) {
     const std::string path = journal_path(state, part);
     auto journal = File::open(descriptor(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -264,7 +267,7 @@ Result<File> LaunchDirectory::open_small_bytes(const PartId& part) const {
       errno = EWOULDBLOCK;
       return system_error("is being written:", path_ + "/" + path);
     }
-    // Its writer may have taken it back since: then its bytes have a file of their own by now.
+    // The writer may have withdrawn the part since: then its bytes are in a file of their own by now.
     if (exists(descriptor(), bytes_path(part))) {
       errno = EWOULDBLOCK;
       return system_error("was just reopened for writing by its rank:", path_ + "/" + path);
@@ -297,7 +300,7 @@ Result<File> LaunchDirectory::open_bytes(const PartId& part) const {
     errno = EWOULDBLOCK;
     return system_error("is being written:", path_ + "/" + path);
   }
-  // Between open and lock the file may have been freed and become another part.
+  // Between open and lock the file may have been freed and reused for another part.
   if (!is_still_named(file, descriptor(), path)) {
     errno = ENOENT;
     return system_error("cannot open", path_ + "/" + path);
@@ -345,7 +348,7 @@ Result<std::uint64_t> LaunchDirectory::shrink_pool(std::uint64_t bytes) const {
     const std::string path = std::string(pool_directory) + "/" + name;
     struct stat status {};
     if (system_calls().fstatat(descriptor(), path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-      continue;  // a rank has just taken it
+      continue;  // a rank has just taken it from the pool
     }
     if (system_calls().unlinkat(descriptor(), path.c_str(), 0) == 0) {
       given_back += static_cast<std::uint64_t>(status.st_blocks) * 512;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who lives in a launch: files below ranks/, locked by their processes.
+// Which processes of a launch live: files below ranks/, locked by their processes.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,7 +23,8 @@ namespace {
 constexpr std::uint8_t presence_begin_kind = 1;
 constexpr std::uint8_t presence_end_kind = 2;
 constexpr std::size_t max_presence_bytes = 4096;
-/// A leader that clears up holds the stage for less than a millisecond, unless it was stopped.
+/// A leader that removes a directory holds the stage's lock for less than a millisecond, unless the
+/// leader was stopped.
 constexpr int entering_turns = 500;
 
 Result<std::string> random_word() {
@@ -48,11 +49,11 @@ Result<LaunchDirectory::Presence> LaunchDirectory::join(std::uint32_t rank,
     const std::string word = MCR_TRY(random_word());
     const std::string name = std::to_string(rank) + "." + word;
     const std::string path = std::string(ranks_directory) + "/" + name;
-    // Locked and with its record before it gets the name under which others look for it.
+    // The file is locked and has its record before it gets the name under which others look for it.
     const std::string beginning = std::string(ranks_directory) + "/.new-" + word;
     File file = MCR_TRY(
         File::open(descriptor(), beginning, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW));
-    if (!MCR_TRY(try_lock(file, LockKind::exclusive))) continue;  // a leader is clearing up
+    if (!MCR_TRY(try_lock(file, LockKind::exclusive))) continue;  // a leader is removing all of it
     Bytes payload;
     Writer writer(payload);
     writer.u32(rank);
@@ -78,7 +79,7 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
                                                         const std::string& launch,
                                                         std::uint32_t rank,
                                                         std::uint32_t rank_count, Entering how) {
-  // A leader that removes a directory has the whole stage for itself, see remove_if_done().
+  // A leader that removes a directory holds the stage's lock exclusively, see remove_if_done().
   const File parent = MCR_TRY(open_stage(stage));
   const int most_turns = how == Entering::waits ? entering_turns : 1;
   const bool shared = MCR_TRY(lock_in_turns(parent, LockKind::shared, most_turns));
@@ -113,7 +114,7 @@ Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() 
     RankPresence presence;
     presence.name = name;
     presence.rank = *rank;
-    // Shared, so that several who look at the same time do not take one another for the rank.
+    // Shared, so that processes that look at the same time do not take each other for the rank.
     presence.alive = !MCR_TRY(try_lock(*file, LockKind::shared));
     const Bytes content = MCR_TRY(file->read_all(max_presence_bytes));
     RecordReader records(content);

@@ -7,8 +7,8 @@
 namespace mcr::restart {
 namespace {
 
-/// A writer publishes first and lets go of the bytes right after: a reader in between waits that
-/// long.
+/// A writer publishes first and releases the lock on the bytes right after. A reader that comes in
+/// between waits up to turns * pause_ns.
 constexpr int turns = 100;
 constexpr long pause_ns = 5'000'000;
 
@@ -49,7 +49,7 @@ Result<std::unique_ptr<PartSource>> open_staged_part(const LaunchDirectory& dire
       ::nanosleep(&pause, nullptr);
       continue;
     }
-    // With the lock, so that the journal is the one of these bytes.
+    // Read the journal under the lock on the bytes, so that it belongs to these bytes.
     for (const State state : {State::committed, State::published, State::committed}) {
       auto journal = directory.journal(state, part);
       if (!journal) {

@@ -15,7 +15,7 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::string_view put_back_word = "mcr-back";
-/// The word, device and inode (8 bytes each, little-endian), XXH3-64 of these.
+/// Layout: the word, device and inode (8 bytes each, little-endian), then the XXH3-64 of these.
 constexpr std::size_t put_back_bytes = 32;
 
 }  // namespace
@@ -26,7 +26,8 @@ bool is_stub_file(const File& file) {
   std::array<std::byte, Stub::head_bytes> head;
   const auto got = file.read_some_at(0, head);
   const bool is_stub = got && looks_like_stub(ByteSpan(head).first(*got));
-  // What the program reads of its own files is noted as ever.
+  // Not a stub: restore the flags, so that reads of the program's own files update the access time
+  // again.
   if (!is_stub && flags >= 0) (void)::fcntl(file.descriptor(), F_SETFL, flags);
   return is_stub;
 }

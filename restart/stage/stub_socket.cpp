@@ -19,10 +19,11 @@ namespace {
 
 using leader_files::socket_name;
 
-/// The kernel cuts it to net.core.somaxconn.
+/// The kernel lowers this to net.core.somaxconn.
 constexpr int most_waiting = 4096;
 
-/// Through /proc, because the address of a socket has 108 bytes and a stage's path may have more.
+/// Returns an address through /proc, because the address of a socket has 108 bytes and a stage's path
+/// may be longer.
 sockaddr_un address_in(int directory) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -41,7 +42,7 @@ Result<File> new_socket() {
   return File(spared_number(descriptor), socket_name);
 }
 
-/// Room for one descriptor, aligned as the kernel wants it.
+/// Space for one descriptor, aligned as the kernel requires.
 union Control {
   cmsghdr header;
   char bytes[CMSG_SPACE(sizeof(int))];
@@ -82,7 +83,8 @@ Result<void> send_stub(int launch_directory, const PartId& part, int stub) {
   const sockaddr_un address = address_in(launch_directory);
   if (system_calls().connect(socket.descriptor(), general(address), sizeof address) != 0)
     return system_error("no leader listens at", socket_name);
-  // A descriptor of its own: the caller's may be locked (flock), and a lock lives as long as any copy.
+  // A descriptor of its own: the caller's may be locked (flock), and that lock would live as long as
+  // the sent copy.
   const File path = MCR_TRY(File::open(AT_FDCWD, link_path(stub), O_PATH));
   const int descriptor = path.descriptor();
   Control control{};
@@ -122,7 +124,7 @@ std::vector<StubSocket::Message> StubSocket::take() {
   for (;;) {
     const int descriptor = system_calls().accept(socket_.descriptor());
     if (descriptor < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
-    if (descriptor < 0) break;  // EAGAIN, or no descriptor left: they wait on
+    if (descriptor < 0) break;  // EAGAIN, or no descriptor is free: the messages stay in the queue
     unfinished_.emplace_back(descriptor, socket_name);
   }
   std::erase_if(unfinished_, [&](const File& connection) {

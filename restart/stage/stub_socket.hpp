@@ -17,14 +17,16 @@
 
 namespace mcr::restart {
 
-/// Sends a descriptor of the open file `stub` over the socket in the open directory of a launch. An
-/// error, and nothing else, where no leader listens or too many messages wait.
+/// Sends a descriptor of the open file `stub` over the socket in the open launch directory. If no
+/// leader listens or too many messages wait, it returns an error and has no other effect.
 Result<void> send_stub(int launch_directory, const PartId& part, int stub);
 
-/// The leader's end. Movable; closing it leaves the socket's name behind, for the next leader.
+/// The leader's end of the socket. Movable. Closing it leaves the socket's name behind, which the next
+/// leader replaces.
 class StubSocket {
  public:
-  /// Replaces what an earlier leader left under the name. The caller holds the leader's lock.
+  /// Replaces the socket that an earlier leader left under the name. The caller holds the leader's
+  /// lock.
   static Result<StubSocket> listen(int launch_directory);
 
   /// Becomes readable when a message comes.
@@ -34,14 +36,14 @@ class StubSocket {
     PartId part;
     File stub;  ///< O_PATH
   };
-  /// All messages that wait.
+  /// Returns all waiting messages.
   std::vector<Message> take();
 
  private:
   explicit StubSocket(File socket) : socket_(std::move(socket)) {}
 
   File socket_;
-  std::vector<File> unfinished_;  ///< connected, and their message has not come yet
+  std::vector<File> unfinished_;  ///< connected, but their message has not come yet
 };
 
 }  // namespace mcr::restart

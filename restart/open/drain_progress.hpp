@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether leaders get on with what an opener waits for. Draining takes as long as its bytes need,
-// which nobody knows beforehand: what is bounded is the time in which nothing at all happens.
+// Whether leaders make progress with the parts that an opener waits for. How long a drain takes is not
+// known beforehand, so the bound is on the time without any progress.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,17 @@ namespace mcr::restart {
 
 class DrainProgress {
  public:
-  /// `still_ms`: nothing is to be expected any more when nothing has happened for so long. Other
-  /// jobs that commit to the same place look like progress: it ends after ten times as long.
+  /// `still_ms`: without any progress for this time, the wait ends. Other jobs that commit to the same
+  /// place look like progress, so the whole wait ends after ten times `still_ms`.
   explicit DrainProgress(std::uint64_t still_ms);
 
-  /// `launches`: directories in this node's stage; `containers`: where theirs go. Both may be gone.
+  /// `launches`: directories in this node's stage. `containers`: the directory of their containers.
+  /// Both may be gone.
   bool has_stopped(const std::set<std::string>& launches, const std::string& containers);
 
  private:
-  /// Parts in the stage, names beside the containers, and what those that are being written occupy.
+  /// Parts in the stage, names beside the containers, and blocks of the containers that are being
+  /// written.
   using State = std::tuple<std::size_t, std::size_t, std::uint64_t>;
   static State look(const std::set<std::string>& launches, const std::string& containers);
 

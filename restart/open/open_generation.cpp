@@ -32,8 +32,8 @@ namespace {
 constexpr std::uint64_t look_again_ms = 50;
 constexpr std::uint64_t looks_per_adoption = 20;
 constexpr std::uint64_t quiet_of_nodes_ms = 2000;
-/// With more containers than this the first opener's answer is written down even where the set is
-/// whole, so that the others need not read them all.
+/// With more containers than this, the first opener's decision is recorded even if the set is whole, so
+/// that the other ranks need not read them all.
 constexpr std::size_t cheap_containers = 8;
 
 void pause() {
@@ -55,7 +55,7 @@ class View {
   Result<OpenedPart> open() {
     if (opener_.mix == Mix::native || stub_.launch == opener_.launch || stub_.rank_count <= 1)
       return exactly();
-    if (!find_place()) return exactly();  // nothing of it is known but the stub
+    if (!find_place()) return exactly();  // only the stub is known of the set
     if (is_alone()) return exactly();
     if (is_launch()) {
       if (const auto decision = decided()) return obey(*decision);
@@ -64,14 +64,14 @@ class View {
     is_unsettled_ =
         is_launch() && (drains(stub_.launch_directory) || coming_ || another_stub_came());
     if (!is_unsettled_ && is_plainly_whole()) {
-      // Written while we looked.
+      // Another rank may have recorded a decision while this one looked.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
       if (is_launch() && generations_.front().containers > cheap_containers)
         (void)decide(Decision{}).has_value();
       return exactly();
     }
     const Choice choice = choose();
-    // What lies here may make another set whole: one that is chosen without it would be a mix.
+    // Parts that still drain here may make another set whole: a set chosen without them would be a mix.
     const bool waits = !is_alone() && ((choice.may_change && drains_) || leader_puts_a_stub());
     if (is_launch() && !obeyed_ && waits) return still_draining(choice);
     return act_on(choice);
@@ -80,7 +80,7 @@ class View {
  private:
   [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
 
-  /// Where containers of these names lie, and what the ranks' names are now.
+  /// Finds where containers of these names lie, and the present names of the ranks.
   bool find_place() {
     auto here = find_names(stub_, path_, opener_.allow, generations_);
     if (!here) return false;
@@ -89,12 +89,12 @@ class View {
         container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
     decision_directory_ = decided.directory;
     decision_name_ = decision_name(decided.prefix);
-    // A stub alone does not say where this user makes files.
+    // A stub alone must not decide where this user makes files.
     may_decide_ = !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;
   }
 
-  /// What this launch has decided.
+  /// Returns the decision of this launch, if there is one.
   [[nodiscard]] std::optional<Decision> decided() const {
     return may_decide_ ? find_decision(decision_directory_, decision_name_) : std::nullopt;
   }
@@ -104,10 +104,11 @@ class View {
                    decision_directory_ + " cannot hold the ranks' decision on which set to open"};
     return record_decision(decision_directory_, decision_name_, decision);
   }
-  /// The file is a set of its own, which no other rank's file can make incomplete.
+  /// True if the file is a set of its own, which no other rank's file can make incomplete.
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
-  /// By the containers alone: then every look gives the same, and nothing else has to be read.
+  /// True if the containers alone prove the set whole: then every look gives the same, and nothing else
+  /// has to be read.
   [[nodiscard]] bool is_plainly_whole() const {
     if (here_.renamed || generations_.size() != 1) return false;
     const Generation& own = generations_.front();
@@ -121,11 +122,12 @@ class View {
     DrainProgress progress(opener_.wait_ms);
     const std::uint64_t begin_ms = monotonic_ms();
     std::uint64_t looks = 0;
-    std::uint64_t settled_ms = 0;  // 0: it is not
+    std::uint64_t settled_ms = 0;  // 0: not settled
     for (;;) {
-      look_for_a_later_stub();  // before the names are read: what has left the stage is at its path
+      look_for_a_later_stub();  // first: a part that leaves the stage is at its path
       const Choice choice = look();
-      // What drained while we looked may be in a container that was not there when they were listed.
+      // A part that drained during the look may be in a container that came after the containers were
+      // listed.
       if (is_alone()) return choice;
       const bool is_settled =
           !choice.may_change && !leader_puts_a_stub() && !may_be_dying(choice, begin_ms);
@@ -145,37 +147,38 @@ class View {
         note_silence();
         return choice;
       }
-      // Again and again: the leader that was seen may be dying.
+      // Repeated, because the leader that was seen may be dying.
       if (opener_.adopt && looks++ % looks_per_adoption == 0) {
         for (const std::string& directory : directories_) opener_.adopt(directory);
       }
       pause();
-      // Another rank may have been first.
+      // Another rank may have decided first.
       if (const auto decision = decided()) {
         obeyed_ = decision;
-        // That rank has waited for the whole time, and this one for most of it.
+        // That rank has waited for the whole time, and this rank for most of it.
         if (monotonic_ms() - begin_ms > opener_.wait_ms / 2) note_silence();
         return choice;
       }
     }
   }
 
-  /// How long what was seen must stay as it is. Another node's leader puts stubs of dead writers in
-  /// place when it commits, and nothing here tells that it is about to.
+  /// Returns how long the state must stay unchanged. A leader on another node puts stubs of dead
+  /// writers in place when it commits, and this node cannot see that coming.
   [[nodiscard]] std::uint64_t quiet_ms() const {
     std::set<std::string> nodes;
     for (const auto& [rank, stub] : present_.stubs) nodes.insert(stub.node);
     return is_launch() && nodes.size() > 1 ? quiet_of_nodes_ms : 0;
   }
 
-  /// The stages whose parts were waited for are not waited for again, for any set. Where this node's
-  /// own leader stands still, that says nothing about others.
+  /// Records that the stages did not answer: no set waits for them again. If this node's own leader
+  /// stands still, that says nothing about other stages.
   void note_silence() const {
     if (drains_ || opener_.wait_ms == 0) return;
     for (const auto& [node, directory] : lost_in_) note_silent_stage(node, directory);
   }
 
-  /// Ranks whose stubs came to their paths would give that set, and this one an older.
+  /// Looks for a stub that is still to come to this path. Without that look, ranks whose stubs came
+  /// already would get that set, and this rank an older one.
   void look_for_a_later_stub() {
     coming_.reset();
     if (!is_launch()) return;
@@ -184,7 +187,7 @@ class View {
   }
   [[nodiscard]] bool leader_puts_a_stub() const { return coming_ && !coming_->writer_lives; }
 
-  /// The choice would be another one if a launch that seems to live were dead.
+  /// True if the choice would be another one if a launch that seems to live were dead.
   bool may_be_dying(const Choice& choice, std::uint64_t begin_ms) const {
     if (!is_launch()) return false;
     std::set<std::string> launches;
@@ -200,7 +203,7 @@ class View {
     return false;
   }
 
-  /// Since this one was read.
+  /// True if another stub came to the path since this one was read.
   [[nodiscard]] bool another_stub_came() const {
     const FileAt there = file_at(AT_FDCWD, path_, Links::followed);
     return there.is_stub() && there.stub.part != stub_.part;
@@ -211,7 +214,7 @@ class View {
     const GenerationName own{stub_.launch, stub_.sequence};
     const bool is_found = std::any_of(generations_.begin(), generations_.end(),
                                       [&](const auto& it) { return it.name == own; });
-    // Its container may have come meanwhile, under another of the stub's names.
+    // The stub's container may have come meanwhile, under another of the stub's masked names.
     if (!is_found && stub_.masked_names.size() > 1 && find_place())
       generations_ = stored_generations(here_.place, here_.components, false);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
@@ -230,7 +233,7 @@ class View {
     std::erase_if(generations_,
                   [&](const Generation& it) { return it.name.launch == opener_.launch; });
     for (auto& [rank, there] : present_.at) {
-      // What this launch has written meanwhile says nothing about the others' sets.
+      // The sets that this launch has written itself do not count as evidence about other sets.
       if (there.generation.launch == opener_.launch) there = AtName{};
     }
     question.own = {stub_.launch, stub_.sequence};
@@ -242,7 +245,8 @@ class View {
     return choose_generation(std::move(question));
   }
 
-  /// Renamed files may come from sets of several names and places: each stub leads to its own.
+  /// Adds the generations of the present stubs. Renamed files may come from sets of several names and
+  /// places, and each stub leads to its own.
   void add_generations_of_stubs() {
     for (const auto& [rank, stub] : present_.stubs) {
       const GenerationName name{stub.launch, stub.sequence};
@@ -276,9 +280,10 @@ class View {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
     if (living_.contains(choice.newest.launch)) {
-      // A rank that came a moment later may have seen it dead.
+      // A rank that looked a moment later may have seen the launch dead, and decided.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
-      // The stub may have come since it was read. Nothing is written down: more sets may come.
+      // The stub may have come since it was read. Nothing is recorded, because the living launch may
+      // write more sets.
       const bool is_whole = choice.kind == Choice::Kind::as_it_is;
       return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
     }
@@ -303,7 +308,7 @@ class View {
     bool is_first = true;
     if (is_launch()) {
       const auto recorded = decide(decision);
-      // Deciding alone would give the ranks different sets.
+      // If the decision cannot be shared, each rank would decide alone and could get another set.
       if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
       if (recorded && !recorded->is_ours) {
         is_first = false;
@@ -327,8 +332,8 @@ class View {
 
   void warn(const Choice& choice, const std::string& newest) const {
     if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
-    // Nothing of it is here, as where stubs were copied without their mcr/: the open fails, and says
-    // where it has looked.
+    // Nothing of the set is here, for example because stubs were copied without their mcr/. The open
+    // fails, and its message says where it has looked.
     if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
@@ -348,7 +353,7 @@ class View {
   Result<OpenedPart> obey(const Decision& decision) {
     const GenerationName own{stub_.launch, stub_.sequence};
     if (decision.as_it_is || decision.given == own) return exactly();
-    // What was looked at before the decision was made may lack a container that it was made with.
+    // The last look was before the decision and may lack a container that the decision is based on.
     const std::uint64_t begin = monotonic_ms();
     for (;;) {
       (void)look();
@@ -357,7 +362,7 @@ class View {
       const bool is_there = given != generations_.end();
       const Member* const member = is_there ? member_of(*given) : nullptr;
       if (member != nullptr) return open_member(*given, *member);
-      // A rank that passed, or that the set's launch did not have, keeps what it has.
+      // A rank that passed, or that the set's launch did not have, keeps its own file.
       const bool is_left_out = is_there && (given->account.passed.contains(stub_.rank) ||
                                             stub_.rank >= given->account.rank_count);
       if (is_left_out) return exactly();
@@ -397,12 +402,12 @@ class View {
     std::string from = path_;
     for (const auto& [rank, stub] : present_.stubs) {
       if (GenerationName{stub.launch, stub.sequence} != given.name) continue;
-      other = stub;  // its places and its stage
+      other = stub;  // for its container places and its stage
       other.part = member.part;
       if (here_.renamed) {
         from = present_.paths[rank];
       } else {
-        other.origin = stub_.origin;  // its places are those of the opened file
+        other.origin = stub_.origin;  // its container places are those of the opened file
       }
       break;
     }
@@ -426,13 +431,13 @@ class View {
   NamesHere here_;
   bool is_unsettled_ = false;
   std::optional<ComingStub> coming_;  ///< to this path
-  bool drains_ = false;  ///< this node's stage has parts of launches that nobody goes on with
+  bool drains_ = false;  ///< this node's stage has parts of launches of which no process goes on
   std::string decision_directory_;
   std::string decision_name_;
   bool may_decide_ = false;
   std::vector<Generation> generations_;
   PresentNames present_;
-  std::set<std::string> living_;  ///< launches whose ranks live here
+  std::set<std::string> living_;  ///< launches with living ranks on this node
   std::set<std::string> directories_;
   std::set<std::pair<std::string, std::string>> lost_in_;  ///< StageLook::lost_in of the last look
   std::optional<Decision> obeyed_;

@@ -24,7 +24,7 @@ class Search {
     if (!is_above) looked_in_.push_back(place);
     const auto directory = place.open();
     if (!directory) return std::unique_ptr<PartSource>();
-    // By their names: a directory of 100,000 containers is not listed for each open.
+    // Try likely names first, so that a directory of 100,000 containers is not listed for each open.
     for (const std::string& name : likely_names(place)) {
       auto source = in_container(*directory, place, name);
       if (source && *source != nullptr) return source;
@@ -39,7 +39,7 @@ class Search {
       keep(names.error());
       return std::unique_ptr<PartSource>();
     }
-    // Those whose ranks include ours first: a set of many nodes has many containers.
+    // Containers whose ranks include ours come first, because a set of many nodes has many containers.
     std::vector<std::string> likely;
     std::vector<std::string> others;
     const std::string bundle = bundle_prefix(place);
@@ -86,7 +86,7 @@ class Search {
   }
 
  private:
-  /// Bundles of one block are few: a leader begins another only when the last one is written.
+  /// Few bundles share a block: a leader begins another bundle only when the last one is written.
   static constexpr std::uint32_t most_bundles = 16;
 
   [[nodiscard]] bool is_one_rank() const { return stub_.rank_count == 1; }
@@ -96,7 +96,7 @@ class Search {
         .prefix;
   }
 
-  /// The container of this rank alone, and the bundles that may hold the part.
+  /// Returns the names of this rank's own container and of the bundles that may hold the part.
   [[nodiscard]] std::vector<std::string> likely_names(const ContainerPlace& place) const {
     std::vector<std::string> names{place.prefix + container_suffix(stub_.rank, stub_.rank, {})};
     if (!is_one_rank()) return names;
@@ -128,7 +128,7 @@ class Search {
     return std::unique_ptr<PartSource>();
   }
 
-  /// The first problem is the one to tell, unless a later one is damage.
+  /// Keeps the first error, unless a later one reports damage.
   void keep(const Error& error) {
     if (!problem_ || (error.cause == Cause::damaged && problem_->cause != Cause::damaged)) {
       problem_ = error;
@@ -147,8 +147,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
                                               const std::string& allow,
                                               const std::shared_ptr<FrameShare>& share) {
   if (!stub.launch_directory.empty()) {
-    // Whatever is wrong with a stage that is not ours, or no longer there: then it is the
-    // container's turn.
+    // Any problem with the stage (not this user's, or gone) leads on to the containers.
     if (const auto launch = LaunchDirectory::open(stub.launch_directory)) {
       auto source = open_staged_part(*launch, stub.part);
       if (source && *source != nullptr) {
@@ -162,7 +161,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;
   }
-  // The program renamed its files before the commit, or since.
+  // The program renamed its files, before the commit or after it.
   for (const ContainerPlace& place : places_above(stub, stub_path, true)) {
     auto source = search.in_place(place, true);
     if (!source || *source != nullptr) return source;

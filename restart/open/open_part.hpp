@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a stub to its bytes: the stage if the part is still there, else the container that lists it.
+// Opens the bytes of a stub's part: from the stage if the part is still there, else from the container
+// that lists it.
 #pragma once
 
 #include <memory>
@@ -11,15 +12,14 @@
 
 namespace mcr::restart {
 
-/// The part that the stub at `stub_path` names: from the stage, where it belongs to this user and
-/// still has the part; else from a container, which must list the part's id under the stub's launch
-/// and sequence.
+/// Opens the part that the stub at `stub_path` names. It comes from the stage if the stage belongs to
+/// this user and still has the part, else from a container, which must list the part's id under the
+/// stub's launch and sequence.
 ///
-/// Containers are looked for where the stub says, seen from its own directory (so that a tree can
-/// be moved as a whole); and then where they were written, by the absolute path, but only if that
+/// Containers are looked for first relative to the stub's own directory, so that a tree can be moved as
+/// a whole. Then they are looked for by the absolute path where they were written, but only if that
 /// directory and the container belong to the stub's owner, or lie below a directory of `allow` (the
-/// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a
-/// path.
+/// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a path.
 ///
 /// `share`: as for open_part_image().
 ///

@@ -27,7 +27,8 @@ void make_empty(const File& home, const std::string& name) {
   (void)open_beneath(home.descriptor(), name, O_WRONLY | O_CREAT, 0666).has_value();
 }
 
-/// A part is asked for by ranks of its own launch, and these are one user's.
+/// True if the request exists and is this user's: ranks ask only for parts of their own launch, which
+/// is one user's.
 bool is_there(const std::string& path) {
   struct stat status {};
   return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -15,7 +15,7 @@
 namespace mcr::restart {
 namespace {
 
-/// Relative, and upwards at its beginning only.
+/// True if the path is relative, and ".." occurs at its beginning only.
 bool is_modest(std::string_view container_directory) {
   bool down = false;
   std::string_view rest = container_directory;
@@ -34,7 +34,7 @@ bool belongs_to(const File& file, uid_t owner) {
   return status && status->st_uid == owner;
 }
 
-/// Null where the stub was read from no file, or that file is at its path no more.
+/// Returns null if the stub was not read from a file, or that file is no longer at its path.
 std::shared_ptr<const File> directory_of_stub(const Stub& stub, const std::string& path) {
   if (!stub.origin) return nullptr;
   auto directory = open_directory_of(path, stub.origin->file);
@@ -62,7 +62,8 @@ bool OpenContainers::believes(uid_t writer) const {
 }
 
 Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
-  // Whose it is comes first: a neighbour's, whole or damaged, is as if it were not there.
+  // The owner is checked first: a container of a user who is not believed, whole or damaged, counts as
+  // missing.
   File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const struct stat status = MCR_TRY(file.status());
   if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
@@ -90,14 +91,14 @@ std::optional<OpenContainers> ContainerPlace::open() const {
   if (!opened) return open_linked(*base, *outer);
   const auto inner = opened->status();
   if (!inner) return std::nullopt;
-  // Between the two there may be directories that others may write to.
+  // Other users may be able to write to directories between the two.
   const bool is_beside = below.find('/') == std::string::npos;
   return OpenContainers(std::move(*opened), owner,
                         is_beside ? std::optional(Beside(*outer, *inner)) : std::nullopt);
 }
 
-/// A link in place of the directory says as much as an absolute path in the stub, if the stub's owner
-/// has made it or whoever could have exchanged the stub.
+/// A link in place of the directory is followed like an absolute path in the stub, if its maker is
+/// believed: the stub's owner, root, or the owner of the directory above.
 std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
                                                           const struct stat& outer) const {
   struct stat link {};
@@ -112,7 +113,7 @@ std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
   return OpenContainers(std::move(*opened), owner, {});
 }
 
-// Not of what lies at the path now: the directories on the way to it may have been exchanged.
+// Not the owner of what lies at the path now: the directories on the way to it may have been exchanged.
 uid_t owner_of(const Stub& stub, const std::string& path) {
   if (stub.origin) return stub.origin->owner;
   struct stat status {};

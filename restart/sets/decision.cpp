@@ -14,7 +14,7 @@
 namespace mcr::restart {
 namespace {
 
-constexpr std::string_view word = "decision";  // with which its file's name ends
+constexpr std::string_view word = "decision";  // the end of the file's name
 constexpr std::string_view magic = "mcr-deci";
 constexpr std::uint8_t decision_version = 1;
 constexpr std::size_t max_launch_bytes = 512;
@@ -62,7 +62,7 @@ Result<Decision> read_decision(ByteSpan file) {
 
 namespace {
 
-/// This user's, or root's: the launch that it is for is this user's.
+/// Reads a decision of this user or root. Only these count, because the launch is this user's.
 std::optional<Decision> read_own(const std::string& path) {
   const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto status = file ? file->status() : Result<struct stat>(file.error());
@@ -75,8 +75,8 @@ std::optional<Decision> read_own(const std::string& path) {
   return std::move(*decision);
 }
 
-/// The name used if another user's file has the first one: anybody who may write to the directory can
-/// create that.
+/// Returns the name used if another user's file has the first one: any user who may write to the
+/// directory can create that.
 std::string second_name(const std::string& name) {
   return name + "." + std::to_string(::geteuid());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the first opener of a launch decided about the generations under some names, so that all
-// ranks of the launch see the same one. docs/format.md, "Decision".
+// The decision that the first opener of a launch made about the generations under some names, so that
+// all ranks of the launch see the same one. docs/format.md, "Decision".
 #pragma once
 
 #include <optional>
@@ -12,27 +12,26 @@
 namespace mcr::restart {
 
 struct Decision {
-  bool as_it_is = true;  ///< each path its own file; else all `given`
+  bool as_it_is = true;  ///< true: each path gives its own file; false: all paths give `given`
   GenerationName given;
-  GenerationName newest;  ///< for people
+  GenerationName newest;  ///< for messages only
 };
 
 Bytes write_decision(const Decision& decision);
 /// Cause::damaged, Cause::unsupported.
 Result<Decision> read_decision(ByteSpan file);
 
-/// The name of the decision about the generations of which the names of containers begin with `prefix`.
+/// Returns the name of the decision about the generations whose containers' names begin with `prefix`.
 std::string decision_name(const std::string& prefix);
-/// For a file in a directory of containers: the prefix of the decision that it holds, under its name or
-/// under its second one. Nothing where it holds none.
+/// If the file is a decision, under its first or its second name, returns the prefix of that decision.
 std::optional<std::string> prefix_of_decision(std::string_view file_name);
 
-/// The decision under that name in a directory of containers; nothing where there is none, or none
-/// of this user's that can be read.
+/// Finds the decision under that name in a directory of containers. Returns nothing if there is none,
+/// or none of this user or root that can be read.
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name);
 
-/// Puts it in place complete, durably, unless another one lies there: the one that holds is
-/// returned. An error where none could be put.
+/// Writes the decision, complete and durably, unless there is one already. Returns the decision that
+/// holds, or an error if none could be written.
 struct Recorded {
   Decision decision;
   bool is_ours = false;

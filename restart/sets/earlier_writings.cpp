@@ -15,18 +15,20 @@
 namespace mcr::restart {
 namespace {
 
-/// Whether the rank wrote into it, and not only others; where that cannot be read, its name decides.
+/// True if the rank itself has a part in the container; if the container cannot be read, its name
+/// decides.
 bool has_part_of(const std::string& directory, const std::string& name, const PartBegin& begin) {
   const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!home) return true;
   struct stat status {};
   if (system_calls().fstatat(home->descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
       !is_believed(status.st_uid, ::geteuid())) {
-    return false;  // another user's is none of this launch
+    return false;  // another user's container is not of this launch
   }
   const auto container = ContainerReader::open(home->descriptor(), name);
   if (!container) return true;
-  // One that came with a renamed directory is of other names: each rank would see it at another time.
+  // A container that came with a renamed directory holds other names. Counting it would give the ranks
+  // different sequences.
   const auto& names = begin.masked_names;
   if (std::find(names.begin(), names.end(), (*container)->set().masked_name) == names.end())
     return false;
@@ -68,7 +70,7 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
        at != names.end() && at->starts_with(prefix); ++at) {
     const std::string& name = *at;
     const auto parsed = parse_container_name(name);
-    // Also a late rank's first writing finds containers there, of the others.
+    // A late rank's first writing also finds containers here, of other ranks.
     if (parsed && parsed->sequence >= next && parsed->first_rank <= begin.rank &&
         begin.rank <= parsed->last_rank && has_part_of(first.directory, name, begin))
       next = parsed->sequence + 1;
@@ -79,7 +81,8 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
   return bundled == bundled_.end() ? next : std::max(next, bundled->second);
 }
 
-/// Of the launch's sets of one rank, whose masked names are their paths.
+/// Reads the next sequence of each path from the launch's bundles. They hold sets of one rank, whose
+/// masked names are their paths.
 void EarlierWritings::read_bundles(const std::string& directory, const std::string& launch,
                                    const std::vector<std::string>& names) {
   const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
@@ -99,7 +102,7 @@ void EarlierWritings::read_bundles(const std::string& directory, const std::stri
 std::uint64_t EarlierWritings::next_sequence(const LaunchDirectory& directory,
                                              const PartBegin& begin,
                                              std::string_view container_dir) {
-  // The stage first: what a leader takes out of it meanwhile is in a container by then.
+  // Look into the stage first: a part that a leader takes out meanwhile is in a container by then.
   std::uint64_t next = after_staged(directory, begin);
   for (const std::string& masked_name : begin.masked_names)
     next = std::max(

@@ -13,12 +13,12 @@ const Generation* find(const std::vector<Generation>& generations, const Generat
   return found == generations.end() ? nullptr : &*found;
 }
 
-/// Where follow_sequences() has seen their times.
+/// True if `a` was begun before `b`. Valid after follow_sequences() has adjusted the times.
 bool is_older(const Generation& a, const Generation& b) {
   return std::tie(a.order_ns, a.name) < std::tie(b.order_ns, b.name);
 }
 
-/// The newest of those that a stub at a present name shows.
+/// Returns the newest generation that the opened stub or a stub at a present name belongs to.
 const Generation* newest_shown(const Question& question) {
   const Generation* newest = find(question.generations, question.own);
   for (const auto& [rank, there] : question.present) {
@@ -31,11 +31,11 @@ const Generation* newest_shown(const Question& question) {
 
 struct Evidence {
   std::uint32_t missing = 0;   ///< ranks that are not accounted for under these names
-  bool is_incomplete = false;  ///< one of them has no part of it there, or none that is reached
-  bool is_certain = false;     ///< one of them had not finished it: its path shows another one
+  bool is_incomplete = false;  ///< a rank has no part of it at its name, or its part cannot be read
+  bool is_certain = false;     ///< a rank has not finished it: failed, or shows another generation
 };
-/// Looks only at ranks that something is known of: the number of ranks is a number from a file, and
-/// nothing pays for it.
+/// Visits only ranks of which something is known. The number of ranks comes from a file and may be any
+/// number, so the work must not grow with it.
 Evidence evidence_against(const Question& question, const Generation& newest) {
   const Account& account = newest.account;
   std::set<std::uint32_t> known = account.passed;
@@ -49,9 +49,9 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
     const AtName there = found == question.present.end() ? AtName{} : found->second;
     const bool shows_it = there.kind == AtName::Kind::stub && there.generation == newest.name;
     const bool wrote = account.wrote.contains(rank);
-    // A rank that passed keeps what it had; under other names its file may be anything.
+    // A rank that passed keeps its older file; if files were renamed, any file may lie at its name.
     const bool passed = account.passed.contains(rank) && !wrote;
-    // A native file may be the set's own: amended outside, or spilled.
+    // A native file may belong to this set: amended outside, or spilled.
     const bool is_native = there.kind == AtName::Kind::native_file && wrote;
     if ((shows_it && there.available) || passed || is_native) {
       --evidence.missing;
@@ -64,10 +64,11 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   return evidence;
 }
 
-/// It has a part for each name that the newest one has, so that no rank is left out.
+/// True if the earlier generation has a part for each name of the newest one, so that no rank is left
+/// out.
 bool covers(const Question& question, const Generation& earlier, const Generation& newest) {
   if (question.renamed) {
-    // It lay under these names only if some of it still does.
+    // The earlier generation used these names only if at least one of its stubs still does.
     const bool shown =
         std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
           return entry.second.kind == AtName::Kind::stub && entry.second.generation == earlier.name;
@@ -79,13 +80,14 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
                      [&](const auto& member) { return earlier.members.contains(member.first); });
 }
 
-/// Whether a container that is not here yet can make a newer set whole than the one that was chosen.
+/// True if a container that is not here yet could make a newer set whole than the chosen one.
 bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) {
-  // Whole for all: what comes can only be newer and incomplete. Living ranks: nothing is decided.
+  // If the newest set is whole, later containers belong to newer, incomplete sets. While its ranks
+  // live, nothing is decided.
   if (choice.kind == Choice::Kind::as_it_is || stages.living.contains(choice.newest.launch))
     return false;
   if (stages.drains) return true;
-  // No commit makes the newest one whole, and no set lies between it and the given one.
+  // Exception: no commit can make the newest set whole, and no set lies between it and the given one.
   const bool same_launch = choice.given.launch == choice.newest.launch;
   const bool is_next_before =
       choice.kind == Choice::Kind::previous &&
@@ -93,7 +95,7 @@ bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) 
   return stages.lost && !(is_certain && is_next_before);
 }
 
-/// By what was seen; whether that may change is not asked.
+/// Chooses by what was seen, whether or not that may change.
 Choice choose_now(const Question& question, Evidence& evidence) {
   Choice choice;
   choice.newest = question.own;
@@ -107,7 +109,7 @@ Choice choose_now(const Question& question, Evidence& evidence) {
   evidence = evidence_against(question, *newest);
   choice.missing = evidence.missing;
   if (evidence.missing == 0) {
-    // The stub may have been put in place since it was read.
+    // The stub at the opened path may have been replaced since it was read.
     const auto here = question.present.find(question.rank);
     const bool shows_it = here != question.present.end() &&
                           here->second.kind == AtName::Kind::stub &&
@@ -148,8 +150,8 @@ Wholeness wholeness(const Account& account) {
 }
 
 void follow_sequences(const WritingTimes& times) {
-  // A writing without a committed part takes the time of the next later writing of its launch: it was
-  // begun before that one.
+  // A writing without a committed part takes the time of the next later writing of its launch, because
+  // it was begun before that one.
   const std::pair<const GenerationName, std::uint64_t*>* later = nullptr;
   for (auto it = times.rbegin(); it != times.rend(); ++it) {
     const bool follows = later != nullptr && later->first.launch == it->first.launch;

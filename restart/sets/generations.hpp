@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which generation of a set a restart sees (docs/design/sets.md, docs/design/restart.md). Pure: no
-// clock, no file, so that every rank that sees the same directory decides the same.
+// Decides which generation of a set a restart sees (docs/design/sets.md, docs/design/restart.md). Pure:
+// it reads no clock and no file, so every rank that sees the same directory decides the same.
 //
 // A part's life, with the function that makes each transition:
 //
@@ -20,8 +20,8 @@
 //   whole   --a newer one of the same names is whole----------------> superseded (`mcr gc` may take it)
 // clang-format on
 //
-// wholeness() makes the transitions that counts prove, choose_generation() those that the files at
-// the present names prove. Nothing is ever marked: both look anew each time.
+// wholeness() makes the transitions that counts prove, choose_generation() those that the files at the
+// present names prove. The states are never stored: both functions look anew each time.
 #pragma once
 
 #include <sys/types.h>
@@ -39,8 +39,8 @@
 
 namespace mcr::restart {
 
-/// What counts prove about a set. `unknown` is not a kind of incomplete: a rank that is not
-/// accounted for may have had nothing to write.
+/// What counts prove about a set. `unknown` differs from `incomplete`: a rank that is not accounted for
+/// may have had nothing to write.
 enum class Wholeness : std::uint8_t { whole, incomplete, unknown };
 
 struct Account {
@@ -49,11 +49,11 @@ struct Account {
   std::set<std::uint32_t> passed;  ///< known to have had nothing to write
   std::set<std::uint32_t> failed;  ///< wrote earlier sets, ended or died without this one
   bool drifted = false;         ///< a rank began its next writing before all had finished this one
-  bool is_of_one_file = false;  ///< whichever rank wrote that file (masked_name.hpp)
+  bool is_of_one_file = false;  ///< a set of one file, whichever rank wrote it (masked_name.hpp)
 };
 Wholeness wholeness(const Account& account);
 
-/// One writing of a set: which launch's, and the how-many-th.
+/// Names one writing of a set: its launch, and its number within the launch.
 struct GenerationName {
   std::string launch;
   std::uint64_t sequence = 0;
@@ -65,15 +65,15 @@ struct GenerationName {
 struct Member {
   PartId part;
   std::uint32_t rank = 0;
-  std::string path;              ///< below the directory that all parts share
-  std::uint64_t written_ns = 0;  ///< of the container: the newest of a path counts
-  /// Its bytes are no container's: the file that lies natively at its path, or was kept aside.
+  std::string path;              ///< relative to the directory that all parts share
+  std::uint64_t written_ns = 0;  ///< time of the container; the newest member of a path counts
+  /// Set if no container has the bytes: the file lies natively at its path, or was kept aside.
   std::optional<NativeMember> native;
-  uid_t owner = 0;  ///< of the container that says so
+  uid_t owner = 0;  ///< owner of the container that lists the member
 };
 
 struct Generation {
-  /// Of a generation of which nothing is committed; it is behind all others of other launches.
+  /// Order of a generation without a committed part: later than all generations of other launches.
   static constexpr std::uint64_t not_committed = UINT64_MAX;
 
   GenerationName name;
@@ -81,63 +81,63 @@ struct Generation {
   Account account;
   std::uint64_t order_ns = 0;             ///< when it was begun, or not_committed
   std::map<std::string, Member> members;  ///< by path
-  std::set<PartId> parts;  ///< of its containers, those too that were amended: a copy may name one
+  std::set<PartId> parts;  ///< of its containers, amended parts too: a copied stub may name one
   std::size_t containers = 0;
   bool damaged = false;           ///< a container of it cannot be read, or a native member is gone
-  std::string damaged_container;  ///< the path of one that cannot be read; empty: each can be
+  std::string damaged_container;  ///< the path of one that cannot be read; empty: none
 };
 
-/// The times that order the writings of one set, by launch and sequence. Between launches time decides;
-/// within a launch the sequence does, whatever the clocks said: these times are changed so that none is
-/// earlier than that of a lower sequence. Then (time, name) is a total order.
+/// The times that order the writings of one set, by launch and sequence. Time decides between launches.
+/// Within a launch the sequence decides, whatever the clocks said: the function changes the times so
+/// that none is earlier than that of a lower sequence. Then (time, name) is a total order.
 using WritingTimes = std::map<GenerationName, std::uint64_t*>;
 void follow_sequences(const WritingTimes& times);
 
-/// What lies at the present name of a rank.
+/// The file at the present name of a rank.
 struct AtName {
   enum class Kind : std::uint8_t { nothing, stub, native_file, unreadable };
   Kind kind = Kind::nothing;
-  GenerationName generation;  ///< that the stub names
-  bool available = false;     ///< some container, or the stage of this node, has the stub's part
+  GenerationName generation;  ///< the one that the stub names
+  bool available = false;     ///< a container, or the stage of this node, has the stub's part
 };
 
-/// What this node's stages say of parts that no container holds.
+/// What this node's stages hold of parts that no container holds.
 struct StageLook {
   bool drains =
       false;  ///< a launch that nobody goes on with has parts here: they may make any set whole
   bool lost =
       false;  ///< a stub's part is neither here nor in a container: another node may bring it
   std::set<std::pair<std::string, std::string>> lost_in;  ///< node and launch directory of each
-  std::set<std::string> living;  ///< launches whose ranks live here and may still write
+  std::set<std::string> living;  ///< launches with living ranks here, which may still write
 };
 
 struct Question {
-  GenerationName own;  ///< that the stub at the opened path names
-  std::string path;    ///< member path of the opened file
+  GenerationName own;  ///< the one that the stub at the opened path names
+  std::string path;    ///< path of the opened file, relative as Member::path
   std::uint32_t rank = 0;
-  bool renamed = false;  ///< the files have other names than those under which they were written
+  bool renamed = false;  ///< the files do not have the names under which they were written
   std::map<std::uint32_t, AtName> present;  ///< by rank, of the ranks of the newest generation
-  std::vector<Generation> generations;      ///< all of these names that are known, in any order
+  std::vector<Generation> generations;      ///< all known generations of these names, in any order
   StageLook stages;
 };
 
 struct Choice {
   enum class Kind : std::uint8_t {
-    as_it_is,  ///< whole, or nothing speaks against it
-    unknown,   ///< as it is too, but some ranks are not accounted for
+    as_it_is,  ///< whole, or no evidence against it
+    unknown,   ///< given as it is, but some ranks are not accounted for
     previous,  ///< `given` instead of `newest`, which is incomplete
-    no_whole,  ///< incomplete, and there is no earlier whole one: as it is
+    no_whole,  ///< incomplete, without an earlier whole one: given as it is
   };
   Kind kind = Kind::as_it_is;
   GenerationName newest;
   GenerationName given;
   std::uint32_t missing = 0;  ///< ranks without a part of `newest` at its name
-  bool may_change = false;    ///< a commit that is still to come may give another choice
+  bool may_change = false;    ///< a later commit may lead to another choice
 };
 
-/// The newest generation among those that the present names show; incomplete where a rank that is
-/// not accounted for still shows an older one, or a part that nobody has any more. Then the newest
-/// earlier whole generation of exactly these names.
+/// Chooses the newest generation that the present names show. It is incomplete if a rank that is not
+/// accounted for still shows an older one, or shows a part that no stage and no container has. Then the
+/// newest earlier whole generation of exactly these names is chosen.
 Choice choose_generation(Question question);
 
 }  // namespace mcr::restart

@@ -22,7 +22,7 @@
 namespace mcr::restart {
 namespace {
 
-/// What lies at a name: its stub, or what the note about a native file says (`is_native`).
+/// Reads the stub at a name, or the note about a native file there (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
                                  uid_t owner, AtName& there, bool& is_native) {
   using Kind = FileAt::Kind;
@@ -31,7 +31,7 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
     there.kind = found.kind == Kind::nothing ? AtName::Kind::nothing : AtName::Kind::unreadable;
     return std::nullopt;
   }
-  // What a neighbour has put there says nothing, and no rank of the set has a file there.
+  // A file of a user who is not believed is ignored: its rank counts as having no file there.
   const bool is_believed =
       found.kind != Kind::other && is_believed_in(parent_of(path), found.status, owner);
   if (!is_believed) return std::nullopt;
@@ -65,7 +65,8 @@ bool goes_on(const LaunchDirectory& directory) {
   return answer && *answer;
 }
 
-/// Also those that no stub shows any more: they may make an earlier set whole.
+/// True if the launch has parts in its stage, even parts that no stub shows any more: they may make an
+/// earlier set whole.
 bool has_parts(const LaunchDirectory& directory) {
   using State = LaunchDirectory::State;
   for (const State state : {State::open, State::published}) {
@@ -94,7 +95,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
       auto stub = read_stub_at(sibling, containers, owner, there, is_native);
-      // Another rank's file under a name that is not its own says nothing of the set.
+      // A stub of another rank under this rank's name says nothing about the set.
       if (stub && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;
       present.paths[other] = sibling;
@@ -159,8 +160,8 @@ std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& 
 
 namespace {
 
-/// The part is in a container to which its own stub leads, under other names than the opened file's: the
-/// rank's directory may be a link now.
+/// True if the part is in a container to which its own stub leads. The names there may differ from
+/// those of the opened file, because the rank's directory may be a link now.
 bool is_in_own_container(const Stub& stub, const std::string& path) {
   const auto places = container_places(stub, path, "none");
   return std::any_of(places.begin(), places.end(), [&](const ContainerPlace& place) {
@@ -197,7 +198,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
                                           stage->second->is_in(State::committed, stub.part));
     there.available = staged || (is_native && there.available) ||
                       (!is_native && is_in_own_container(stub, present.paths[rank]));
-    if (!there.available && !is_native) {  // what a dead writer left torn comes from nowhere
+    if (!there.available && !is_native) {  // no node can bring a torn native file
       look.lost = true;
       look.lost_in.emplace(stub.node, stub.launch_directory);
     }
@@ -211,7 +212,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     }
     if (!there.available) continue;
     known->account.wrote.insert(stub.rank);
-    if (is_native) continue;  // its bytes are at its path, and nowhere else yet
+    if (is_native) continue;  // its bytes are at its path only
     const std::string path = path_tail(stub.path, components);
     known->members[path] = {stub.part, stub.rank, path, Generation::not_committed, {}, ::geteuid()};
   }

@@ -16,16 +16,16 @@
 namespace mcr::restart {
 namespace {
 
-/// Most ranks whose files are looked up to choose between two masks.
+/// How many ranks' files are looked up at most to choose between masks.
 constexpr std::uint32_t probed_ranks = 4;
 
-/// A stub of that rank lies there: under a wrong mask it would be another one's.
+/// True if a stub of that rank lies there. Under a wrong mask the file would be another rank's.
 bool is_of_rank(const std::string& path, std::uint32_t rank, std::uint32_t rank_count) {
   const FileAt there = file_at(AT_FDCWD, path, Links::followed);
   return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count;
 }
 
-/// The files were renamed: the likeliest mask under which another rank's file lies there.
+/// Returns the mask for renamed files: the likeliest one under which another rank's file exists.
 std::string present_mask(const Stub& stub, const std::string& path) {
   const auto masks = masked_names(path, stub.rank, stub.rank_count);
   for (const std::string& mask : masks) {
@@ -44,7 +44,8 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace pla
   here.components = components_of(stub, place.masked_name);
   here.tail = path_tail(path, here.components);
   here.base = path.substr(0, path.size() - here.tail.size());
-  // Beside the stub, under the name that it had: only then the whole tree may have been moved.
+  // If the stub kept its name and the container lies beside it, the files were not renamed; at most the
+  // whole tree was moved.
   here.renamed = here.tail != path_tail(stub.path, here.components) || place.is_elsewhere();
   if (place.masked_name.find("{part}") == std::string::npos) {
     here.masked_name = here.renamed ? present_mask(stub, path)
@@ -71,7 +72,7 @@ std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
     if (!stored.empty()) break;
   }
   ContainerPlace place = std::move(found == places.end() ? places.front() : *found);
-  if (found == places.end()) {  // all of it may still be in a stage
+  if (found == places.end()) {  // all parts may still be in a stage
     for (ContainerPlace& above : places_above(stub, path, false)) {
       stored = stored_generations(above, components_of(stub, above.masked_name), true);
       if (stored.empty()) continue;

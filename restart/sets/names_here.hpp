@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of a set are called now, and where their containers lie: the program may have
-// renamed them, or moved the whole tree, since the stub was written.
+// The present names of a set's files, and where their containers lie. The program may have renamed the
+// files, or moved the whole tree, since the stub was written.
 #pragma once
 
 #include <optional>
@@ -15,19 +15,20 @@ namespace mcr::restart {
 
 struct NamesHere {
   ContainerPlace place;
-  std::size_t components = 1;  ///< of a path, below the directory that all parts share
+  std::size_t components = 1;  ///< of a path, counted from its end, below the shared directory
   std::string tail;            ///< the opened path's last `components`
-  std::string base;            ///< what is before them
-  bool renamed = false;        ///< other names than those under which the files were written
-  std::string masked_name;     ///< of the present names
+  std::string base;            ///< the path before `tail`
+  bool renamed = false;        ///< the files do not have the names under which they were written
+  std::string masked_name;     ///< the mask of the present names
 };
 
-/// `path` is the stub's, links resolved. `stored` gets the stub's own generation as the containers
-/// there tell it, if any do. Nothing where no more is known of the names than the stub says.
+/// Finds the present names. `path` is the stub's, links resolved. `stored` gets the stub's own
+/// generation if containers there hold it. Returns nothing if only the stub itself says anything about
+/// the names.
 std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
                                     const std::string& allow, std::vector<Generation>& stored);
 
-/// How many last components of a path name a part of the stub's set under `masked_name`.
+/// Returns how many components at the end of a path name a part of the stub's set under `masked_name`.
 std::size_t components_of(const Stub& stub, const std::string& masked_name);
 
 }  // namespace mcr::restart

@@ -45,20 +45,20 @@ std::string note_path(const std::string& containers, std::uint64_t inode) {
   return aside_path(containers, inode) + std::string(native_note_ending);
 }
 
-/// Where notes are and files are kept, as a place for this user's own.
+/// Opens the directory with notes and kept files, as a place for this user's own files.
 Result<File> open_home(const std::string& containers) {
   const File above = MCR_TRY(open_own_containers(containers));
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// The same for a note that find_native_note() gave about a file in `directory`.
+/// The same for a note that find_native_note() returned about a file in `directory`.
 Result<File> open_home(const NativeNote& note, const File& directory) {
   const File above = MCR_TRY(open_own_containers(directory, note.below));
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// A file that is kept aside is out of the directories that closed it to others, so it is closed itself.
-/// The mode that it had; nothing where that stays.
+/// A file that is kept aside leaves the directories that closed it to others, so its own mode is
+/// reduced. Holds the mode from before.
 struct Closed {
   File file;
   mode_t before = 0;
@@ -86,8 +86,8 @@ bool is_as_closed(const struct stat& note, const struct stat& file) {
   return note.st_mtim.tv_sec == file.st_mtim.tv_sec && note.st_mtim.tv_nsec == file.st_mtim.tv_nsec;
 }
 
-/// Born after the note was made: another file that got the inode. False where the file system does
-/// not say when a file was born.
+/// True if the file was born after the note was made: it is another file that got the inode. False if
+/// the file system does not record when a file was born.
 bool is_younger(const std::string& path, const struct stat& note) {
   struct statx file {};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &file) != 0 ||
@@ -138,22 +138,22 @@ void complete_note(const std::string& containers, const struct stat& status) {
 
 namespace {
 
-/// `note`: a file of that name, if it is open.
+/// Reads a note about the file at `path`; `note` is the opened note file.
 std::optional<NativeNote> read_note(const Result<File>& note, const std::string& path,
                                     const struct stat& status) {
   if (!note || !S_ISREG(status.st_mode)) return std::nullopt;
   const auto noted = note->status();
-  // It may lead to other bytes than the file's: only the file's owner can say that.
+  // The note may lead to other bytes than the file's: only the file's owner, or root, may say that.
   if (!noted || !S_ISREG(noted->st_mode) || !is_believed(noted->st_uid, status.st_uid))
     return std::nullopt;
   auto stub = read_stub_file(*note);
   if (!stub) return std::nullopt;
-  // An unfinished one may have been forgotten: another file may have got its inode since.
+  // An unfinished note may be left over: another file may have got its inode since.
   const bool believed = is_unfinished(*noted)
                             ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
                             : is_as_closed(*noted, status);
   if (!believed) return std::nullopt;
-  stub->origin = {status.st_uid, FileIdentity(status)};  // it speaks for the file
+  stub->origin = {status.st_uid, FileIdentity(status)};  // the note counts as the file's own word
   NativeNote read;
   read.stub = *std::move(stub);
   read.is_complete = !is_unfinished(*noted);
@@ -186,7 +186,7 @@ std::optional<NativeNote> find_native_note(const File& directory, const std::str
       note->below = below;
       return note;
     }
-    // Only a directory with a number in its name may be a rank's.
+    // A directory can be a rank's only if its name contains a number.
     const std::string name = name_of(above);
     const bool has_number =
         std::any_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });

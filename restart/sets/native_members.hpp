@@ -7,9 +7,9 @@
 //                                                         that is being written
 //   <directory of containers>/set-natives/<inode>        the file, kept aside by a second name
 //
-// The note is made before the file comes to its path, so that an opener never takes a file of one
-// set for one of another. It is believed while the file is as it was closed. A newer whole set takes
-// both away (aggregation/commit/collection).
+// The note is made before the file comes to its path, so that an opener never takes a file of one set
+// for a file of another. It is believed only while the file is unchanged since its close. When a newer
+// set is whole, note and kept file are removed (aggregation/commit/collection).
 #pragma once
 
 #include <sys/stat.h>
@@ -29,45 +29,45 @@ namespace mcr::restart {
 inline constexpr std::string_view native_members_directory = "set-natives";
 inline constexpr std::string_view native_note_ending = ".stub";
 
-/// Says which part of which set the file is that lies, or is about to lie, at stub.path in `directory`;
-/// `below` leads from there to the directory of containers.
+/// Records to which part of which set the file belongs that lies, or will lie, at stub.path in
+/// `directory`; `below` leads from there to the directory of containers.
 Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,
                          ino_t inode);
-/// The file was closed as `status` says.
+/// Completes the note: the file was closed with this `status`.
 void complete_note(const std::string& containers, const struct stat& status);
 
 struct NativeNote {
   std::string containers;  ///< the directory in which it was found
   Stub stub;
   bool is_complete = false;  ///< the file was closed
-  std::string below;         ///< of find_native_note(): from the file's directory to `containers`
+  std::string below;         ///< set by find_native_note(): from the file to `containers`
 };
-/// The note about the file at `path`, looked for in a directory of containers: one that the owner of
-/// the file, or root, has made.
+/// Returns the note about the file at `path` in a directory of containers, if the owner of the file, or
+/// root, made it.
 std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
                                          const struct stat& status);
-/// The same where the directory is not known: beside the file, and beside the directories above it
+/// The same if the directory is not known: looks beside the file, and beside the directories above it
 /// that may be a rank's. `directory`: the file's own. `container_dir` is the setting.
 std::optional<NativeNote> find_native_note(const File& directory, const std::string& path,
                                            std::string_view container_dir,
                                            const struct stat& status);
 
-/// Gives the file `name` in `directory` a second name, so that it outlives what replaces it there;
-/// where the file system has no hard links, moves it.
+/// Gives the file `name` in `directory` a second name, so that it outlives its replacement there. If
+/// the file system has no hard links, moves it.
 Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
                         const struct stat& status);
-/// The same for whatever lies at `path` in its `directory`, before something takes its place: nothing
-/// where that is no native file of a set, or was never closed.
+/// Keeps the file at `path` in its `directory` aside before it is replaced. Does nothing if it is no
+/// native file of a set, or was never closed.
 Result<void> keep_member_aside(const File& directory, const std::string& path,
                                std::string_view container_dir);
-/// True where the file has exactly two names, and one is ours.
+/// True if the file has exactly two names, and one is in our directory.
 bool is_kept_aside(const NativeNote& note, const File& directory, const struct stat& status);
 
-/// Where the set's native file is now: at `path`, or aside; empty where it is gone. It must belong
-/// to `owner`, whose container says that it is the set's.
+/// Returns the present path of the set's native file: `path`, or its second name; empty if it is gone.
+/// The file must belong to `owner`, the owner of the container that lists it.
 std::string place_of_native(const std::string& containers, const NativeMember& native,
                             const std::string& path, uid_t owner);
-/// Reads it from there; an error where it has gone meanwhile.
+/// Opens the file at that place; an error if it is gone meanwhile.
 Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place, uid_t owner,
                                                        const NativeMember& native);
 

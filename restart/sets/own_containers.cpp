@@ -31,7 +31,7 @@ Error not_to_be_used(const std::string& path, const struct stat& inner, const Be
                EPERM};
 }
 
-/// A link that this user or root has put in its place leads to a directory of theirs.
+/// Opens a directory of containers that is a link of this user or of root.
 Result<File> open_linked(const File& parent, const std::string& path) {
   struct stat link {};
   const std::string name = name_of(path);
@@ -52,7 +52,7 @@ Result<File> open_linked(const File& parent, const std::string& path) {
   const struct stat status = MCR_TRY(linked.status());
   const bool is_ours = is_believed(status.st_uid, ::geteuid());
   if (is_ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return linked;
-  // What matters is where it stands, not where the link does.
+  // The surroundings of the directory itself count, not those of the link.
   const File above = MCR_TRY(File::open(linked.descriptor(), "..", O_PATH | O_DIRECTORY));
   const Beside beside = MCR_TRY(Beside::of(above, linked));
   if (beside.may_be_used()) return linked;
@@ -70,15 +70,15 @@ Result<File> open_usable(const File& parent, const std::string& path) {
   return not_to_be_used(path, MCR_TRY(opened->status()), beside);
 }
 
-/// The mode for mkdir(). If the new directory inherits an access list, that list says who may do what
-/// there, as far as the mode's group bits, its mask, allow.
+/// Returns the mode for mkdir(). If the new directory inherits an access list, the list decides who may
+/// do what there, limited by the group bits of the mode (its mask).
 Result<mode_t> mode_of_new(const File& parent) {
   const bool inherits = has_default_list(parent);
   return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));
 }
 
-/// Nothing in it that is not ours: modes of other directories are not touched, even where one was put in
-/// the place of ours.
+/// True if the directory holds only files of ours. Other directories keep their modes, even one that
+/// was put in the place of ours.
 bool holds_only_ours(const File& directory) {
   const auto names = list_directory(directory.descriptor(), ".");
   return names && std::all_of(names->begin(), names->end(), [](const std::string& name) {
@@ -87,12 +87,12 @@ bool holds_only_ours(const File& directory) {
          });
 }
 
-/// Parent::of_others: a neighbour may write to the directory above, so that another one may lie in the place
-/// of ours.
+/// Parent::of_others: another user may write to the directory above, so another directory may lie in
+/// the place of ours.
 enum class Parent { of_others, of_containers };
 
-/// Takes write permission from a directory of this user's that is more open than `parent`: it was made
-/// before, with another umask.
+/// Removes write permissions from a directory of this user that is more open than `parent`, because it
+/// was made earlier with another umask.
 Result<void> close_as_far(const File& parent, const File& directory, Parent kind) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
@@ -105,8 +105,8 @@ Result<void> close_as_far(const File& parent, const File& directory, Parent kind
   return {};
 }
 
-/// Where only the group of the upper directory may enter it, ours gets that group, if this user may
-/// give it.
+/// If only the group of the upper directory may enter it, our directory gets that group, if this user
+/// may set it.
 void let_group_enter(const File& parent, const File& directory) {
   const auto outer = parent.status();
   const auto inner = directory.status();
@@ -120,7 +120,7 @@ bool is_empty(const File& directory) {
   return names && names->empty();
 }
 
-/// True also where the file system does not say when a directory was born.
+/// True if the directory was born after `moment`, or the file system does not record when it was born.
 bool is_born_since(const File& directory, const struct timespec& moment) {
   struct statx status {};
   if (::statx(directory.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0 ||
@@ -133,7 +133,7 @@ bool is_born_since(const File& directory, const struct timespec& moment) {
 struct Made {
   File directory;
   bool is_new = false;      ///< it was made just now
-  bool is_certain = false;  ///< and nobody has put another one in its place
+  bool is_certain = false;  ///< and no other user has put another one in its place
 };
 
 Result<Made> make_usable(const File& parent, const std::string& path, Parent kind) {
@@ -143,7 +143,7 @@ Result<Made> make_usable(const File& parent, const std::string& path, Parent kin
   auto there = open();
   if (!there && there.error().system_error == ENOENT) {
     struct timespec before {};
-    // A file system stamps birth times by the coarse clock, which may lag behind the other.
+    // File systems stamp birth times by the coarse clock, which may lag behind CLOCK_REALTIME.
     system_calls().clock_gettime(CLOCK_REALTIME_COARSE, &before);
     const int answer =
         system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent)));
@@ -161,7 +161,7 @@ Result<Made> make_usable(const File& parent, const std::string& path, Parent kin
   return made;
 }
 
-/// From which `below` leads down by one name.
+/// Opens the directory from which the last component of `below` leads down.
 Result<File> parent_of_containers(const File& directory, const std::string& below) {
   const std::string above = below.find('/') == std::string::npos ? "." : parent_of(below);
   return File::open(directory.descriptor(), above, O_PATH | O_DIRECTORY);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The directory of containers as a place for this user's own files: containers, notes, links,
-// decisions, requests. Whoever keeps something there opens it here, so that nothing is put where a
-// neighbour could take it away or exchange it (restart/base/trust).
+// decisions, requests. All writers open it here, so that no file is put where another user could remove
+// or exchange it (restart/base/trust).
 #pragma once
 
 #include <string>
@@ -10,30 +10,32 @@
 
 namespace mcr::restart {
 
-/// Opens it. ENOENT: it is not there. EPERM: it may not be used, and the message says why and what
-/// to do.
+/// Opens the directory. ENOENT: it does not exist. EPERM: it may not be used, and the message says why
+/// and what to do.
 Result<File> open_own_containers(const std::string& directory);
-/// The same, made where it is missing (not those above it), no more open than where it stands. One of
-/// this user's that is more open is closed as far.
+/// The same, but makes the directory (not those above it) if it is missing. It becomes no more open
+/// than the directory above; an existing one of this user that is more open loses permissions.
 Result<File> make_own_containers(const std::string& directory);
-/// The same for `below`, a path that may begin with "..", from a directory that is open: a neighbour above
-/// may have put another one at its path.
+/// The same for `below`, a path that may begin with "..", from an open directory: another user may have
+/// put another directory at its path.
 Result<File> open_own_containers(const File& directory, const std::string& below);
 Result<File> make_own_containers(const File& directory, const std::string& below);
-/// The same, and a new one is as open to readers as the directory above, whatever the umask.
+/// The same; a new directory is as open to readers as the one above it, whatever the umask.
 struct MadeContainers {
   File directory;
   bool is_new = false;
 };
 Result<MadeContainers> make_open_containers(const File& directory, const std::string& name);
 
-/// A directory in one of ours, such as set-natives/, made in the same way.
+/// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
-/// A file there to which lines are added, made where it is missing: a regular one with no other name.
+/// Opens a log file there for appending, and makes it if it is missing. It must be a regular file with
+/// a single name.
 Result<File> open_log(const File& containers, const std::string& name);
 
-/// As far as one look at its owner shows: true where open_own_containers() has to be asked.
+/// Looks at the directory's owner only. True if open_own_containers() must decide whether the directory
+/// may be used.
 bool is_doubtful(const std::string& directory);
 
 }  // namespace mcr::restart

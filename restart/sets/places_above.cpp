@@ -22,7 +22,7 @@ bool is_directory_of(const std::string& path, uid_t owner) {
          S_ISDIR(status.st_mode) && status.st_uid == owner;
 }
 
-/// The directories of containers in `directory` and above it.
+/// Adds the directories of containers in `directory` and above it that `owner` owns.
 void add_above(std::string directory, const std::string& container_dir, uid_t owner,
                std::vector<std::string>& found) {
   for (std::size_t level = 0; level < most_levels && directory.starts_with('/'); ++level) {
@@ -36,8 +36,8 @@ void add_above(std::string directory, const std::string& container_dir, uid_t ow
   }
 }
 
-/// The setting container_dir without its leading steps upwards; "" where what is left could still lead
-/// out of a directory.
+/// Returns the setting container_dir without its leading "../"; empty if the rest could still lead out
+/// of a directory.
 std::string without_steps_up(std::string_view container_dir) {
   while (container_dir.starts_with("../")) container_dir.remove_prefix(3);
   const bool is_modest = !container_dir.empty() && !container_dir.starts_with('/') &&
@@ -46,7 +46,7 @@ std::string without_steps_up(std::string_view container_dir) {
   return is_modest ? std::string(container_dir) : std::string();
 }
 
-/// Believed as a place that the stub names by an absolute path.
+/// Returns a place that is believed as one that the stub names by an absolute path.
 ContainerPlace elsewhere(const std::string& masked_name, const std::string& directory,
                          const std::string& prefix, uid_t owner) {
   ContainerPlace place;

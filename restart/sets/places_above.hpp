@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a container may lie whose files were renamed before its commit or after it: in a directory above
-// the stub, or above the place where it was written (docs/design/commit.md). Asked only where
+// Where to look for a container whose files were renamed before or after its commit: in directories
+// above the stub, or above the place where it was written (docs/design/commit.md). Used only if
 // container_places() led to nothing.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace mcr::restart {
 
-/// Nearest first, and only directories that are there; of each, first the name that a container has in
-/// a directory that is not its own (far_container_name), then, where `with_near_names`, that of its own:
-/// sets of several directories may have the same one, so only who compares part numbers may ask for it.
-/// All must belong to the stub's owner.
+/// Returns existing directories, nearest first. Each comes first with the name that a container has
+/// outside its own directory (far_container_name), then, if `with_near_names`, with the name that it
+/// has in its own. Sets of several directories may share the latter name, so only a caller that
+/// compares part ids may ask for it. All directories belong to the stub's owner.
 std::vector<ContainerPlace> places_above(const Stub& stub, const std::string& stub_path,
                                          bool with_near_names);
 

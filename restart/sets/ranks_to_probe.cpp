@@ -14,12 +14,12 @@ namespace mcr::restart::detail {
 
 bool list_ranks(std::string_view masked_name, std::uint32_t rank_count,
                 std::set<std::uint32_t>& ranks) {
-  // The first component with a masked number, and what stands in front of it and behind it.
+  // Find the first component with a masked number, and the text before and after that number.
   std::size_t begin = 0;
   std::size_t end = 0;
   std::string_view component;
   for (;; begin = end + 1) {
-    if (begin > masked_name.size()) return true;  // no number is masked: nobody else has a name
+    if (begin > masked_name.size()) return true;  // no number is masked: no other rank has a name
     end = std::min(masked_name.find('/', begin), masked_name.size());
     component = masked_name.substr(begin, end - begin);
     if (is_masked(component)) break;
@@ -28,7 +28,7 @@ bool list_ranks(std::string_view masked_name, std::uint32_t rank_count,
   const auto names = list_directory(AT_FDCWD, before.empty() ? "." : before);
   if (!names) {
     const int number = names.error().system_error;
-    return means_gone(number);  // then there are no files either
+    return means_gone(number);  // no directory, hence no files
   }
   for (const std::string& name : *names) {
     if (!fits_mask(name, component)) continue;

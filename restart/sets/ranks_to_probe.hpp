@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks may have a file under a masked name. The number of ranks comes from a stub, and a
-// stub of a hundred bytes may claim four billion: the work here grows with the files that exist,
-// not with that number.
+// Which ranks may have a file under a masked name. The number of ranks comes from a stub, and a small
+// stub may claim four billion. So the work grows with the number of existing files, not with the number
+// of ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ inline constexpr std::uint32_t ranks_looked_up = 1024;
 /// the place of the first {rank}. `masked_name` is a path; each directory with a masked name in it
 /// is listed once.
 ///
-/// Where a directory may be searched but not listed, the ranks are tried in their order and given up
-/// after many misses in a row; `exists(rank)` says whether the rank has a file.
+/// If a directory may be searched but not listed, the ranks are tried in order until `misses_in_a_row`
+/// of them have no file. `exists(rank)` says whether the rank has a file.
 template <typename Exists>
 std::set<std::uint32_t> ranks_to_probe(std::string_view masked_name, std::uint32_t rank_count,
                                        Exists exists);

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* log_name = "set-removed.log";
 constexpr std::uint64_t most_bytes = 256 * 1024;
 
-/// The last bytes of the file, from the beginning of a line.
+/// Returns the last bytes of the file, beginning with a whole line.
 std::string tail_of(const File& file, std::uint64_t bytes) {
   const auto size = file.size();
   if (!size) return {};

@@ -33,12 +33,12 @@ void add_share(Generation& generation, const SetShare& share, uid_t owner, std::
   }
   for (const NativeMember& native : share.set.natives) {
     std::string path = path_tail(native.path, components);
-    if (!is_plain_path(path)) continue;  // it leads out of the set's directory
+    if (!is_plain_path(path)) continue;  // the path would lead out of the set's directory
     add_member(generation, share, {PartId{}, native.rank, std::move(path), 0, native, owner});
   }
 }
 
-/// The generations of one masked name, as they are found in one container after the other.
+/// The generations of one masked name, collected container by container.
 class FoundGenerations {
  public:
   FoundGenerations(const ContainerPlace& place, const OpenContainers& directory,
@@ -78,7 +78,7 @@ class FoundGenerations {
     return generation;
   }
 
-  /// The sets of an earlier start with one rank.
+  /// Adds the sets in a bundle, which a launch with one rank wrote.
   void add_bundle(const std::string& file) {
     const auto reader = directory_.container(file);
     const auto shares =
@@ -98,7 +98,7 @@ class FoundGenerations {
 
   void add_container(const std::string& file, const GenerationName& name) {
     const auto reader = directory_.container(file);
-    // Of somebody else's the set knows nothing.
+    // A container of a user who is not believed counts as missing.
     if (!reader && reader.error().cause == Cause::usage) return;
     Generation& generation = one_container_more(name);
     const auto shares =

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What containers say of the sets that they hold: the same for an open, for the leader and for the
-// commands.
+// What containers say of the sets in them. Opens, the leader and the commands all use it.
 #pragma once
 
 #include <string>
@@ -14,24 +13,26 @@
 
 namespace mcr::restart {
 
-/// What one container says of one set: all that it says, or of a bundle what it says of one of its sets.
+/// What one container says of one set. A container of one set has one share; a bundle has a share for
+/// each of its sets.
 struct SetShare {
   SetIdentity set;
   std::vector<const PartRecord*> parts;  ///< valid as long as the container's reader
   bool is_bundled = false;
 };
-/// One or more. An error where the tables cannot be read.
+/// Returns one share or more. An error if the tables cannot be read.
 Result<std::vector<SetShare>> shares_of(ContainerReader& reader);
 
-/// Adds the ranks for which the share accounts. A native member counts as written, whether its file is
-/// still there or not: a set that has lost one is damaged.
+/// Adds the ranks for which the share accounts. A native member counts as written even if its file is
+/// gone: a set that has lost one is damaged.
 void account_for(Account& account, const SetShare& share);
 
-/// Of two shares of one set: when it was begun, as far as that orders sets; 0: nothing is known yet.
+/// Returns the earlier begin time of two shares of one set, as far as it orders sets; `order_ns` 0: no
+/// share yet.
 std::uint64_t earlier_order(std::uint64_t order_ns, const SetIdentity& set);
 
-/// Generations whose containers lie at `place` and have the masked name of its prefix there; only that of
-/// the prefix itself where `own_only`. Paths of members have `components` components.
+/// Returns the generations whose containers lie at `place` under the masked name of its prefix; only
+/// the generation of the prefix itself if `own_only`. Paths of members have `components` components.
 std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
                                            bool own_only);
 

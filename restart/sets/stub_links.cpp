@@ -48,8 +48,8 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return FileIdentity(a) == FileIdentity(b);
 }
 
-/// By the descriptor, which leads to the stub wherever the program has moved it by now; by its path
-/// only where there is no /proc.
+/// Links by the descriptor, which leads to the stub wherever the program has moved it. Links by the
+/// path only if there is no /proc.
 bool try_link(const File& stub, const std::string& path, const File& home,
               const std::string& link) {
   const std::string open = link_path(stub.descriptor());
@@ -74,7 +74,7 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
   const std::string link = name_of_link(part, status.st_ino);
   if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};
-    if (errno == EPERM) errno = EOPNOTSUPP;  // so says a file system without hard links
+    if (errno == EPERM) errno = EOPNOTSUPP;  // EPERM comes from a file system without hard links
     return system_error("cannot link", link);
   }
   struct stat linked {};
@@ -82,7 +82,7 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
       is_same(linked, status)) {
     return {};
   }
-  // Another file had come to the path meanwhile.
+  // Another file came to the path meanwhile: remove the link to it.
   (void)system_calls().unlinkat(home.descriptor(), link.c_str(), 0);
   return Error{Cause::system, path + " has changed meanwhile", ESTALE};
 }

@@ -16,18 +16,18 @@
 namespace mcr::restart {
 namespace {
 
-/// The page of records that was used last, of a table of records in pages.
+/// The page used last, of a table whose records lie in pages.
 struct LastPage {
   std::uint64_t number = 0;
   Bytes bytes;
-  ByteSpan records;  // within bytes; empty: none
+  ByteSpan records;  // a view into `bytes`; empty: no page
 };
 
-/// As much of a table as is asked for before anything of it was seen.
+/// How much of a table is read at once.
 constexpr std::size_t unpaid_bytes = 1U << 20;
 
-/// The bytes of a table, read piece by piece. A sparse file costs its owner nothing, and could claim a
-/// table of any size: a piece of zeros alone ends the reading, because no table has one.
+/// Reads a table piece by piece. A sparse file is free and could claim a table of any size, so a piece
+/// of zeros ends the reading: no table contains one.
 Result<Bytes> read_table(const File& file, std::uint64_t offset, std::uint64_t count) {
   Bytes bytes;
   while (bytes.size() < count) {
@@ -65,7 +65,8 @@ class OwnerJudge final : public codecs::Judge {
   bool is_trusted_;
 };
 
-/// More than any coder makes of a chunk with its head (docs/format.md).
+/// Returns a bound on the stored bytes of a chunk, with its head; no coder produces more
+/// (docs/format.md).
 std::uint64_t most_stored_bytes(std::uint32_t chunk_bytes) {
   return 4 * std::uint64_t{chunk_bytes} + (64U << 20);
 }
@@ -75,7 +76,7 @@ class FileContainerReader final : public ContainerReader {
   FileContainerReader(File file, std::uint64_t file_bytes)
       : file_(std::move(file)), file_bytes_(file_bytes) {}
 
-  /// User block and directory.
+  /// Reads user block and directory.
   Result<void> begin() {
     Bytes head(UserBlock::bytes);
     const std::size_t there = MCR_TRY(file_.read_some_at(0, head));
@@ -196,7 +197,7 @@ class FileContainerReader final : public ContainerReader {
     return result;
   }
 
-  /// A table's bytes; places were checked against the index, and that against the file.
+  /// Reads a table. Its place was checked against the index, and the index against the file.
   [[nodiscard]] Result<Bytes> read_index(const TablePlace& place) const {
     return read_table(file_, user_block_.index_offset + place.offset, place.bytes);
   }
@@ -244,8 +245,8 @@ class FileContainerReader final : public ContainerReader {
 
 Result<std::shared_ptr<ContainerReader>> ContainerReader::open(int directory,
                                                                const std::string& name) {
-  // A name that was found in a directory leads nowhere else; one that a user gave may be a link.
-  // Without a wait, should it be a pipe.
+  // If the directory is open, the name was found in it and must not be a link; a name that the user
+  // gave may be one. O_NONBLOCK, because it may be a pipe.
   const int links = directory == AT_FDCWD ? 0 : O_NOFOLLOW;
   File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK | links));
   return read(std::move(file), name);

@@ -11,10 +11,10 @@
 namespace mcr::restart {
 namespace {
 
-// Solid frames are large: of them the cache keeps one or two.
+// Solid frames are large: the cache holds only one or two of them.
 constexpr std::size_t cached_bytes = 24U << 20;
-/// A rank that waits looks so many frames ahead, and no further than it has read so far: others may
-/// be after a single variable.
+/// While a rank waits, it looks at most this many frames ahead, and not more than it has read so far:
+/// the program may read a single variable.
 constexpr std::size_t most_ahead = 8;
 constexpr long first_pause_ns = 200'000;
 constexpr long longest_pause_ns = 5'000'000;
@@ -42,7 +42,7 @@ Result<void> FrameBytes::read(const WantedFrame& wanted, std::size_t begin, Muta
   return {};
 }
 
-// True: `out` is filled. False: this rank is to decode for itself, or has.
+// Returns true if `out` is filled. False: this rank must decode the frame itself, or has done so.
 Result<bool> FrameBytes::read_shared(SharedFrames& others, const WantedFrame& wanted,
                                      std::size_t begin, MutableByteSpan out, const Ahead& ahead) {
   const FrameOfContainer frame = wanted.of_container();
@@ -77,20 +77,20 @@ Result<bool> FrameBytes::read_shared(SharedFrames& others, const WantedFrame& wa
   }
 }
 
-/// Decodes the frame into the cache and leaves it to the others.
+/// Decodes the frame into the cache and shares it with the other ranks.
 Result<void> FrameBytes::make(SharedFrames& others, const WantedFrame& wanted) {
   const Bytes* raw = MCR_TRY(decoded(wanted));
   others.put(wanted.of_container(), *raw);
   return {};
 }
 
-/// Decodes the next frame that will be needed and that nobody has. False: there is none.
+/// Decodes the next frame that will be needed and that no rank has decoded. False: there is none.
 bool FrameBytes::help(SharedFrames& others, const WantedFrame& awaited, const Ahead& ahead) {
   for (const WantedFrame& next : ahead(std::min(shared_frames_, most_ahead))) {
     const FrameOfContainer frame = next.of_container();
     if (frame.number == awaited.of_container().number || others.has(frame)) continue;
     if (!others.fits(frame) || !others.begin_making(frame)) continue;
-    const bool made = others.has(frame) || make(others, next);  // damage is told when it is needed
+    const bool made = others.has(frame) || make(others, next);  // damage is reported on use
     others.end_making(frame);
     if (made) return true;
   }
@@ -103,7 +103,7 @@ SharedFrames* FrameBytes::shared() {
   if (shared_ == nullptr) {
     const LaunchDirectory* const place = share_->place();
     if (place == nullptr) {
-      share_.reset();  // alone from now on
+      share_.reset();  // from now on this part decodes alone
       return nullptr;
     }
     auto opened = SharedFrames::open(*share_, *place, *container_);
@@ -146,7 +146,7 @@ Result<const Bytes*> FrameBytes::decoded(const WantedFrame& wanted) {
   return &cached->raw;
 }
 
-/// Gives up the frames used least lately, until `bytes` more fit; `next` is about to hold them.
+/// Drops the least recently used frames until `bytes` more fit; `next` will hold these bytes.
 void FrameBytes::make_room(Decoded& next, std::size_t bytes) {
   if (next.raw.capacity() > 2 * bytes) Bytes().swap(next.raw);
   std::size_t held = bytes;

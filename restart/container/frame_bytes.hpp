@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decoded frames of a container for one part: from the few that were used last, from those that
-// other ranks of the node have decoded (restart/container/shared_frames), or decoded here.
+// Decoded frames of a container for one part. A frame comes from the few used last, from another rank
+// of the node that has decoded it (restart/container/shared_frames), or is decoded here.
 //
-// A frame that another rank is decoding is waited for, but not idly: what the part will need next
-// is decoded meanwhile, so that all ranks of a node together decode a set in parallel and once.
+// While another rank decodes a frame, this rank decodes frames that it will need next. So all ranks of
+// a node together decode a set in parallel, each frame once.
 #pragma once
 
 #include <array>
@@ -39,18 +39,19 @@ class FrameBytes {
   FrameBytes(const FrameBytes&) = delete;
   FrameBytes& operator=(const FrameBytes&) = delete;
 
-  /// Frames that may be needed next, in order; at most so many.
+  /// Returns frames that may be needed next, in order; at most `most`.
   using Ahead = std::function<std::vector<WantedFrame>(std::size_t most)>;
 
-  /// Fills `out` from byte `begin` of the frame on, which it lies within. `is_shared`: other parts
-  /// lie in the frame too.
+  /// Fills `out` from byte `begin` of the frame on; the range lies within the frame. `is_shared`: the
+  /// frame also holds bytes of other parts.
   Result<void> read(const WantedFrame& wanted, std::size_t begin, MutableByteSpan out,
                     bool is_shared, const Ahead& ahead);
   [[nodiscard]] bool may_share() const { return share_ != nullptr; }
-  /// Smaller frames are not shared: decoding one takes less time than asking for it.
+  /// Smaller frames are not shared, because decoding one takes less time than a look into the shared
+  /// file.
   static constexpr std::size_t least_shared_bytes = 4U << 10;
 
-  /// Puts the variable's name and the rank behind an error.
+  /// Appends the variable's name and the rank to an error.
   template <typename T>
   Result<T> explained(Result<T> result, std::uint32_t dataset) {
     if (!result) {
@@ -66,8 +67,8 @@ class FrameBytes {
     std::uint64_t used = 0;    ///< time of last use; 0: holds nothing
     Bytes raw;
   };
-  /// Not the number but the bytes of them are what is bounded: adaptive meshes have a frame for each
-  /// of dozens of variables, and their files go from grid to grid, through all of them.
+  /// Mainly the bytes of the cache are bounded, not the number of its frames: adaptive meshes have a
+  /// frame for each of dozens of variables, and their readers go through all of them, grid by grid.
   static constexpr std::size_t cached_frames = 64;
 
   Result<void> decode(const WantedFrame& wanted, MutableByteSpan raw);
@@ -87,9 +88,9 @@ class FrameBytes {
   std::array<Decoded, cached_frames> cache_;
   std::uint64_t clock_ = 0;
   Scratch scratch_;
-  std::size_t shared_frames_ = 0;  ///< that were asked for, and the last of them
+  std::size_t shared_frames_ = 0;  ///< how many were read so far; then the last of them
   std::uint64_t last_shared_ = ~std::uint64_t{0};
-  bool has_waited_in_vain_ = false;  ///< for a stopped rank: once is enough
+  bool has_waited_in_vain_ = false;  ///< for a stopped rank; this part never waits again
   // For log=debug.
   std::uint64_t decoded_bytes_ = 0;
   std::uint64_t stored_bytes_ = 0;

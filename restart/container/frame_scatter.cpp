@@ -70,7 +70,7 @@ class Scatterer {
 
   ContainerReader& container_;
   Scatter result_;
-  std::unordered_map<std::uint64_t, std::size_t> numbers_;  // of frames, by dataset and number
+  std::unordered_map<std::uint64_t, std::size_t> numbers_;  // by dataset and frame number
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inverse of parts' maps: for each frame, the bytes of it that belong to a part and where they
-// go.
+// The inverse of the parts' maps: for each frame, which of its bytes belong to which part, and where in
+// the part they go.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace mcr::restart {
 
-/// A frame with what is wanted of it.
+/// A frame, and the bytes of it that the parts need.
 struct ScatteredFrame {
   struct Target {
-    std::uint32_t part = 0;  ///< position in container.parts()
+    std::uint32_t part = 0;  ///< index in container.parts()
     std::uint32_t begin = 0;
     std::uint32_t bytes = 0;
     std::uint64_t part_offset = 0;
@@ -24,8 +24,8 @@ struct ScatteredFrame {
   std::vector<Target> targets;
 };
 
-/// What the parts need: frames of variables in the order of the file, and the ranges of each part
-/// that are skeleton. Every range is inside its part, and every target inside its frame.
+/// What the parts need: the frames of variables in the order of the file, and the ranges of each part
+/// that are skeleton. Every range lies inside its part, every target inside its frame.
 struct Scatter {
   struct Range {
     std::uint32_t part = 0;

@@ -9,10 +9,10 @@
 namespace mcr::restart {
 namespace {
 
-/// Entries of datasets that were used last: a skeleton's, its base's, a variable's.
+/// Number of dataset entries that are cached: a skeleton's, its base's, a variable's.
 constexpr std::size_t known_datasets = 4;
-/// All parts of a container together: what is smaller is decoded by each rank sooner than a leader
-/// has started.
+/// Limit on the total size of a container's parts. Below it each rank decodes alone, because that is
+/// done before a leader has started.
 constexpr std::uint64_t least_shared_set = 1U << 20;
 class PartImage final : public PartSource {
  public:
@@ -47,10 +47,10 @@ class PartImage final : public PartSource {
  private:
   struct Found {
     MapEntry entry;
-    std::uint64_t begin;  ///< in the part
+    std::uint64_t begin;  ///< offset in the part
   };
 
-  /// Makes the page that covers `offset` (which lies in the part) the present one.
+  /// Loads the page that covers `offset`, which lies in the part.
   Result<void> load_page(std::uint64_t offset) {
     const auto behind = std::upper_bound(
         pages_.begin(), pages_.end(), offset,
@@ -68,7 +68,7 @@ class PartImage final : public PartSource {
     return {};
   }
 
-  /// Of the present page, which covers `offset`.
+  /// Finds an entry in the loaded page, which covers `offset`.
   Found find_entry(std::uint64_t offset) const {
     const auto behind = std::upper_bound(begins_.begin(), begins_.end(), offset);
     const auto number = static_cast<std::size_t>(behind - begins_.begin()) - 1;
@@ -94,7 +94,7 @@ class PartImage final : public PartSource {
     return {};
   }
 
-  /// From a linear position in the dataset of skeletons, whose frames are all equally long.
+  /// Reads from a linear position in the dataset of skeletons, whose frames are all equally long.
   Result<void> read_skeletons(std::uint64_t position, MutableByteSpan out) {
     const std::uint32_t number = container_->directory().skeleton_dataset;
     const DatasetEntry* dataset = MCR_TRY(find_dataset(number));
@@ -105,8 +105,8 @@ class PartImage final : public PartSource {
                         out, 0, 0);
   }
 
-  /// From byte `inside` of frame `frame` on, which may lie in a later frame. `before` bytes in
-  /// front of that and `after` behind what is read belong to the same entry of the map.
+  /// Reads from byte `inside` of frame `frame` on; that byte may lie in a later frame. `before` bytes
+  /// in front of it and `after` bytes behind the read range belong to the same entry of the map.
   Result<void> read_dataset(std::uint32_t number, std::uint32_t frame, std::uint64_t inside,
                             MutableByteSpan out, std::uint64_t before, std::uint64_t after) {
     WantedFrame wanted{*MCR_TRY(find_dataset(number)), number, frame, {}};
@@ -116,7 +116,7 @@ class PartImage final : public PartSource {
       const std::uint64_t raw_bytes = wanted.place.raw_bytes;
       if (inside >= raw_bytes) {
         inside -= raw_bytes;
-        ++wanted.frame;  // frame_place ends this where there are no more
+        ++wanted.frame;  // frame_place fails if there are no more frames
         continue;
       }
       const auto begin = static_cast<std::size_t>(inside);
@@ -133,8 +133,8 @@ class PartImage final : public PartSource {
     return {};
   }
 
-  /// All of the frame is this part's, in several pieces. Where that cannot be seen at once, the
-  /// answer is no.
+  /// True if the whole frame belongs to this part, in several pieces. False if that is not plain from
+  /// the loaded page.
   bool is_ours_alone(const WantedFrame& wanted) {
     const std::uint64_t number = wanted.of_container().number;
     if (number == asked_alone_) return is_alone_;
@@ -152,8 +152,8 @@ class PartImage final : public PartSource {
     return entry.dataset == frame.dataset_number && entry.frame == frame.frame;
   }
 
-  /// The next frames of several parts that the map's page names behind `wanted`: from its beginning
-  /// on for a skeleton, which HDF5 asks for first.
+  /// Returns the next shared frames that the loaded page names after `wanted`. For a skeleton, which
+  /// HDF5 reads first, it starts at the page's beginning.
   std::vector<WantedFrame> behind(const WantedFrame& wanted, std::size_t most) {
     std::vector<WantedFrame> frames;
     bool is_behind = wanted.dataset_number == container_->directory().skeleton_dataset;
@@ -196,11 +196,11 @@ class PartImage final : public PartSource {
   std::optional<SkeletonPlace> base_;
   std::vector<MapPage> pages_;
   std::size_t page_ = 0;
-  std::vector<MapEntry> entries_;      // of the page
-  std::vector<std::uint64_t> begins_;  // and where each begins in the part
+  std::vector<MapEntry> entries_;      // of the loaded page
+  std::vector<std::uint64_t> begins_;  // where each entry begins in the part
   std::vector<std::pair<std::uint32_t, DatasetEntry>> datasets_;
   FrameBytes frames_;
-  std::uint64_t asked_alone_ = ~std::uint64_t{0};  // the frame of which is_alone_ speaks
+  std::uint64_t asked_alone_ = ~std::uint64_t{0};  // the frame that is_alone_ is about
   bool is_alone_ = false;
 };
 

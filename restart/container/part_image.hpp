@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part over a container: only the frames that a read touches are decoded. A few decoded frames
-// (restart/container/frame_bytes) and the map page used last belong to each open part; nothing else grows
-// with the part.
+// A part read from a container: only the frames that a read touches are decoded. Each open part keeps a
+// few decoded frames (restart/container/frame_bytes) and the last page of its map, so its memory does
+// not grow with the part.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace mcr::restart {
 
-/// The part that `part`, one of container->parts(), describes. With a `share`, frames in which
-/// other parts lie too are decoded once by all ranks that share.
+/// Opens the part that `part`, one of container->parts(), describes. With a `share`, frames that also
+/// hold bytes of other parts are decoded once for all ranks that share.
 Result<std::unique_ptr<PartSource>> open_part_image(std::shared_ptr<ContainerReader> container,
                                                     const PartRecord& part,
                                                     std::shared_ptr<FrameShare> share = nullptr);

@@ -24,18 +24,18 @@ using namespace stage_files;
 namespace {
 
 constexpr std::size_t block_bytes = SharedFrameSlot::block_bytes;
-/// Locks of frames are bytes from 0 on; this one is for `end`.
+/// A frame's lock is the byte with its number; this byte is the lock for `end`.
 constexpr std::uint64_t space_lock = std::uint64_t{1} << 62;
-/// Of 2 ms: who holds that lock does three small calls under it.
+/// Turns of 2 ms. The holder of that lock makes only three small calls under it.
 constexpr int space_turns = 500;
 constexpr std::uint64_t touch_ns = 1'000'000'000;
-/// Frames whose places are remembered: a skeleton, its base, variables.
+/// How many places of frames are cached: a skeleton, its base, variables.
 constexpr std::size_t known_frames = 4;
 constexpr std::size_t kept_blocks = 16;
-/// No offset in a file is believed beyond.
+/// A larger offset in a file is not believed.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 46;
 
-// The UUID is what a container says of itself; device and inode are what it is.
+// Any container may carry any UUID; device and inode identify the file.
 Result<std::string> name_of(const ContainerReader& container) {
   const struct stat status = MCR_TRY(container.status());
   PartId id;  // written as a part's id is
@@ -49,14 +49,15 @@ std::uint64_t slot_place(const FrameOfContainer& frame) {
   return SharedFramesHead::slots + frame.number * SharedFrameSlot::bytes;
 }
 
-// Half of the room for the first file, a quarter for the second: what the room is comes from the
-// leader's last look, which knows nothing of files that are made at the same time.
+// Returns half of the room for the first file, a quarter for the second, and so on. The room comes from
+// the leader's last look, which does not see files that are made at the same time.
 std::uint64_t share_of_room(const LaunchDirectory& directory, std::uint64_t room) {
   const auto others = list_directory(directory.descriptor(), frames_directory);
   return room >> std::min<std::size_t>(1 + (others ? others->size() : 0), 63);
 }
 
-// Whole, and held, before it has the name under which others find it. EEXIST: it is there by now.
+// Writes and locks the file before it gets the name under which others find it. EEXIST: another rank
+// was faster.
 Result<File> make_file(const LaunchDirectory& directory, const std::string& path,
                        const SharedFramesHead& head) {
   const std::string beginning = path + "." + MCR_TRY(PartId::random()).text();
@@ -109,7 +110,7 @@ Result<std::unique_ptr<SharedFrames>> SharedFrames::open(FrameShare& share,
       if (!file && file.error().system_error == EEXIST) continue;
     }
     if (!file) return file.error();
-    if (!MCR_TRY(try_lock(*file, LockKind::shared))) continue;  // the leader is taking it away
+    if (!MCR_TRY(try_lock(*file, LockKind::shared))) continue;  // the leader is removing it
     if (!is_still_named(*file, directory.descriptor(), path)) continue;
     auto frames = std::unique_ptr<SharedFrames>(
         new SharedFrames(share, std::move(*file), std::move(name), frame_count));
@@ -153,7 +154,7 @@ const SharedFrames::Known* SharedFrames::find(const FrameOfContainer& frame) {
 
 bool SharedFrames::has(const FrameOfContainer& frame) { return find(frame) != nullptr; }
 
-// `out` is the whole block.
+// `out` must be the whole block.
 bool SharedFrames::read_block(const Known& known, std::uint64_t number, MutableByteSpan out) const {
   return file_.read_at(known.bytes_begin + number * block_bytes, out) &&
          checksum(out) == little_endian(known.sums[number]);
@@ -195,7 +196,7 @@ bool SharedFrames::read(const FrameOfContainer& frame, std::size_t begin, Mutabl
     begin += count;
     out = out.subspan(count);
   }
-  if (!is_good) {  // forgotten, so that a copy that somebody puts there is looked for
+  if (!is_good) {  // forget the place: another copy may come
     for (Known& one : known_) one.used = one.number == frame.number ? 0 : one.used;
   }
   touch();
@@ -228,7 +229,7 @@ Result<std::uint64_t> SharedFrames::take_space(std::uint64_t bytes) {
     if (turn > 0) pause_briefly();
     locked = MCR_TRY(try_lock_place(file_, space_lock));
   }
-  // Its holder was stopped, not only preempted.
+  // The holder was stopped, not only preempted.
   if (!locked) return Error{Cause::system, file_.name() + " stays locked", EWOULDBLOCK};
   const auto taken = [&]() -> Result<std::uint64_t> {
     const SharedFramesHead now = MCR_TRY(head());
@@ -252,7 +253,7 @@ bool SharedFrames::write(const FrameOfContainer& frame, ByteSpan raw) {
     writer.u64(checksum(raw.subspan(begin, std::min(block_bytes, raw.size() - begin))));
   const auto offset = take_space(sums.size() + raw.size());
   if (!offset) return false;
-  // The slot comes last; in whatever order the rest reaches it, the checksums decide.
+  // The slot is written last. Whatever order the writes arrive in, a reader checks the checksums.
   const SharedFrameSlot slot{*offset, checksum(sums)};
   return file_.write_at(*offset, sums) && file_.write_at(*offset + sums.size(), raw) &&
          file_.write_at(slot_place(frame), write_shared_frame_slot(slot, container_, frame));
@@ -262,7 +263,7 @@ void SharedFrames::touch() {
   const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
   if (touched_ns_ != 0 && now - touched_ns_ < touch_ns) return;
   touched_ns_ = now;
-  // Of a file that was cut to nothing, nothing is to be made again.
+  // If the leader has cut the file to nothing, do not write into it again.
   const u64le time(now);
   if (head()) (void)file_.write_at(SharedFramesHead::touched_place, object_bytes(time)).has_value();
 }
@@ -282,7 +283,7 @@ Result<bool> drop_idle_frames(const LaunchDirectory& directory, std::uint64_t un
       is_left = true;
       continue;
     }
-    // The name first: who opens it from now on makes a new one.
+    // Remove the name first: a process that opens it from now on makes a new file.
     MCR_TRY(unlink_if_there(directory.descriptor(), path));
     (void)file->truncate(0).has_value();
     log_debug("frames/", name, " is given back", is_held ? ", unused for a while" : "");

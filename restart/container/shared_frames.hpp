@@ -3,17 +3,17 @@
 // frames/ in the launch's directory in the stage.
 //
 // Invariants
-//  1. Nothing in the file is believed. What is read of it is compared with checksums that a slot
-//     carries, and the slot with what the container's index says of the frame; whatever does not
-//     fit (never written, torn by a death, cut off by the leader, changed by a neighbour) is not
-//     there, and the rank decodes for itself.
-//  2. Who decodes a frame holds the lock on that frame's number: it dies with him. Who does not get
-//     it waits a bounded time only (restart/container/frame_bytes), then decodes all the same.
-//  3. Space in the file is given away under a lock of its own; a death leaves at most one frame's
-//     space unused. All files together never get more than what the stage had left.
-//  4. Who has the file open holds LOCK_SH on it. The leader takes away what nobody holds, and what
-//     nobody used for a while: that it cuts to nothing too, so that the memory is free although
-//     ranks have it open. With the launch's directory goes all of it.
+//  1. The content of the file is not trusted. A reader compares it with checksums in a slot, and the
+//     slot with the index's record of the frame. If anything does not match (never written, torn by
+//     a death, cut off by the leader, changed by another user), the rank decodes the frame itself.
+//  2. The rank that decodes a frame holds the lock on the frame's number; the lock ends with the
+//     process. A rank that does not get the lock waits a bounded time only
+//     (restart/container/frame_bytes), then decodes the frame all the same.
+//  3. Space in the file is allocated under a lock of its own; a death leaves at most one frame's
+//     space unused. All files together never get more than the stage had left.
+//  4. A process that has the file open holds LOCK_SH on it. The leader removes files that no process
+//     holds, and files unused for a while. It also cuts the latter to nothing, so that their memory
+//     is freed although ranks have them open. All files go with the launch's directory.
 #pragma once
 
 #include <memory>
@@ -28,46 +28,47 @@
 
 namespace mcr::restart {
 
-/// Where ranks of the launch share what they decode, as the process that reads knows it.
+/// Where ranks of the launch share decoded frames, as the reading process knows it.
 class FrameShare {
  public:
   virtual ~FrameShare() = default;
-  /// The launch's directory in the stage, which a leader looks after; null: decode alone. Asked
-  /// when a frame of several parts is met first.
+  /// Returns the launch's directory in the stage, which a leader looks after; null: decode alone.
+  /// Called at the first frame that holds bytes of several parts.
   virtual const LaunchDirectory* place() = 0;
-  /// Bytes that may be put into the stage now. Asked before each frame.
+  /// Returns how many bytes may be put into the stage now. Called before each frame.
   virtual std::uint64_t room() = 0;
-  /// Longest wait for a frame that another rank decodes; far above any decode time measured. A rank
+  /// The longest wait for a frame that another rank decodes; far above any decode time measured. A rank
   /// whose wait timed out once never waits again.
   std::uint64_t longest_wait_ns = 5'000'000'000;
 };
 
 class SharedFrames {
  public:
-  /// The file for that container, made where it is missing.
+  /// Opens the file for that container, and makes it if it is missing.
   static Result<std::unique_ptr<SharedFrames>> open(FrameShare& share,
                                                     const LaunchDirectory& directory,
                                                     const ContainerReader& container);
 
-  /// Fills `out` from byte `begin` of the frame on. False: it is not there, and `out` is anything.
+  /// Fills `out` from byte `begin` of the frame on. False: the frame is not there, and `out` is
+  /// undefined.
   bool read(const FrameOfContainer& frame, std::size_t begin, MutableByteSpan out);
   [[nodiscard]] bool has(const FrameOfContainer& frame);
-  /// False: there is no room for the frame.
+  /// True if there is room for the frame.
   [[nodiscard]] bool fits(const FrameOfContainer& frame);
-  /// The leader has taken the file away; found by fits().
+  /// True if fits() found that the leader has removed the file.
   [[nodiscard]] bool is_gone() const { return is_gone_; }
-  /// The frame is ours to decode, until end_making(). False: another is at it.
+  /// True if this rank may decode the frame, until end_making(). False: another rank is decoding it.
   bool begin_making(const FrameOfContainer& frame);
   void end_making(const FrameOfContainer& frame);
-  /// Leaves the decoded frame to the others. Failing, it leaves nothing that anybody would take, and
-  /// nothing fits from then on.
+  /// Shares the decoded frame with the other ranks. A failure leaves nothing that a reader would
+  /// accept, and from then on fits() is false.
   void put(const FrameOfContainer& frame, ByteSpan raw);
 
  private:
-  /// What was found of a frame: its slot and the checksums of its blocks.
+  /// The cached place of a frame: its slot and the checksums of its blocks.
   struct Known {
     std::uint64_t number = 0;
-    std::uint64_t used = 0;  ///< 0: nothing
+    std::uint64_t used = 0;  ///< time of last use; 0: empty
     std::uint64_t bytes_begin = 0;
     std::vector<std::uint64_t> sums;
   };
@@ -75,11 +76,11 @@ class SharedFrames {
   SharedFrames(FrameShare& share, File file, std::string container, std::uint64_t frame_count);
 
   [[nodiscard]] Result<SharedFramesHead> head() const;
-  /// A block that reads of a few bytes go to and fro between: of a skeleton, of its base.
+  /// A cached block. Small reads alternate between few blocks: of a skeleton, of its base.
   struct Block {
     std::uint64_t frame = 0;
     std::uint64_t number = 0;
-    std::uint64_t used = 0;  ///< 0: nothing
+    std::uint64_t used = 0;  ///< time of last use; 0: empty
     Bytes bytes;
   };
 
@@ -94,12 +95,12 @@ class SharedFrames {
 
   FrameShare& share_;
   File file_;
-  /// Of the file: a program that closes descriptors of others may have one of its own under our
-  /// number, which is never written to.
+  /// Identity of the file. If the program closed our descriptor, its number may belong to a file of the
+  /// program, which must never be written to.
   FileIdentity identity_;
-  std::string container_;  ///< the name of the file
+  std::string container_;  ///< the name in the file's slots
   std::uint64_t frame_count_;
-  std::uint64_t largest_file_;  ///< of this process: beyond, a write is a signal
+  std::uint64_t largest_file_;  ///< RLIMIT_FSIZE: beyond it a write raises SIGXFSZ
   std::vector<Known> known_;
   std::vector<Block> blocks_;
   std::uint64_t clock_ = 0;
@@ -108,12 +109,12 @@ class SharedFrames {
   bool is_gone_ = false;
 };
 
-/// For the leader: takes away what nobody holds and nobody used for `unheld_ns`, and what nobody
-/// used for `idle_ns`. True: something is left.
+/// For the leader: removes files that no process holds and that were unused for `unheld_ns`, and files
+/// unused for `idle_ns`. True: some file is left.
 Result<bool> drop_idle_frames(const LaunchDirectory& directory, std::uint64_t unheld_ns,
                               std::uint64_t idle_ns);
 
-/// Something is left of what ranks of that launch shared.
+/// True if some shared frames of that launch are left.
 bool holds_frames(const LaunchDirectory& directory);
 
 }  // namespace mcr::restart

@@ -22,14 +22,14 @@ namespace {
 
 constexpr std::size_t block_bytes = 1U << 20;
 
-/// A part on its way to a file.
+/// A part that is being written to a file.
 struct Target {
   std::uint32_t part = 0;
-  std::string path;  ///< below the directory
+  std::string path;  ///< relative to the output directory
   PendingFile file;
 };
 
-/// Scratches for the threads that come.
+/// A pool of scratch buffers for the worker threads.
 class Scratches {
  public:
   std::unique_ptr<Scratch> take() {
@@ -146,7 +146,7 @@ class Unpacker {
     return {};
   }
 
-  /// Skeletons are small, and one after the other.
+  /// Sequentially, because skeletons are small.
   Result<void> write_skeletons(const Scatter& scatter) {
     std::unique_ptr<PartSource> image;
     std::uint32_t image_part = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a container as plain files again. Each frame is decoded once, whatever number of parts
-// its bytes belong to; the whole part is then compared with its checksum before the file gets its
-// name.
+// Writes parts of a container as plain files. Each frame is decoded once, however many parts its bytes
+// belong to. Each part is compared with its checksum before its file gets its name.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,8 @@
 
 namespace mcr::restart {
 
-/// Runs work(0) … work(count - 1), in any order, at once where it can. This folder starts no
-/// threads.
+/// Runs work(0) … work(count - 1) in any order, and at the same time if it can. This folder itself
+/// starts no threads.
 using ParallelFor =
     std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
 void one_after_another(std::size_t count, const std::function<void(std::size_t)>& work);
@@ -26,7 +25,7 @@ using Progress = std::function<void(std::uint64_t bytes_done, std::uint64_t byte
 struct UnpackOptions {
   std::vector<std::uint32_t> ranks;  ///< empty: all
   std::set<PartId> without;          ///< parts that are left out
-  bool replace = false;              ///< files that are there already
+  bool replace = false;              ///< replace files that exist already
   ParallelFor parallel_for = one_after_another;
   Progress progress;
 };
@@ -36,13 +35,12 @@ struct UnpackReport {
   std::uint64_t bytes = 0;
 };
 
-/// Writes the parts below `directory`, under the paths that the index says; one that would lead out
-/// of it is taken without what leads out. Files that could not be written whole do not exist
-/// afterwards. Not synced.
+/// Writes the parts below `directory`, under the paths in the index, cleaned by path_below(). A file
+/// that could not be written whole does not exist afterwards. Files are not synced.
 Result<UnpackReport> unpack(ContainerReader& container, const std::string& directory,
                             const UnpackOptions& options);
 
-/// `path` without what would lead out of a directory: no leading '/', no "..", never empty.
+/// Returns `path` without what would lead out of a directory: no leading '/', no "..", never empty.
 std::string path_below(const std::string& path, std::uint32_t rank);
 
 }  // namespace mcr::restart

@@ -15,7 +15,7 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::size_t block_bytes = 1U << 20;
-constexpr std::uint32_t max_link_bytes = 1U << 16;  // of a link frame, usually some forty
+constexpr std::uint32_t max_link_bytes = 1U << 16;  // a link frame usually has some forty bytes
 
 struct FrameToCheck {
   std::uint32_t dataset = 0;
@@ -80,7 +80,8 @@ class Verifier {
     advance(frame.place.raw_bytes);
   }
 
-  /// Link frames are small; what they name is checked where it lies, and then that they name it.
+  /// True for a link frame, which is small. The bytes that it names are checked where they lie;
+  /// check_links() then checks the link itself.
   bool is_link(const DatasetEntry& dataset, const FramePlace& place) const {
     if (dataset.kind != DatasetKind::variable || dataset.storage != DatasetStorage::frames ||
         place.stored_bytes > max_link_bytes) {
@@ -92,7 +93,7 @@ class Verifier {
     return info && info->link;
   }
 
-  /// In the order of frames, so that each solid frame is decoded once for a variable.
+  /// Checks in the order of frames, so that each solid frame is decoded once for a variable.
   void check_links() {
     std::sort(links_.begin(), links_.end(), [](const FrameToCheck& a, const FrameToCheck& b) {
       return a.place.file_offset < b.place.file_offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads everything that a container's index leads to and names all that is damaged.
+// Reads everything that a container's index leads to, and names all damage.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ struct VerifyReport {
   std::uint64_t frames = 0;
   std::uint64_t raw_bytes = 0;
   std::uint64_t parts = 0;
-  std::vector<std::string> damage;           ///< sentences; empty: none
-  std::vector<std::uint32_t> damaged_ranks;  ///< whose parts do not come back, sorted
+  std::vector<std::string> damage;           ///< one sentence each; empty: no damage
+  std::vector<std::uint32_t> damaged_ranks;  ///< ranks whose parts cannot be restored, sorted
 };
 
 struct VerifyOptions {
-  /// Also puts every part together in memory and compares it with its checksum: proves the maps,
-  /// not only the frames that they lead to.
+  /// Also assembles every part in memory and compares it with its checksum. This proves the maps, not
+  /// only the frames that they lead to.
   bool whole_parts = true;
   ParallelFor parallel_for = one_after_another;
   Progress progress;
 };
 
-/// An error only where not even the tables can be read.
+/// Fails only if not even the tables can be read.
 Result<VerifyReport> verify_container(ContainerReader& container, const VerifyOptions& options);
 
 }  // namespace mcr::restart

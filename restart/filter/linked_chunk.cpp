@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the filter plugin that looks for the container. The container is opened anew for
-// every chunk (a few system calls) rather than kept open behind its owner's back; the solid frame
-// that was decoded last is kept, since the chunks of a variable follow one another in it.
+// The part of the filter plugin that looks for the container. The container is opened anew for every
+// chunk (a few system calls): it is never kept open without its owner's knowledge. The solid frame that
+// was decoded last is kept, because consecutive chunks of a variable lie in it.
 #include "codecs/filter/linked_chunk.hpp"
 
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 namespace mcr::codecs {
 namespace {
 
-// Never destroyed: HDF5 may call filters after this library's destructors ran. A second caller at
-// the same time makes its own.
+// Never destroyed, because HDF5 may call filters after this library's destructors ran. A second
+// concurrent caller makes its own.
 constinit std::atomic<restart::KeptFrame*> kept{nullptr};
 
 class BorrowedFrame {

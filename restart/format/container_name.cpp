@@ -12,13 +12,13 @@
 namespace mcr::restart {
 namespace {
 
-/// A file name has 255 bytes; launch (64), sequence (20), ranks (2 × 10), supplement (10) and fixed
-/// characters leave this for the masked name.
+/// A file name has at most 255 bytes. Launch (64), sequence (20), ranks (2 × 10), supplement (10) and
+/// fixed characters leave this much for the masked name.
 constexpr std::size_t max_masked_bytes = 120;
 constexpr std::string_view begin_word = "set-";
 constexpr std::string_view end_word = ".h5";
 
-/// '/' as '+', '+' as "++": no two names become one.
+/// Writes '/' as '+' and '+' as "++", so that different names stay different.
 std::string flat_name(std::string_view relative) {
   std::string flat;
   for (const char c : relative) {
@@ -46,7 +46,7 @@ std::string ContainerName::directory_from_stub(std::string_view container_dir) c
 
 ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
                              std::string_view launch, std::uint64_t sequence) {
-  // Everything before the component in which the first mask stands is shared by all parts.
+  // The components before the first mask are the same for all parts.
   const std::size_t mask =
       std::min({masked_name.find("{rank"), masked_name.find("{part}"), masked_name.size()});
   const std::size_t slash = masked_name.substr(0, mask).rfind('/');
@@ -109,7 +109,7 @@ std::optional<ParsedContainerName> parse_container_name(std::string_view text) {
   text.remove_suffix(end_word.size());
   ParsedContainerName parsed;
 
-  // From the back, because masked names contain dots and launches contain none.
+  // From the end, because masked names may contain dots and launches contain none.
   const auto cut_last = [&text](char mark) -> std::optional<std::string_view> {
     const std::size_t place = text.rfind(mark);
     if (place == std::string_view::npos) return std::nullopt;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the containers of a set lie and what they are called. Writer (leader) and reader (stub)
-// compute it from the same things, so that no name of a container has to be stored anywhere:
+// Where the containers of a set lie and what they are called. The leader, which writes, and a reader of
+// a stub compute it from the same inputs, so no container name is stored anywhere:
 //
 //   <deepest directory that all parts of the set share>/<container_dir>/
 //     set-<masked name>.<launch>-<sequence>.r<first>-<last>[.s<k>].h5
 //
-// The masked name stands there relative to that directory, '/' as '+' (and '+' as "++"); one that
-// is too long for a file name is cut and ends in a checksum.
+// The masked name in it is relative to that directory, with '/' as '+' and '+' as "++". A masked name
+// that is too long for a file name is cut and ends in a checksum.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ namespace mcr::restart {
 struct ContainerName {
   std::string base;       ///< the directory that all parts share, absolute
   std::string directory;  ///< base / container_dir
-  /// How many directories a part lies below `base`: 0 for `out/r{rank}.h5`, 1 for `{rank}/out.h5`.
-  /// From a stub's own directory the container's is that many times "../", then container_dir.
+  /// How many directories a part lies below `base`: 0 for `out/r{rank}.h5`, 1 for `{rank}/out.h5`. The
+  /// path from a stub's directory to the container's is "../", `depth` times, then container_dir.
   std::uint32_t depth = 0;
   std::string prefix;  ///< of the file names: "set-<masked name>.<launch>-<sequence>."
 
-  /// The container's directory, seen from a stub's own.
+  /// Returns the path from a stub's directory to the container's.
   [[nodiscard]] std::string directory_from_stub(std::string_view container_dir) const;
 };
 
@@ -34,11 +34,11 @@ struct ContainerName {
 ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
                              std::string_view launch, std::uint64_t sequence);
 
-/// The same for a container that lies in another directory than its names say, because its files were
-/// renamed before their commit: in `base`/container_dir, and its file name begins with the whole masked
+/// The same for a container outside the directory that its names imply, because its files were renamed
+/// before their commit. It lies in `base`/container_dir, and its file name begins with the whole masked
 /// name, so that sets of several directories have different names there. Readers look for such
-/// containers in all directories above a stub, and above the place where it was written
-/// (places_above, container_places.hpp).
+/// containers in all directories above a stub, and above the place where it was written (places_above,
+/// container_places.hpp).
 ContainerName far_container_name(const std::string& base, std::string_view masked_name,
                                  std::string_view container_dir, std::string_view launch,
                                  std::uint64_t sequence);
@@ -47,7 +47,7 @@ ContainerName far_container_name(const std::string& base, std::string_view maske
 std::string container_suffix(std::uint32_t first_rank, std::uint32_t last_rank,
                              std::optional<std::uint32_t> supplement);
 
-/// Where the bundle lies that may hold a part of one rank, and what it is called:
+/// Returns directory and name of the bundle that may hold a part of one rank:
 ///
 ///     set-<pattern of the masked name>.<launch>-<block of the part's id>.b<number>.h5
 ///
@@ -56,9 +56,9 @@ ContainerName bundle_name(std::string_view masked_name, std::string_view contain
                           std::string_view launch, const PartId& part);
 std::string bundle_suffix(std::uint32_t number);
 
-/// What a bundle's file name says; nothing where it is not such a name.
+/// The parts of a bundle's file name; nothing if it is not such a name.
 struct ParsedBundleName {
-  std::string pattern;  ///< as it stands in the name, '+' and all
+  std::string pattern;  ///< as in the file name, with '+' for '/'
   std::string launch;
   std::string block;
   std::uint32_t number = 0;
@@ -68,9 +68,9 @@ std::optional<ParsedBundleName> parse_bundle_name(std::string_view file_name);
 /// True for the name of a container of one set or of a bundle.
 bool is_container_name(std::string_view file_name);
 
-/// What a container's file name says; nothing where it is not such a name.
+/// The parts of a container's file name; nothing if it is not such a name.
 struct ParsedContainerName {
-  std::string masked_name;  ///< as it stands in the name, '+' and all
+  std::string masked_name;  ///< as in the file name, with '+' for '/'
   std::string launch;
   std::uint64_t sequence = 0;
   std::uint32_t first_rank = 0;

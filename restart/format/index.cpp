@@ -9,7 +9,7 @@
 namespace mcr::restart {
 namespace {
 
-/// A table of records of one size, which `write_record(i, writer)` appends.
+/// Appends a table of records of one size; `write_record(i, writer)` writes record `i`.
 template <typename WriteRecord>
 TablePlace write_pages(const RecordPages& pages, std::uint64_t count, Bytes& out,
                        const WriteRecord& write_record) {
@@ -85,7 +85,7 @@ void write_set(const SetIdentity& set, Writer& out) {
   }
 }
 
-/// The fields that were added behind those of the first builds.
+/// Reads the fields that later builds added at the end.
 Result<void> read_later_fields(Reader& in, SetIdentity& set) {
   constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
   if (in.remaining() == 0) return {};
@@ -150,9 +150,9 @@ Result<void> check_table_bytes(const RecordPages& pages, const TablePlace& place
 }  // namespace
 
 IndexBytes write_index(const Index& index) {
-  // The directory comes first and says where the rest is, with numbers of varying length: the rest
-  // is laid out first, as if it began at 0, and places are moved by the directory's reserved
-  // length.
+  // The directory comes first and holds the places of the rest, in numbers of varying length. So the
+  // rest is laid out first, as if it began at 0, and then all places are shifted by the directory's
+  // reserved length.
   Bytes names;
   std::vector<std::uint32_t> name_begin;
   IndexDirectory directory;

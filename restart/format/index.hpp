@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container's own table: where each frame lies and which bytes of which part it gives. Read
-// without HDF5. docs/format.md, "Index". All numbers from a file are checked against the bytes that
-// are there.
+// A container's own table: where each frame lies, and which bytes of which part it holds. Read without
+// HDF5. docs/format.md, "Index". All numbers from a file are checked against the bytes that exist.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@ struct FramePlace {
 
 enum class DatasetKind : std::uint8_t { variable = 0, skeletons = 1, batch = 2 };
 
-/// What the stored bytes of a dataset's chunks are.
+/// How the chunks of a dataset are stored.
 enum class DatasetStorage : std::uint8_t {
   frames = 0,  ///< a frame each (codecs/frames/frame.hpp); it holds what FramePlace::raw_bytes says
   deflate = 1,  ///< HDF5's own shuffle (element_bytes above 1) and deflate filters; holds
@@ -43,21 +42,21 @@ struct DatasetEntry {
   static constexpr std::size_t record_bytes = 44;
   static constexpr std::uint32_t max_chunk_bytes = 1U << 30;
 
-  std::string name;  ///< "Grid{n}/Density"; without /variables
+  std::string name;  ///< "Grid{n}/Density", without the leading "/variables/"
   DatasetKind kind = DatasetKind::variable;
   DatasetStorage storage = DatasetStorage::frames;
   std::uint32_t element_bytes = 1;  ///< of the HDF5 datatype
-  std::uint32_t chunk_bytes = 0;    ///< of a whole HDF5 chunk; no frame holds more raw bytes
+  std::uint32_t chunk_bytes = 0;    ///< of a whole HDF5 chunk: the limit on a frame's raw bytes
   std::uint64_t raw_bytes = 0;
-  std::uint64_t first_frame = 0;  ///< into the container's one frame table
+  std::uint64_t first_frame = 0;  ///< index in the container's one frame table
   std::uint32_t frame_count = 0;
 
   bool operator==(const DatasetEntry&) const = default;
 };
 
-/// Where a part's skeleton lies in the dataset of skeletons, whose frames all hold chunk_bytes (but
-/// the last). With a base, its first bytes, as many as the base's skeleton has, are stored as the
-/// difference (exclusive or) to those of the base, which itself has none.
+/// Where a part's skeleton lies in the dataset of skeletons, whose frames all hold chunk_bytes (except
+/// the last). With a base, the skeleton's first bytes, up to the length of the base's skeleton, are
+/// stored as the exclusive or with the base's skeleton. A base has no base itself.
 struct SkeletonPlace {
   static constexpr std::uint32_t no_base = 0xffffffff;
 
@@ -79,7 +78,7 @@ struct PartEntry {
   std::vector<MapEntry> map;  ///< in order of part bytes, covers [0, size) without gaps
 };
 
-/// A member of a set whose bytes are no container's: a rank's file that went to its path natively.
+/// A member of a set whose bytes no container has: a rank's file that went to its path natively.
 struct NativeMember {
   std::uint32_t rank = 0;
   std::string path;  ///< as PartEntry::path
@@ -90,7 +89,7 @@ struct NativeMember {
   bool operator==(const NativeMember&) const = default;
 };
 
-/// One of the sets of a bundle: a set of one rank, whose only part is that of the same number.
+/// One of the sets of a bundle: a set of one rank. Its only part has the same number as the set.
 struct BundledSet {
   std::string masked_name;
   std::uint64_t sequence = 0;
@@ -100,7 +99,7 @@ struct BundledSet {
   bool operator==(const BundledSet&) const = default;
 };
 
-/// Which set this is and who is accounted for (docs/design/sets.md).
+/// Names the set, and lists the ranks that it accounts for (docs/design/sets.md).
 struct SetIdentity {
   std::string masked_name;
   std::string launch;
@@ -111,15 +110,15 @@ struct SetIdentity {
   std::string profile;
   std::string writer;  ///< "mcr 0.1.0"
   std::uint64_t created_ns = 0;
-  /// What follows is missing in containers of the first builds: zero, empty.
-  std::uint64_t begun_ns = 0;  ///< the first of its parts was begun, by the clock of its node
+  /// The fields below are zero or empty in containers of the first builds.
+  std::uint64_t begun_ns = 0;  ///< when the first of its parts was begun, by its node's clock
   std::vector<std::uint32_t> failed_ranks;  ///< wrote earlier sets, ended or died without this one
   bool drifted = false;  ///< a rank began its next writing before all had finished this one
   std::vector<NativeMember> natives;
-  /// What orders generations between launches. `begun_ns`, but where the clock was behind the sets
-  /// that lay there when the launch began; missing in containers of earlier builds.
+  /// Orders generations between launches. Equal to `begun_ns`, unless the clock was behind the sets
+  /// that existed when the launch began. Missing in containers of earlier builds.
   std::uint64_t order_ns = 0;
-  /// Of a bundle: a set for each part of the table. `masked_name` is their common pattern then.
+  /// In a bundle: one set for each part of the table. `masked_name` is then their common pattern.
   std::vector<BundledSet> bundled;
 
   [[nodiscard]] std::uint64_t order() const {
@@ -136,22 +135,21 @@ struct Index {
   std::vector<PartEntry> parts;
 };
 
-/// The index's bytes; `directory_bytes` and `directory_checksum` of the user block come with it.
+/// The index's bytes, and `directory_bytes` and `directory_checksum` for the user block.
 struct IndexBytes {
   Bytes bytes;
   std::uint64_t directory_bytes = 0;
   std::uint64_t directory_checksum = 0;
 };
-/// Everything in `index` must keep the limits that the readers below check (the writer's own
-/// invariant).
+/// The caller must keep `index` within the limits that the readers below check.
 IndexBytes write_index(const Index& index);
 
-/// The user block of a container whose index lies at `offset` of its file; version and uuid are the
-/// writer's.
+/// Returns the user block of a container whose index lies at `offset` of its file. The caller sets
+/// version and uuid.
 UserBlock user_block_of(const IndexBytes& index, std::uint64_t offset);
 
-/// Reading goes piece by piece (restart/container/container_reader): the directory first, then pages of
-/// dataset records and frame records, part table and map pages as they are asked for, each with a
+/// The index is read piece by piece (restart/container/container_reader): first the directory, then
+/// pages of dataset and frame records, part table and map pages as they are needed. Each piece has a
 /// checksum.
 struct IndexDirectory {
   static constexpr std::uint64_t max_bytes = 16U << 20;
@@ -160,7 +158,7 @@ struct IndexDirectory {
 
   SetIdentity set;
   std::uint32_t skeleton_dataset = no_dataset;
-  TablePlace datasets;  ///< checksum unused here and in `frames`: each page carries its own
+  TablePlace datasets;  ///< checksum unused here and in `frames`: each page has its own
   TablePlace frames;
   TablePlace names;  ///< checksum unused: each name has one in its dataset's record
   TablePlace parts;
@@ -172,7 +170,7 @@ struct PartRecord {  ///< PartEntry without its map
 inline constexpr RecordPages frame_pages{1, FramePlace::record_bytes, 256};
 inline constexpr RecordPages dataset_pages{2, DatasetEntry::record_bytes, 64};
 
-/// A dataset's record without its name, and where that lies in the table of names.
+/// A dataset's record without its name, and the place of its name in the table of names.
 struct DatasetRecord {
   DatasetEntry entry;
   std::uint32_t name_offset = 0;
@@ -180,8 +178,8 @@ struct DatasetRecord {
   std::uint32_t name_checksum = 0;  ///< low half of the name's XXH3-64
 };
 
-/// The set that part number `part` of a container belongs to: the container's, or that one of a
-/// bundle's.
+/// Returns the set that part number `part` of a container belongs to: the container's set, or in a
+/// bundle the set of that number.
 SetIdentity set_of_part(const SetIdentity& set, std::size_t part);
 
 Result<IndexDirectory> read_index_directory(ByteSpan bytes, std::uint64_t index_bytes);

@@ -144,7 +144,7 @@ Result<Journal> read_journal(ByteSpan file) {
   Journal journal;
   journal.begin = MCR_TRY(read_begin(first->payload));
   while (const auto record = records.next()) {
-    // Kinds that this version does not know are passed over.
+    // Records of kinds that this version does not know are skipped.
     if (record->kind == publish_kind) journal.publish = MCR_TRY(read_publish(record->payload));
   }
   return journal;

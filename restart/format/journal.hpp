@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the stage says of a part beside its bytes: append-only records, each with length and
-// checksum. A torn last record is as if it had not been written. docs/format.md, "Journal".
+// The records about a part that lie beside its bytes in the stage: append-only, each with length and
+// checksum. A torn last record is ignored. docs/format.md, "Journal".
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace mcr::restart {
 
-/// What lay at the path when the part was begun.
+/// The file at the path when the part was begun.
 enum class Replaced : std::uint8_t { nothing = 0, stub = 1, native_file = 2 };
 
-/// Known at create; never changes.
+/// What is known at create; never changes.
 struct PartBegin {
   PartId part;
   std::string path_as_passed;
@@ -30,18 +30,19 @@ struct PartBegin {
   std::string launch;
   std::uint64_t sequence = 0;
   std::vector<std::string> masked_names;  ///< full paths, candidates, most likely first
-  std::string presence;                   ///< name below ranks/ of the process that writes
+  std::string presence;                   ///< name below ranks/ of the writing process
   Replaced replaced = Replaced::nothing;
   std::optional<PartId> replaced_part;  ///< the part that the stub at the path named
   std::uint32_t mode = 0;               ///< permission bits that native would give the file
   std::uint64_t begin_ns = 0;           ///< CLOCK_REALTIME
   std::string settings;          ///< effective settings that are not default: "key=value;…"
-  std::uint64_t file_inode = 0;  ///< of the file that was made at the path; 0 where one lay there
+  std::uint64_t file_inode = 0;  ///< of the file that H5Fcreate made at the path; 0 if one existed
 };
 
-/// Written at publish. A provisional one (H5Fflush) may be followed by others; the last one counts.
+/// Written at publish. A provisional record (H5Fflush) may be followed by others; the last one counts.
 struct PartPublish {
-  /// Where the bytes of a part lie that went to its path natively, and belongs to its set as such.
+  /// The file at the part's path that holds its bytes, if the part went there natively and still
+  /// belongs to its set.
   struct NativeFile {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -59,25 +60,25 @@ struct Journal {
   std::optional<PartPublish> publish;
 };
 
-/// The two limits within which a reader accepts a begin record; masked_names() keeps them.
+/// The limits within which a reader accepts a begin record. masked_names() stays within them.
 inline constexpr std::size_t max_masked_names = 16;
 inline constexpr std::size_t max_path_bytes = 8192;
 
-/// Most bytes that a journal grows to, and that a reader looks at.
+/// The largest journal that is written or read.
 inline constexpr std::size_t max_journal_bytes = 1 << 20;
 
-/// A part of at most so many bytes may lie in its journal instead of in a file of its own.
+/// A part of at most this many bytes may lie in its journal instead of in a file of its own.
 inline constexpr std::size_t max_content_bytes = 32 * 1024;
 
 Bytes write_begin(const PartBegin& begin);
 Bytes write_content(ByteSpan content);
 Bytes write_publish(const PartPublish& publish);
 
-/// Cause::damaged where not even the begin record is whole.
+/// Cause::damaged if the begin record is not whole.
 Result<Journal> read_journal(ByteSpan file);
-/// Whether a whole publish record is there, whatever it says.
+/// True if there is a whole publish record; its content is not checked.
 bool has_publish(ByteSpan file);
-/// The bytes of a small part that lie in its journal, within `file`.
+/// Returns the bytes of a small part that lie in its journal, as a view into `file`.
 std::optional<ByteSpan> read_content(ByteSpan file);
 
 }  // namespace mcr::restart

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a launch has come to on a node: key=value lines that its leader leaves in the stage, for the line at
-// the job's end and for `mcr status`. docs/format.md, "Stage".
+// The state of a launch on a node: key=value lines that its leader writes into the stage, for the line
+// at the job's end and for `mcr status`. docs/format.md, "Stage".
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@ namespace mcr::restart {
 struct LaunchSummary {
   std::uint64_t sets = 0;
   std::uint64_t parts = 0;
-  std::uint64_t largest_group = 0;  ///< parts of one container
+  std::uint64_t largest_group = 0;  ///< the largest number of parts in one container
   std::uint64_t containers = 0;
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
-  std::uint64_t put_back = 0;        ///< parts that are plain files now
-  std::uint64_t failed_commits = 0;  ///< also those that were made up for
+  std::uint64_t put_back = 0;        ///< parts that were put back as plain files
+  std::uint64_t failed_commits = 0;  ///< also those that a later commit made good
   std::uint64_t removed = 0;         ///< parts whose files the program removed before their commit
   std::uint64_t astray = 0;          ///< parts whose files were not found at their commit
   std::uint64_t pending = 0;         ///< parts still in the stage
   std::uint64_t doing_seconds = 0;
-  std::string astray_in;     ///< the container of the last ones
-  std::string doing;         ///< in words that follow "it is"; empty: nothing
-  std::string last_failure;  ///< of a commit
+  std::string astray_in;     ///< the container of the last astray parts
+  std::string doing;         ///< what the leader does, as words after "it is"; empty: nothing
+  std::string last_failure;  ///< why the last failed commit failed
 
   bool operator==(const LaunchSummary&) const = default;
 };
@@ -57,9 +57,9 @@ inline constexpr std::array summary_texts{
     SummaryText{"doing", &LaunchSummary::doing},
     SummaryText{"last_failure", &LaunchSummary::last_failure}};
 
-/// Texts that are empty are left out; control characters in them are shown as printable() does.
+/// Omits empty texts. Control characters in texts are escaped by printable().
 std::string write_summary(const LaunchSummary& summary);
-/// Whatever is not understood is left out.
+/// Ignores lines that it does not understand.
 LaunchSummary read_summary(std::string_view text);
 
 }  // namespace mcr::restart

@@ -14,7 +14,8 @@ constexpr std::string_view ranks_word = "{ranks}";
 constexpr std::string_view part_word = "{part}";
 constexpr std::string_view number_word = "{n}";
 
-/// More than one or two runs that fit by chance are rare; these bounds keep the candidates few.
+/// Few paths have more runs than these that equal the rank by chance. The limits keep the candidates
+/// few.
 constexpr std::size_t max_file_runs = 3;
 constexpr std::size_t max_directory_runs = 2;
 constexpr std::size_t max_candidate_bytes = 24 * 1024;
@@ -27,13 +28,13 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 struct Run {
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::optional<std::uint64_t> value;  ///< none where it is longer than any number that we count
+  std::optional<std::uint64_t> value;  ///< nothing if it has more than 18 significant digits
 
   bool operator==(const Run&) const = default;
 };
 
-/// True where the run is the digit of an extension: `.h5`, `.hdf5`, `.nc4`, also in mid-name, as in
-/// `0.h5.3`, and with letters behind it, as in `.h5part`.
+/// True if the run is the digit of an extension: `.h5`, `.hdf5`, `.nc4`. Also in mid-name, as in
+/// `0.h5.3`, and with letters after it, as in `.h5part`.
 bool is_extension(std::string_view path, const Run& run) {
   constexpr std::string_view words[] = {"h4",  "h5",  "hdf4", "hdf5", "he4",
                                         "he5", "nc3", "nc4",  "cdf5", "netcdf4"};
@@ -59,7 +60,7 @@ std::vector<Run> runs_of(std::string_view path, std::size_t from) {
       value = value * 10 + static_cast<std::uint64_t>(path[run.end] - '0');
       ++run.end;
     }
-    // Nineteen digits and more would overflow, and are no rank; zeros in front do not count.
+    // Nineteen digits or more could overflow, and are no rank; leading zeros do not count.
     const std::size_t first = path.find_first_not_of('0', run.begin);
     const std::size_t significant = run.end - std::min(first, run.end);
     run.value = significant <= 18 ? std::optional(value) : std::nullopt;
@@ -69,14 +70,14 @@ std::vector<Run> runs_of(std::string_view path, std::size_t from) {
   return runs;
 }
 
-/// True where value == rank / k for some constant k >= 2.
+/// True if value == rank / k for some constant k >= 2.
 bool is_rank_divided(std::uint64_t value, std::uint64_t rank) {
   if (value == 0) return true;
   const std::uint64_t largest = rank / value;
   return largest >= 2 && rank / largest == value;
 }
 
-/// Which runs become which word, in order of place.
+/// The runs that are replaced, each with its word, in order of their place.
 using Mask = std::vector<std::pair<Run, std::string_view>>;
 
 std::string apply(std::string_view path, Mask mask) {
@@ -96,8 +97,8 @@ Mask with(Mask mask, const std::vector<Run>& runs) {
   return mask;
 }
 
-/// The same order for every rank, most likely first: one run of the file name alone; then with
-/// directories; then directories alone; then several runs of the file name.
+/// Returns the candidates in the same order for every rank, most likely first: one run of the file name
+/// alone; then with directories; then directories alone; then several runs of the file name.
 std::vector<Mask> masks_of(const std::vector<Run>& file, const std::vector<Run>& directory,
                            const std::optional<Run>& divided) {
   std::vector<Mask> masks;
@@ -117,8 +118,8 @@ std::vector<Mask> masks_of(const std::vector<Run>& file, const std::vector<Run>&
   return masks;
 }
 
-/// Walks a path and its masked name side by side: calls `use(word, begin, end)` for the digits
-/// behind each word. False where the two do not belong together.
+/// Walks a path and its masked name side by side, and calls `use(word, begin, end)` for the digits at
+/// each word. False if the path does not fit the masked name.
 template <typename Use>
 bool align(std::string_view path, std::string_view masked, Use use) {
   std::size_t place = 0;
@@ -149,7 +150,7 @@ std::string number_text(std::uint64_t value, std::size_t width) {
   return text;
 }
 
-/// What other_rank / k can be, given that rank / k is `value`; a handful, small ones first.
+/// Returns the possible values of other_rank / k if rank / k is `value`: only a few, small ones first.
 std::vector<std::uint64_t> quotients(std::uint64_t value, std::uint64_t rank,
                                      std::uint64_t other_rank) {
   const std::uint64_t smallest = rank / (value + 1) + 1;
@@ -178,7 +179,7 @@ std::vector<std::string> masked_names(std::string_view path, std::uint32_t rank,
   std::optional<Run> divided;
   std::vector<Run> runs = runs_of(path, from);
   std::reverse(runs.begin(),
-               runs.end());  // the last of the file name first, then the nearest directory's
+               runs.end());  // the file name's last run first, then the nearest directory's
   for (const Run& run : runs) {
     if (!run.value) continue;
     // (A run that equals the number of ranks, as in mesh.e.8.3, is no rank: ranks are smaller.)
@@ -205,9 +206,8 @@ std::vector<std::string> masked_names(std::string_view path, std::uint32_t rank,
 
 std::vector<std::string> masked_full_names(std::string_view path_as_passed, std::string_view path,
                                            std::uint32_t rank, std::uint32_t rank_count) {
-  // Component by component from the end, as long as both say the same; a link among the
-  // directories, or
-  // "..", ends it.
+  // Compare component by component from the end, until the two paths differ: a link among the
+  // directories, or "..".
   std::size_t from = path.size();
   std::string_view passed = path_as_passed;
   std::string_view resolved = path;
@@ -228,8 +228,8 @@ std::vector<std::string> masked_full_names(std::string_view path_as_passed, std:
     drop(resolved);
   }
   std::vector<std::string> names = masked_names(path, rank, rank_count, from);
-  // A rank's own directory may be reached through a link that is named after the rank, and have any
-  // name.
+  // The program may reach a rank's directory through a link that is named after the rank, and the
+  // directory itself may have any name. So all of the resolved path is searched.
   if (names.empty()) names = masked_names(path, rank, rank_count);
   return names;
 }
@@ -251,7 +251,7 @@ std::vector<std::string> sibling_paths(std::string_view path, std::string_view m
   std::vector<std::uint64_t> directory_numbers = {0};
   bool width_is_known = true;
   for (const Hole& hole : holes) {
-    if (hole.word == part_word) return {};  // not the rank's: nobody knows the others
+    if (hole.word == part_word) return {};  // not the rank: the others' numbers are not known
     const std::string_view digits = path.substr(hole.begin, hole.end - hole.begin);
     if (digits.size() > 1 && digits.front() != '0') width_is_known = false;
     if (hole.word != ranks_word) continue;

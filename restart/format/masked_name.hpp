@@ -8,9 +8,9 @@
 //            checkpoints/03/dump-0000000013.h5
 //   {part}   a number of its own, where files= says so
 //
-// One path alone often fits several ways: DD0003/DD0003.cpu0003 of rank 3. Therefore each part
-// carries all that fit, candidates, most likely first, and the leader picks the one that the job's
-// unambiguous parts speak for.
+// One path often fits in several ways: DD0003/DD0003.cpu0003 of rank 3. So each part carries all
+// candidates that fit, most likely first, and the leader picks the one that the job's unambiguous parts
+// support.
 #pragma once
 
 #include <cstddef>
@@ -22,39 +22,38 @@
 
 namespace mcr::restart {
 
-/// `path` with the rank's digits as `{rank}`, most likely candidate first; empty where no run fits.
-/// With one rank there is nothing to mask: the path itself. Digits before `from` are left alone.
+/// Returns `path` with the rank's digits as `{rank}`, most likely candidate first; empty if no run
+/// fits. With one rank the result is the path itself. Digits before `from` are not masked.
 std::vector<std::string> masked_names(std::string_view path, std::uint32_t rank,
                                       std::uint32_t rank_count, std::size_t from = 0);
 
-/// The same for a path that was resolved from `path_as_passed`: only those of its directories are
-/// looked at that the program named (a number in the working directory, or in one's home, is not
-/// the rank).
+/// The same for a path that was resolved from `path_as_passed`. Only the directories that the program
+/// named are searched: a number in the working directory or home directory is not the rank.
 std::vector<std::string> masked_full_names(std::string_view path_as_passed, std::string_view path,
                                            std::uint32_t rank, std::uint32_t rank_count);
 
-/// The paths that another rank's part may have under a masked name of `path`, which is of `rank`;
-/// most likely first. Several, because the 12 of rank 12 does not say whether rank 3 writes 3 or
-/// 03.
+/// Returns the paths that another rank's part may have under a masked name of `path`, which is of
+/// `rank`; most likely first. There can be several: the 12 of rank 12 does not tell whether rank 3
+/// writes 3 or 03.
 std::vector<std::string> sibling_paths(std::string_view path, std::string_view masked_name,
                                        std::uint32_t rank, std::uint32_t other_rank);
 
-/// True where `masked_name` has no word of the above: it is the path of a single file, which is a set
+/// True if `masked_name` has none of the words above: it is the path of a single file, which is a set
 /// of its own, whichever rank wrote it.
 bool is_of_one_file(std::string_view masked_name);
 
-/// The number that stands in `path` where `masked_name` has its {rank} or {part}.
+/// Returns the number in `path` at the place of {rank} or {part} in `masked_name`.
 std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name);
 
-/// Whether `text`, a path or one component of it, has digits where `masked_name` has its words, and
-/// is equal to it elsewhere.
+/// True if `text`, a path or one component of it, has digits at the words of `masked_name` and equals
+/// it elsewhere.
 bool fits_mask(std::string_view text, std::string_view masked_name);
 
-/// Whether a word stands for digits in it.
+/// True if the name has a word for digits.
 bool is_masked(std::string_view masked_name);
 
-/// The masked name with its other numbers masked too (`{n}`): the *pattern* of a name. Of
-/// a path it is the *family* of the file: all files whose paths differ in numbers only.
+/// Masks the other numbers too (`{n}`). The result for a masked name is its *pattern*; the result for a
+/// path is the file's *family*: all files whose paths differ in numbers only.
 std::string pattern_of(std::string_view masked_name);
 
 }  // namespace mcr::restart

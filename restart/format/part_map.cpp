@@ -17,7 +17,7 @@ namespace {
 std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
-/// `last` + the signed difference that `stored` says, wrapping: what comes out is checked by
+/// Returns `last` plus the signed difference in `stored`. It may wrap; callers check the result against
 /// bounds.
 std::uint32_t add_zigzag(std::uint32_t last, std::uint64_t stored) {
   const std::uint64_t difference = (stored >> 1) ^ (0 - (stored & 1));
@@ -27,7 +27,7 @@ std::uint64_t difference(std::uint32_t from, std::uint32_t to) {
   return zigzag(static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from));
 }
 
-/// Low two bits of an entry's first number; the others are its length.
+/// The low two bits of an entry's first number; the other bits are its length.
 enum EntryKind : std::uint64_t {
   explicit_place =
       0,  ///< dataset, frame, offset follow, each as a difference to the last such entry's
@@ -35,7 +35,7 @@ enum EntryKind : std::uint64_t {
   going_on = 2,     ///< dataset follows; in the frame where its last entry ended, right behind that
 };
 
-/// Where the entries of a page left each dataset: what `going_on` refers to.
+/// Where the last entry of each dataset in a page ended, for `going_on`.
 class Ends {
  public:
   void set(const MapEntry& entry) {
@@ -46,7 +46,7 @@ class Ends {
       ends_[entry.dataset] = {entry.frame, static_cast<std::uint32_t>(end)};
     }
   }
-  /// Null where the page has not named the dataset, or its last entry is too long.
+  /// Returns null if the page has no entry of the dataset yet, or the last one is too long.
   [[nodiscard]] const std::pair<std::uint32_t, std::uint32_t>* find(std::uint32_t dataset) const {
     const auto found = ends_.find(dataset);
     return found == ends_.end() ? nullptr : &found->second;

@@ -12,11 +12,11 @@ class PartSource {
  public:
   virtual ~PartSource() = default;
 
-  /// Bytes of the whole part: what native HDF5 would have left as the file's size.
+  /// Returns the size that native HDF5 would have left the file with.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
 
-  /// Fills `out` from `offset`. A range that ends behind size() is Cause::usage; damage names container,
-  /// variable and rank, and leaves other ranges readable.
+  /// Fills `out` from `offset`. A range beyond size() is Cause::usage. An error about damage names
+  /// container, variable and rank; other ranges stay readable.
   virtual Result<void> read_at(std::uint64_t offset, MutableByteSpan out) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5's filters are our codecs transpose and zlib; what is missing is the frame.
+// HDF5's filters equal our codecs transpose and zlib, but without the frame around them.
 #include "restart/format/plain_chunk.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace mcr::restart {
 namespace {
 
-// The transposition's element size is one byte in its parameters but any size in the layout.
+// The transposition's parameters have one byte for the element size, its layout allows any size.
 codecs::Pipeline pipeline_of(std::uint32_t element_bytes) {
   codecs::Pipeline pipeline;
   if (element_bytes > 1) pipeline.steps.push_back({codecs::codec_id::transpose, {}});

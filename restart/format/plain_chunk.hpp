@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chunks of containers with the profile `portable`: what HDF5's own filters, shuffle (elements of
-// more than one byte) and deflate, make of a whole chunk; no frame of ours around it.
-// docs/format.md, "Plain chunks".
+// Chunks of containers with the profile `portable`: the output of HDF5's own filters, shuffle (for
+// elements of more than one byte) and deflate, for a whole chunk, without our frame. docs/format.md,
+// "Plain chunks".
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace mcr::restart {
 
-/// Appends the chunk of `chunk_bytes` that begins with `raw` and is zero behind it.
+/// Appends the chunk of `chunk_bytes` that begins with `raw` and continues with zeros.
 Result<void> encode_plain_chunk(ByteSpan raw, std::uint32_t element_bytes,
                                 std::uint32_t chunk_bytes, Scratch& scratch, Bytes& out);
 
-/// Fills `raw`, at most `chunk_bytes` long, with the chunk's first bytes.
+/// Fills `raw`, of at most `chunk_bytes`, with the first bytes of the decoded chunk.
 Result<void> decode_plain_chunk(ByteSpan stored, std::uint32_t element_bytes,
                                 std::uint32_t chunk_bytes, Scratch& scratch, MutableByteSpan raw);
 

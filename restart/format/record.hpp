@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Append-only files of small records: u32 length of the payload, u8 kind, payload, u64 XXH3-64 of
-// all that. A torn last record is as if it had not been written. Journals and presence files are
-// such files.
+// Append-only files of small records: u32 length of the payload, u8 kind, payload, u64 XXH3-64 of all
+// that. A torn last record is ignored. Journals and presence files have this form.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +17,12 @@ struct Record {
   ByteSpan payload;
 };
 
-/// Reads one record after the other and stops before the first one that is not whole.
+/// Reads record by record and stops before the first one that is not whole.
 class RecordReader {
  public:
   explicit RecordReader(ByteSpan file) : rest_(file) {}
   std::optional<Record> next();
-  /// What is left: more than 0 after the last record where that one is torn.
+  /// Returns the unread bytes; after the last whole record more than 0 means a torn one.
   [[nodiscard]] std::size_t remaining() const { return rest_.size(); }
 
  private:

@@ -25,14 +25,13 @@ struct Stub {
   std::uint32_t rank = 0;
   std::uint32_t rank_count = 1;
   std::string node;
-  /// Full paths, candidates, most likely first, as in the journal. Where a candidate's container
-  /// lies and what it is called follows from it, container_directory and the stub's own place
-  /// (container_name.hpp).
+  /// Full paths, candidates, most likely first, as in the journal. A candidate, container_directory and
+  /// the stub's own place determine directory and name of its container (container_name.hpp).
   std::vector<std::string> masked_names;
   std::string container_directory;  ///< the setting container_dir: "mcr" or "../mcr"
   std::string launch_directory;     ///< absolute, in the stage: `<stage>/<node>.<launch>`
-  std::string path;                 ///< absolute path at which the program wrote
-  /// The file that it was read from, whose owner's word all this is. Not in the bytes.
+  std::string path;                 ///< absolute path at which the program wrote the file
+  /// The file that the stub was read from; its owner vouches for the content. Not stored in the file.
   struct Origin {
     uid_t owner = 0;
     FileIdentity file;
@@ -40,14 +39,14 @@ struct Stub {
   std::optional<Origin> origin;
 };
 
-/// The bytes of the file: signature, record, checksum, and a text for people. At most max_bytes:
-/// where names are too long for that, the least likely candidates are left out.
+/// Returns the bytes of the file: signature, record, checksum, and a text for people. At most
+/// max_bytes: if names are too long for that, the least likely candidates are omitted.
 Bytes write_stub(const Stub& stub);
 
-/// True where `head` (the first bytes of a file) says that this is a stub, whole or not.
+/// True if `head`, the first bytes of a file, is the head of a stub, whole or not.
 bool looks_like_stub(ByteSpan head);
 
-/// Cause::damaged where it is no stub or was altered, Cause::unsupported for a newer version.
+/// Cause::damaged if it is no stub or was altered, Cause::unsupported if a newer version wrote it.
 Result<Stub> read_stub(ByteSpan file);
 
 }  // namespace mcr::restart

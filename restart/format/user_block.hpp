@@ -9,8 +9,8 @@
 
 namespace mcr::restart {
 
-/// Format of a container of one set, and of one that holds several (a bundle). This build reads all
-/// up to the second.
+/// The format versions of a container of one set and of a bundle. This build reads versions up to
+/// bundle_version.
 inline constexpr std::uint32_t container_version = 1;
 inline constexpr std::uint32_t bundle_version = 2;
 
@@ -21,7 +21,7 @@ struct UserBlock {
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t index_offset = 0;  ///< in the file
   std::uint64_t index_bytes = 0;
-  std::uint64_t directory_bytes = 0;  ///< the directory is the first so many bytes of the index
+  std::uint64_t directory_bytes = 0;  ///< length of the directory, which begins the index
   std::uint64_t directory_checksum = 0;
 };
 Bytes write_user_block(const UserBlock& block);  ///< exactly UserBlock::bytes long

@@ -18,7 +18,7 @@ class Parser {
 
   Result<std::vector<ConfigurationEntry>> parse() {
     if (rest_.starts_with("\xef\xbb\xbf"))
-      rest_.remove_prefix(3);  // what some editors put in front
+      rest_.remove_prefix(3);  // a byte order mark, which some editors write
     std::string table;
     while (true) {
       skip_empty_lines();
@@ -70,7 +70,7 @@ class Parser {
     }
   }
 
-  /// The character, with blanks around it.
+  /// Takes the character if it comes next; blanks around it are skipped.
   bool take(char wanted) {
     skip_blanks();
     if (!rest_.starts_with(wanted)) return false;
@@ -78,7 +78,7 @@ class Parser {
     return true;
   }
 
-  /// Bare or quoted words, joined by dots.
+  /// Takes bare or quoted words, joined by dots.
   Result<std::string> key() {
     std::string name;
     do {
@@ -97,7 +97,7 @@ class Parser {
     return name;
   }
 
-  /// "…" with escapes, or '…' as it is; in one line.
+  /// Takes a text on one line: "…" with escapes, or '…' without.
   Result<std::string> quoted() {
     const char quote = rest_.front();
     rest_.remove_prefix(1);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr.conf: the part of TOML that settings need. Keys, [tables], texts in one line, whole numbers,
-// true and false, lists of texts; no dates, fractions, inline tables, texts over several lines.
+// Reads mcr.conf: the subset of TOML that settings need. Keys, [tables], texts on one line, whole
+// numbers, true and false, lists of texts. No dates, fractions, inline tables or texts over several
+// lines.
 //
-// Of our own, because it is read inside somebody's program, and a file with a slip in it must be an
-// error and nothing else: toml++ (3.3) ends the process on "[[[" by an assertion, or runs into
-// undefined behaviour where assertions are off.
+// A parser of our own, because it runs inside the user's program, where a mistake in the file must be
+// no more than an error. toml++ (3.3) ends the process on "[[[" by an assertion, or has undefined
+// behaviour if assertions are off.
 #pragma once
 
 #include <string>
@@ -16,12 +17,12 @@
 namespace mcr::restart {
 
 struct ConfigurationEntry {
-  std::string key;    ///< with its table: "codec.double"
-  std::string value;  ///< as one writes it after the connector's name; lists joined by ';'
+  std::string key;    ///< with the table in front: "codec.double"
+  std::string value;  ///< as written after the connector's name; lists joined by ';'
   unsigned line = 0;
 };
 
-/// Cause::usage with the line where the text is not of that form, or a key stands twice.
+/// Cause::usage, with the line, if the text is not of that form or a key stands twice.
 Result<std::vector<ConfigurationEntry>> parse_configuration(std::string_view text);
 
 }  // namespace mcr::restart

@@ -29,7 +29,7 @@ std::optional<Number> parse(std::string_view text) {
   return value;
 }
 
-/// The environment, as texts and numbers.
+/// Reads the environment as texts and numbers.
 class Variables {
  public:
   explicit Variables(const std::function<const char*(const char*)>& variable) : ask_(variable) {}
@@ -46,8 +46,8 @@ class Variables {
   const std::function<const char*(const char*)>& ask_;
 };
 
-/// Which variables say rank and count; the innermost launchers first, because those of an outer one
-/// (a Slurm step around an mpiexec) are inherited.
+/// The variables that tell rank and count. The innermost launchers come first, because their ranks
+/// inherit the variables of an outer one (a Slurm step around an mpiexec).
 struct Source {
   const char* name;
   const char* rank;
@@ -67,7 +67,7 @@ constexpr Source sources[] = {
     {"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr, "PMIX_LOCAL_SIZE"},
 };
 
-/// Tasks on this node, from Slurm's run lengths: "4(x2),3" is 4, 4, 3.
+/// Returns the tasks on this node, from Slurm's run lengths: "4(x2),3" means 4, 4, 3.
 std::uint32_t slurm_tasks_on_node(const Variables& variables) {
   const auto node = variables.number("SLURM_NODEID");
   if (!node) return 0;
@@ -94,7 +94,7 @@ std::string file_text(const std::string& name, std::size_t limit) {
   return content ? std::string(as_text(*content)) : std::string();
 }
 
-/// What the kernel tells of a process.
+/// What the kernel tells about a process.
 struct ProcessFacts {
   std::uint64_t parent = 0;
   std::uint64_t start_ticks = 0;
@@ -103,12 +103,12 @@ struct ProcessFacts {
 std::optional<ProcessFacts> facts_of(std::uint64_t pid) {
   const std::string stat = file_text("/proc/" + std::to_string(pid) + "/stat", 4096);
   const std::size_t open = stat.find('(');
-  const std::size_t close = stat.rfind(')');  // the name itself may contain any character
+  const std::size_t close = stat.rfind(')');  // the name may contain any character, ')' too
   if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
   ProcessFacts facts;
   facts.name = stat.substr(open + 1, close - open - 1);
   std::string_view rest = std::string_view(stat).substr(close + 1);
-  // Fields behind the name: state (3), parent (4), …, start time (22).
+  // Fields after the name: state (3), parent (4), …, start time (22).
   for (int field = 3; field <= 22; ++field) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" \n"), rest.size()));
     const std::string_view word = rest.substr(0, rest.find_first_of(" \n"));
@@ -121,19 +121,19 @@ std::optional<ProcessFacts> facts_of(std::uint64_t pid) {
   return facts;
 }
 
-/// The name itself, or with an ending as in mpiexec.hydra; but not mpirun-wrapper, of which each
-/// rank may have one.
+/// True for a launcher's name, also with an extension as in mpiexec.hydra. False for mpirun-wrapper,
+/// because each rank may have one.
 bool is_launcher_name(std::string_view name) {
   for (std::string_view known :
        {"hydra_pmi_proxy", "pmi_proxy", "mpiexec", "mpirun", "orterun", "orted", "prted", "prterun",
         "mpispawn", "srun", "slurmstepd", "palsd", "flux-shell"}) {
-    known = known.substr(0, 15);  // the kernel keeps no more of a name
+    known = known.substr(0, 15);  // the kernel cuts names at 15 characters
     if (name == known || (name.starts_with(known) && name[known.size()] == '.')) return true;
   }
   return false;
 }
 
-/// A script or a person at a terminal may start the same ranks any number of times.
+/// True for a shell: a script, or a user at a terminal, may start the same ranks any number of times.
 bool is_shell_name(std::string_view name) {
   for (const std::string_view known :
        {"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "busybox"}) {
@@ -142,7 +142,7 @@ bool is_shell_name(std::string_view name) {
   return false;
 }
 
-/// True, false, or nothing where the process's environment is closed to us.
+/// Returns nothing if this user may not read the process's environment.
 std::optional<bool> has_variable(std::uint64_t pid, const char* name) {
   const auto environment =
       read_file(AT_FDCWD, "/proc/" + std::to_string(pid) + "/environ", 4 << 20);
@@ -157,9 +157,9 @@ std::optional<bool> has_variable(std::uint64_t pid, const char* name) {
   return false;
 }
 
-/// The nearest ancestor that was not itself given a rank: shells and wrappers between launcher and
-/// program inherit the variable. None where that is process 1, which each of several containers
-/// has, or a shell. Without a variable only a launcher's name counts.
+/// Returns the nearest ancestor without the variable, because shells and wrappers between launcher and
+/// program inherit it. Returns nothing if that is a shell, or process 1, which exists in each
+/// container. Without a variable only a launcher's name counts.
 std::optional<std::uint64_t> launcher_process(const char* rank_variable) {
   std::uint64_t pid = static_cast<std::uint64_t>(::getppid());
   for (int generation = 0; pid > 1 && generation < 64; ++generation) {
@@ -174,20 +174,20 @@ std::optional<std::uint64_t> launcher_process(const char* rank_variable) {
   return std::nullopt;
 }
 
-/// How many processes the launcher started here: the ranks of this node, where nothing else says
-/// so. 0 where that cannot be known.
+/// Returns how many processes the launcher started here: the ranks of this node, if no variable tells
+/// their number. 0 if that cannot be known.
 std::uint32_t ranks_below_launcher() {
   const auto launcher = launcher_process(nullptr);
   if (!launcher) return 0;
   const std::string pid = std::to_string(*launcher);
   std::uint32_t count = 0;
   for (const char c : file_text("/proc/" + pid + "/task/" + pid + "/children", 1 << 20)) {
-    count += c == ' ' ? 1 : 0;  // one behind each number
+    count += c == ' ' ? 1 : 0;  // the kernel writes a blank after each number
   }
   return count;
 }
 
-/// One process of this machine, never to be mistaken for another: boot, number, start time.
+/// Identifies one process of this machine uniquely: boot, process number, start time.
 std::optional<std::string> identity_of(std::uint64_t pid) {
   const auto facts = facts_of(pid);
   const std::string boot = file_text("/proc/sys/kernel/random/boot_id", 128);
@@ -195,8 +195,8 @@ std::optional<std::string> identity_of(std::uint64_t pid) {
   return boot.substr(0, 36) + "/" + std::to_string(pid) + "/" + std::to_string(facts->start_ticks);
 }
 
-/// The launcher's process, where it is the same for all ranks. Hydra has a proxy per node between
-/// mpiexec and the ranks; with `-launcher fork` they all have mpiexec as their parent, on this
+/// Returns the launcher's process if it is the same for all ranks. Hydra has a proxy per node between
+/// mpiexec and the ranks. With `-launcher fork` all proxies have mpiexec as their parent, on this
 /// machine.
 std::optional<std::string> common_launcher(const char* rank_variable, const Launcher& found) {
   const auto process = launcher_process(rank_variable);
@@ -210,15 +210,14 @@ std::optional<std::string> common_launcher(const char* rank_variable, const Laun
     return std::nullopt;
   }
   auto identity = identity_of(facts->parent);
-  // Ranks that a program spawns are a start of their own below the same mpiexec.
+  // Ranks that a program spawns are another start, below the same mpiexec.
   const std::string_view group("--pgid\0", 7);
   const std::size_t place = words.find(group);
   if (!identity || place == std::string::npos) return std::nullopt;
   return *identity + "/" + words.substr(place + group.size()).c_str();
 }
 
-/// The nonce's text is the checksum of everything that tells starts apart, behind a word for
-/// people.
+/// Makes a nonce: a word that people recognise, then a checksum of all facts that distinguish starts.
 std::string nonce(std::string_view word, std::string_view facts) {
   const std::uint64_t sum = checksum(as_bytes(facts));
   const std::uint64_t second = checksum(as_bytes(std::string(facts) + "\n"));
@@ -227,7 +226,7 @@ std::string nonce(std::string_view word, std::string_view facts) {
     for (int shift = 60; shift >= 0; shift -= 4)
       text.push_back("0123456789abcdef"[part >> shift & 15]);
   }
-  // 96 bits are enough to tell the launches of one directory apart.
+  // 96 bits suffice to distinguish the launches in one directory.
   return text.substr(0, text.size() - 8);
 }
 
@@ -236,7 +235,8 @@ struct Nonce {
   std::string source;
 };
 
-/// In the order of certainty; each only where it belongs to the launcher that gave the rank.
+/// The most certain source comes first. A source counts only if it belongs to the launcher that gave
+/// the rank.
 std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& found,
                                 const Source& source) {
   const auto named = [&](const char* name) { return std::string(variables.text(name)); };
@@ -260,7 +260,7 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   if (const std::string id = named("I_MPI_HYDRA_UUID"); launcher == "PMI" && !id.empty()) {
     return Nonce{nonce("impi", id), "I_MPI_HYDRA_UUID"};
   }
-  // Slurm's own step gave the ranks: not a Hydra inside one, whose ranks all inherit the same step.
+  // Only if Slurm's own step gave the ranks: all ranks of a Hydra inside a step inherit the same step.
   const std::string job = named("SLURM_JOB_ID");
   const std::string step = named("SLURM_STEP_ID");
   const bool is_slurm_step = !job.empty() && !step.empty() &&
@@ -271,7 +271,7 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   if (is_slurm_step && may_be_slurm) {
     const std::string facts = named("SLURM_CLUSTER_NAME") + "/" + job + "/" + step + "/" +
                               named("SLURM_RESTART_COUNT") + "/" + named("SLURM_JOB_START_TIME");
-    // Job and step again, so that a person sees them; numbers in all of Slurm.
+    // Repeat job and step in clear, so that people recognise them; in Slurm both are numbers.
     std::string word = "slurm";
     for (const std::string& number : {job, step}) {
       if (parse<std::uint32_t>(number)) word += "-" + number;
@@ -314,7 +314,7 @@ Launcher find_launcher(const std::function<const char*(const char*)>& variable,
     auto count = variables.number(source.count);
     if (!count) count = variables.number(source.other_count);
     if (!rank || !count || *rank >= *count) continue;
-    // A batch script itself has SLURM_PROCID and SLURM_NTASKS, but is no step.
+    // A batch script itself has SLURM_PROCID and SLURM_NTASKS, but is not a step.
     const bool is_slurm = std::string_view(source.name) == "Slurm";
     if (is_slurm && variables.text("SLURM_STEP_ID").empty()) continue;
     found.rank = *rank;

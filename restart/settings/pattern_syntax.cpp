@@ -24,10 +24,10 @@ class PatternCheck {
 
  private:
   struct Group {
-    int capture = no_capture;  ///< its number
+    int capture = no_capture;  ///< the number of the capture
     bool is_assertion = false;
   };
-  /// Of a set: what may begin or end a range is a character.
+  /// A member of a set; only a single character may begin or end a range.
   struct Member {
     enum class Kind : std::uint8_t { none, character, characters } kind = Kind::none;
     char character = 0;
@@ -131,7 +131,7 @@ class PatternCheck {
       refuse("\"\\\" and a number name no group before");
   }
 
-  /// What an escape that begins with `c` stands for, where that is one character.
+  /// Returns the character that an escape beginning with `c` stands for, if it is a single one.
   std::optional<char> take_character_after(char c) {
     constexpr std::string_view names = "0bfnrtv";
     constexpr std::string_view characters("\0\b\f\n\r\t\v", 7);
@@ -201,7 +201,7 @@ class PatternCheck {
   std::size_t at_ = 0;
   std::vector<Group> open_;
   int captures_ = 0;
-  bool is_repeatable_ = false;  ///< what was taken last
+  bool is_repeatable_ = false;  ///< about what was taken last
   std::string_view problem_;
 };
 

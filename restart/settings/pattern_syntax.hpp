@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mistakes in a regular expression, found without building it: whoever sets match= is in the
-// application, where the library's std::regex, its locales and its exceptions do not belong.
+// Finds mistakes in a regular expression without building it. The check for match= runs in the
+// application, where std::regex, its locales and its exceptions must not be used.
 #pragma once
 
 #include <string_view>

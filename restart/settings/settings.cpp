@@ -18,7 +18,7 @@ namespace {
 
 using enum SettingKind;
 
-// In the order in which a person looks for them.
+// In the order in which users look for them.
 constexpr std::array table = std::to_array<SettingRow>({
     {"files", "auto", text, "auto|*|GLOB[;GLOB]",
      "Which files are captured: of a job of several ranks those whose name contains the rank, of "
@@ -118,7 +118,7 @@ bool equal_but_case(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// A number with an optional fraction and a unit behind it.
+/// A number with an optional fraction, followed by a unit.
 struct Quantity {
   long double value = 0;
   std::string_view unit;
@@ -181,7 +181,7 @@ bool is_flag_off(std::string_view text) {
   return text == "off" || text == "false" || text == "no" || text == "0";
 }
 
-/// True where `value` is one of the words of `allowed` (not of its forms, which are in capitals).
+/// True if `value` is one of the words of `allowed`. Names of forms, in capitals, are not words.
 bool is_allowed_word(std::string_view allowed, std::string_view value) {
   while (!allowed.empty()) {
     const std::string_view word = allowed.substr(0, allowed.find('|'));
@@ -192,7 +192,8 @@ bool is_allowed_word(std::string_view allowed, std::string_view value) {
   return false;
 }
 
-/// Braces in pairs, no control characters: it can be quoted in braces and printed.
+/// True if braces match and there are no control characters: the value can be quoted in braces and
+/// printed.
 bool is_printable(std::string_view value) {
   int depth = 0;
   for (const char c : value) {
@@ -217,7 +218,7 @@ bool is_cpu_list(std::string_view list) {
   return true;
 }
 
-/// What is wrong with a value of kind text; empty: nothing.
+/// Returns what is wrong with a value of kind text; empty if it is valid.
 std::string text_problem(std::string_view key, std::string_view value) {
   if ((key == "node" || key == "launch") && value.size() > 200) return "it is too long";
   if (key == "stage" && !value.starts_with('/')) return "it must be an absolute path";
@@ -243,7 +244,7 @@ std::string text_problem(std::string_view key, std::string_view value) {
   return {};
 }
 
-/// What is wrong with a value; empty: nothing.
+/// Returns what is wrong with a value; empty if it is valid.
 std::string problem_of(const SettingRow& row, std::string_view key, std::string_view value) {
   if (value.empty()) return "it is empty";
   if (value.size() > max_value_bytes) return "it is too long";
@@ -313,8 +314,8 @@ Settings::Settings() : default_stage_("/dev/shm/mcr-" + std::to_string(::geteuid
 Result<void> Settings::set(std::string_view key, std::string_view value, std::string_view source) {
   key = trimmed(key);
   value = trimmed(value);
-  // Of codec.<name>, the name is anybody's: it must not break the text in which it is told to
-  // others.
+  // The name in codec.<name> is free text. It must not break the text in which changed() writes all
+  // settings.
   const bool is_plain =
       key.size() <= 1000 && key.find_first_of(";=") == key.npos && is_printable(key);
   const SettingRow* row = is_plain ? find_row(key) : nullptr;
@@ -339,7 +340,7 @@ Result<void> Settings::set_all(std::string_view text, std::string_view source) {
   const auto finish = [&]() -> Result<void> {
     if (key.empty()) return {};
     std::string_view plain = trimmed(value);
-    // {…}: what changed() writes around values that contain a semicolon.
+    // changed() writes braces around values that contain a semicolon.
     if (plain.size() >= 2 && plain.front() == '{' && plain.back() == '}' &&
         is_printable(plain.substr(1, plain.size() - 2))) {
       plain = plain.substr(1, plain.size() - 2);

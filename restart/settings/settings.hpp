@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of settings: name, default, what it is for, what is allowed. `mcr config`, the error
-// for an unknown key, docs/settings.md and --help all print it. Sources in order of strength: the
-// text after the connector's name, MCR_<KEY> variables, mcr.conf in the checkpoint's directory, the
-// user's configuration directory, the installation's.
+// The table of settings: name, default, purpose, allowed values. `mcr config`, the error for an unknown
+// key, docs/settings.md and --help all print it. Sources from strongest to weakest: the text after the
+// connector's name, MCR_<KEY> variables, mcr.conf in the checkpoint's directory, in the user's
+// configuration directory, and of the installation.
 #pragma once
 
 #include <cstdint>
@@ -35,24 +35,24 @@ Result<std::uint64_t> parse_size(std::string_view text);
 /// "250 ms", "10 s", "10" (seconds), "5 min", "1 h"; in milliseconds.
 Result<std::uint64_t> parse_duration(std::string_view text);
 
-/// docs/settings.md, made from the table.
+/// Returns docs/settings.md, generated from the table.
 std::string settings_page();
 
-/// Effective values, each with its source.
+/// The effective values, each with its source.
 class Settings {
  public:
   Settings();
 
-  /// One `key=value`; an unknown key or a bad value is Cause::usage that names it and lists what is
-  /// allowed.
+  /// Sets one `key=value`. An unknown key or a bad value is Cause::usage; the message names it and
+  /// lists what is allowed.
   Result<void> set(std::string_view key, std::string_view value, std::string_view source);
-  /// "key=value;key=value;…", as after the connector's name. A value may stand in braces, and must
-  /// where it contains ';'; but a piece without '=' goes on with the globs of files= before it.
+  /// Sets "key=value;key=value;…", as after the connector's name. A value with ';' must stand in
+  /// braces, except in files=: a piece without '=' there is a further glob.
   Result<void> set_all(std::string_view text, std::string_view source);
 
   [[nodiscard]] std::string_view text(
       std::string_view key) const;  ///< also codec.<name> keys; "" if unset
-  /// Numbers are 0 where the value is a word instead ("auto", "node") or there is none.
+  /// 0 if the value is a word instead of a number ("auto", "node") or the setting is unset.
   [[nodiscard]] std::uint64_t bytes(std::string_view key) const;
   [[nodiscard]] std::uint64_t milliseconds(std::string_view key) const;
   [[nodiscard]] std::uint64_t count(std::string_view key) const;
@@ -60,10 +60,10 @@ class Settings {
   [[nodiscard]] bool is_set(std::string_view key) const;              ///< by any source
   [[nodiscard]] std::string_view source(std::string_view key) const;  ///< "default" where by none
 
-  /// "key=value;…" of all that some source set, except rank, ranks, launch and node: what rides in
-  /// journals. set_all() understands it.
+  /// Returns "key=value;…" of all settings that some source set, except rank, ranks, launch and node,
+  /// for journals. set_all() reads it.
   [[nodiscard]] std::string changed() const;
-  /// All codec.<name> keys and values.
+  /// Returns all codec.<name> keys and values.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> codec_overrides() const;
 
  private:
@@ -75,11 +75,10 @@ class Settings {
   std::string default_stage_;  ///< /dev/shm/mcr-<uid>
 };
 
-/// Everything that applies to files in `directory` (empty: no checkpoint directory).
-/// `connector_text` is what follows the connector's name, already without under_vol/under_info.
-/// `installed` is the file that came with the installation, or was put there by an administrator
-/// (empty: none). A configuration file owned by neither this user nor root is ignored and named in
-/// `warnings`.
+/// Loads the settings for files in `directory` (empty: no checkpoint directory). `connector_text` is
+/// the text after the connector's name, without under_vol and under_info. `installed` is the file that
+/// an administrator or the installation provides (empty: none). A configuration file that belongs to
+/// neither this user nor root is ignored and named in `warnings`.
 Result<Settings> load_settings(std::string_view connector_text, const std::string& directory,
                                std::vector<std::string>& warnings,
                                const std::string& installed = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints docs/settings.md, or with --man the source of the page mcr-settings(7). For the build, not
-// part of any library.
+// Prints docs/settings.md, or with --man the source of the page mcr-settings(7). A tool of the build,
+// not part of any library.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using mcr::restart::SettingRow;
 
-/// Markers of scdoc in a text that is meant as it stands.
+/// Escapes the markers of scdoc in plain text.
 std::string literally(std::string_view text) {
   std::string out;
   for (const char c : text) {

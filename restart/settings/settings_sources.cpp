@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where settings come from: mcr.conf of three places, variables, the connector's text; the weakest
-// first, so that each later one replaces.
+// The sources of settings: three mcr.conf files, environment variables, the connector's text. The
+// weakest is read first, and each later one replaces it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,12 +24,12 @@ bool is_own(uid_t owner) { return owner == ::geteuid() || owner == 0; }
 std::string user_text(uid_t owner) { return "user " + std::to_string(owner); }
 
 Result<File> open_through_links(const std::string& path) {
-  // O_NONBLOCK: a named pipe of that name must not stop the program.
+  // O_NONBLOCK: opening a named pipe of that name must not block the program.
   return File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
 }
 
-/// The directory of a checkpoint: others may be able to put files there, which are then links of
-/// theirs to any file, or further names of a file of this user's.
+/// The directory of a checkpoint. Other users may be able to put files there: symbolic links to any
+/// file, or hard links to files of this user.
 class CheckpointDirectory {
  public:
   explicit CheckpointDirectory(const std::string& path) : path_(path) {
@@ -41,11 +41,11 @@ class CheckpointDirectory {
   }
 
   [[nodiscard]] std::string file() const { return path_ + "/mcr.conf"; }
-  /// Only this user, root and colleagues choose what is called mcr.conf: a mistake in it is this
-  /// user's.
+  /// True if only this user, root and the directory's group decide which file is called mcr.conf. A
+  /// mistake in the file is then an error.
   [[nodiscard]] bool is_ours() const { return is_ours_; }
 
-  /// An error is the reason why the file is ignored.
+  /// Opens the file. An error is the reason why the file is ignored.
   [[nodiscard]] Result<File> open() const {
     auto opened = File::open(AT_FDCWD, file(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     if (!opened && opened.error().system_error == ELOOP) {
@@ -73,7 +73,7 @@ class CheckpointDirectory {
   bool may_hold_others_ = true;
 };
 
-/// `is_ours`: a mistake in the file is an error; else the file is ignored then, too.
+/// `is_ours`: a mistake in the file is an error. Otherwise a file with a mistake is ignored.
 Result<void> load_file(Settings& settings, const std::string& path, const Result<File>& file,
                        bool is_ours, std::vector<std::string>& warnings) {
   if (!file) {
@@ -127,7 +127,7 @@ std::string user_configuration() {
   return {};
 }
 
-/// One character more, less, other, or two exchanged: a slip of the finger.
+/// True if the texts differ by a typing error: one character more, less or other, or two exchanged.
 bool is_slip(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() - a.size() > 1) return false;
@@ -140,8 +140,8 @@ bool is_slip(std::string_view a, std::string_view b) {
          a.substr(same + 2) == b.substr(same + 2);
 }
 
-/// MCR_KEEP and its like. Other programs have variables of that prefix too (MATLAB's runtime does),
-/// so an unknown one is an error only where it is a slip of the finger.
+/// Reads MCR_KEEP and the other MCR_ variables. Other programs use that prefix too (MATLAB's runtime),
+/// so an unknown variable is an error only if it looks like a typing error.
 Result<void> load_variables(Settings& settings) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view variable = *entry;
@@ -150,7 +150,7 @@ Result<void> load_variables(Settings& settings) {
     if (equals == std::string_view::npos) continue;
     const std::string_view name = variable.substr(0, equals);
     const std::string_view value = variable.substr(equals + 1);
-    if (value.empty()) continue;  // as unset
+    if (value.empty()) continue;  // an empty value counts as unset
     std::string key;
     for (const char c : name.substr(variable_prefix.size())) {
       key.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An Error of ours as an entry of HDF5's error stack, where programs and their users look for it.
+// Puts an Error of ours on HDF5's error stack, where programs and their users look for it.
 #pragma once
 
 #include "codecs/base/result.hpp"
@@ -10,8 +10,8 @@ namespace mcr::vol {
 /// Pushes the message; `function` is what the entry says failed.
 void push_error(const char* function, const Error& error);
 
-/// Keeps what a native row left in the error stack over calls of HDF5's own functions, each of
-/// which begins by clearing it.
+/// Keeps what a native row left in the error stack across calls of HDF5's own functions, because each
+/// of these clears the stack first.
 class KeptErrors {
  public:
   KeptErrors();
@@ -23,8 +23,8 @@ class KeptErrors {
   hid_t stack_;
 };
 
-/// Calls of HDF5's functions that may fail while the program's own call succeeds: neither the
-/// program's error handler (H5Eset_auto) nor its error stack hears of them.
+/// For calls of HDF5's functions that may fail while the program's own call succeeds: hides their
+/// errors from the program's error handler (H5Eset_auto) and its error stack.
 class QuietErrors {
  public:
   QuietErrors();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one template through which every function of ours leaves for C. An exception that crossed
-// HDF5's frames would leave its lock and its API context taken; here it becomes the callback's
-// failure value.
+// The one template through which C calls our functions. An exception that crossed HDF5's frames would
+// leave HDF5's lock and API context taken; here it becomes the callback's failure value.
 #pragma once
 
 #include <type_traits>

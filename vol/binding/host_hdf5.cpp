@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the library is found: the return address of H5PLget_plugin_info lies in it, dladdr1 says
-// which object that is, and dlopen(RTLD_NOLOAD) gives the handle for dlsym. Nothing is loaded, no
-// global symbol is consulted: an h5py wheel's libhdf5 is RTLD_LOCAL and has a hashed name, and
-// there may be two of them.
+// How the library is found: the return address of H5PLget_plugin_info lies in it. dladdr1 tells which
+// object that is, and dlopen(RTLD_NOLOAD) gives the handle for dlsym. This loads nothing and uses no
+// global symbol: the libhdf5 of an h5py wheel is RTLD_LOCAL and has a hashed name, and a process may
+// have two of them.
 //
-// A program with HDF5 linked into it shows its functions to dlsym only where it was linked with
-// -rdynamic. Else dlsym finds none, or those of another libhdf5 that somebody loaded RTLD_GLOBAL,
-// whose ids mean nothing to the caller: each function must lie in the caller's own object, and a
-// library that cannot be bound is refused, in this object and not in a copy of it.
+// A program with HDF5 linked into it shows HDF5's functions to dlsym only if it was linked with
+// -rdynamic. Otherwise dlsym finds none, or those of another libhdf5 that was loaded RTLD_GLOBAL, whose
+// ids mean nothing to the caller. So each function must lie in the caller's own object. A library that
+// cannot be bound is refused here, not in a private copy.
 //
-// No lock is held here: the library that calls holds one of its own, and two libraries may call at
-// the same time; dlopen() takes the loader's.
+// This code holds no lock, because the calling library holds its own, and two libraries may call at the
+// same time. dlopen() takes the loader's lock.
 #include "vol/binding/host_hdf5.hpp"
 
 #include <dlfcn.h>
@@ -41,14 +41,14 @@ namespace {
 
 constinit std::atomic<const link_map*> bound_host{nullptr};
 
-// What a private copy cannot find out by itself. It is written into the copy's file image before
-// that is loaded, at the place of the mark; in the plugin itself both stay empty.
+// What a private copy cannot find out by itself. The note is written into the copy's file image, at the
+// place of the mark, before the image is loaded. In the plugin itself it stays empty.
 struct CopyNote {
   char mark[32];
   const link_map* host;
   char file[PATH_MAX];
 };
-// The mark is unique in the file because its text stands nowhere else in one piece.
+// The mark is unique in the file, because no other place holds its text in one piece.
 [[gnu::used]] constinit volatile CopyNote copy_note = {
     {'m', 'c', 'r', ':', ' ', 'n', 'o', 't', 'e', ' ', 't', 'o',  ' ',  'a',  ' ',  'p',
      'r', 'i', 'v', 'a', 't', 'e', ' ', 'c', 'o', 'p', 'y', 0x17, 0x2a, 0x05, 0x61, 0x0c},
@@ -125,7 +125,7 @@ std::optional<HostHdf5> functions_of(const link_map* host) {
     dlclose(handle);
     return std::nullopt;
   }
-  return found;  // the handle is never given back: the table must not outlive the library
+  return found;  // the handle is never closed: the library must outlive the table
 }
 
 std::string resolved(const char* path) {
@@ -133,7 +133,7 @@ std::string resolved(const char* path) {
   return realpath(path, buffer.data()) != nullptr ? buffer.data() : std::string();
 }
 
-// The plugin's file in an anonymous one, with the note in it; -1 where that failed.
+// Returns a descriptor of an anonymous copy of the plugin's file, with the note in it; -1 on failure.
 int copied_plugin(const link_map* host) {
   const std::string path = plugin_file();
   const int from = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -157,8 +157,8 @@ int copied_plugin(const link_map* host) {
   return -1;
 }
 
-// The loader knows objects by the names under which they were opened, and a descriptor's number
-// comes again: without a name of its own, the second copy would be the first one once more.
+// Loads the copy under a name of its own. The loader knows objects by name, and descriptor numbers
+// repeat: under /proc/self/fd/N a second copy could be taken for the first.
 void* load_copy(int image) {
   const std::string number = std::to_string(image);
   std::string folder = "/proc/self/fd";

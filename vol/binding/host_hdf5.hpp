@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HDF5 that loaded us, as a table of its functions. The plugin links no libhdf5: one binary
-// works in every 1.14 and 2.x, whatever its name, its symbol versions and the scope into which it
-// was loaded.
+// The functions of the HDF5 that loaded the plugin, as a table. The plugin links no libhdf5, so one
+// binary works with every 1.14 and 2.x, whatever the library's name, symbol versions and scope.
 #pragma once
 
 #include <hdf5.h>
@@ -13,8 +12,7 @@
 
 #include <string>
 
-// Flags such as H5F_ACC_RDWR call these first, in a program: to initialise HDF5 and to check its
-// version.
+// Macros such as H5F_ACC_RDWR call these functions first, to initialise HDF5 and check its version.
 #undef H5CHECK
 #define H5CHECK
 #undef H5OPEN
@@ -22,7 +20,8 @@
 
 namespace mcr::vol {
 
-/// An error handler of H5Eset_auto1. HDF5's headers may have been built without deprecated functions.
+/// An error handler of H5Eset_auto1. Declared here, because HDF5's headers may have been built without
+/// deprecated functions.
 using FirstErrorHandler = herr_t (*)(void* data);
 
 struct HostHdf5 {
@@ -34,7 +33,7 @@ struct HostHdf5 {
   herr_t (*H5Eset_auto1)(FirstErrorHandler handler, void* data) = nullptr;
 };
 
-/// Filled by bind_host; nothing of the plugin runs before that.
+/// Filled by bind_host() before any other code of the plugin runs.
 extern constinit HostHdf5 hdf5;
 
 enum class Binding {
@@ -44,18 +43,20 @@ enum class Binding {
             ///< that exports no symbols
 };
 
-/// Binds to the library that holds the code at `caller`, the first time that one can be bound.
+/// Binds `hdf5` to the library that holds the code at `caller`, the first time that a library can be
+/// bound.
 Binding bind_host(const void* caller);
 
-/// The file of the library or program that holds the code at `caller`; empty for the program itself.
+/// Returns the file of the library or program that holds the code at `caller`; empty for the program
+/// itself.
 std::string host_file(const void* caller);
 
-/// What another copy of the plugin, loaded for the libhdf5 of `caller`, answers to
-/// H5PLget_plugin_info; null where none could be made. Two libhdf5 in one process (the wheels of
-/// h5py and netCDF4 together) share one plugin file, and all state of ours belongs to one of them.
+/// Returns what a private copy of the plugin, loaded for the libhdf5 of `caller`, answers to
+/// H5PLget_plugin_info; null if no copy could be made. Two libhdf5 in one process (the wheels of h5py
+/// and netCDF4 together) share one plugin file, but the plugin's state belongs to one of them.
 const void* private_copy_plugin_info(const void* caller);
 
-/// The plugin's own file, symbolic links resolved; empty where the system does not say.
+/// Returns the plugin's own file, symbolic links resolved; empty if the system does not say.
 std::string plugin_file();
 
 }  // namespace mcr::vol

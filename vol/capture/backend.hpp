@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the driver's three backends have in common: where the bytes of one open file are.
+// The interface of the driver's backends: where the bytes of one open file are.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace mcr::vol {
 
-/// HDF5 compares open files by the identity of what lies at the path, as sec2 does.
+/// Identifies what lies at the path; HDF5 compares open files by it, as sec2 does.
 using restart::FileIdentity;
 
-/// What stands at that inode, because `cp` writes another stub into the file that lies there.
+/// What the file at an inode stands for. The inode alone does not suffice, because `cp` writes another
+/// stub into the same file.
 struct Content {
   enum class Kind {
-    any,     ///< compares equal to whatever is there: a part that this process writes
+    any,     ///< compares equal to any content: a part that this process writes
     native,  ///< the file's own bytes
     part,    ///< the part that a stub names
   };
@@ -33,30 +34,30 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// End of file as native HDF5 would see it.
+  /// Returns the end of file as native HDF5 would see it.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// What is behind the end, or was never written, reads as zeros.
+  /// Fills `out`; bytes after the end, or never written, are zeros.
   virtual Result<void> read(std::uint64_t offset, MutableByteSpan out) = 0;
   virtual Result<void> write(std::uint64_t offset, ByteSpan data) = 0;
-  /// Makes the file exactly so long.
+  /// Sets the file's size.
   virtual Result<void> truncate(std::uint64_t size) = 0;
-  /// H5Fflush: what was written so far survives the process.
+  /// H5Fflush: the bytes written so far must survive the process.
   virtual Result<void> flush() { return {}; }
-  /// HDF5's file locking, never waiting; Cause::system with errno where another has it.
+  /// Takes HDF5's file lock without waiting; Cause::system with errno if another process has it.
   virtual Result<void> lock(bool exclusive) = 0;
   virtual Result<void> unlock() = 0;
-  /// The end of the file: nothing is called after it. Errors reach the program's H5Fclose.
+  /// Closes the file; no other call follows. Errors reach the program's H5Fclose.
   virtual Result<void> close() = 0;
 
-  /// A descriptor of what lies at the path (a stub's own, for a part).
+  /// Returns a descriptor of the file at the path (for a part: of its stub).
   [[nodiscard]] virtual int descriptor() const = 0;
   [[nodiscard]] virtual FileIdentity identity() const = 0;
-  /// Two handles of HDF5 share one file only where identity and content agree.
+  /// HDF5 lets two handles share one file only if identity and content agree.
   [[nodiscard]] virtual Content content() const = 0;
 
-  /// The same file as a native one from now on.
+  /// Makes the file a native one from now on.
   virtual Result<void> make_native() { return {}; }
-  /// The program waits for durability: it asked for the file's descriptor.
+  /// The program asked for the file's descriptor, so its close must wait for durability.
   virtual void require_durable() {}
 };
 

@@ -36,7 +36,8 @@ bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
 
 namespace {
 
-// A mount of its own, as containers have single files: nothing can be renamed over it.
+// True for a single file that is a mount point, as containers have them: no file can be renamed over
+// it.
 bool is_mount_point(const ResolvedPath& place) {
   struct statx status {};
   return ::statx(place.home->descriptor(), place.name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE,
@@ -44,9 +45,9 @@ bool is_mount_point(const ResolvedPath& place) {
          (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-// A file that lies there already is replaced only where that cannot be told from native HDF5, which
-// would write into it: regular, ours, with one name, in a directory where a rename is allowed.
-// Whether it may be written shows when it is opened.
+// An existing file is replaced only if the program cannot tell that from native HDF5, which would write
+// into it. So it must be regular, this user's, with one name, in a directory that allows renames.
+// Whether it is writable shows at its open.
 bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
@@ -54,7 +55,7 @@ bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
          faccessat(place.home->descriptor(), ".", W_OK | X_OK, 0) == 0;
 }
 
-// What masked names have in place of digits: a path that has it by itself could not be told from one.
+// True if the path itself contains a mask word: its masked name would be ambiguous.
 bool has_mask_word(const std::string& path) {
   return path.find("{rank") != std::string::npos || path.find("{part}") != std::string::npos;
 }
@@ -64,8 +65,8 @@ bool is_below(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
-// Why containers of that name may not be kept where they would go; nothing where they may. What this
-// user or root owns is not looked at again here: the leader does.
+// Returns why containers of that name may not be kept in their directory; nothing if they may. A
+// directory of this user or root is not checked here, because the leader does that.
 std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
                                       const restart::Settings& settings) {
   const std::string directory =
@@ -92,8 +93,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   };
   Process& process = Process::get();
   auto place = resolve_path(name);
-  // Settings are looked at even where the path is of no use: a wrong one must show in the first
-  // call.
+  // Load the settings even if the path is unusable, because a mistake in them must fail the first call.
   CapturePlan plan;
   plan.settings =
       MCR_TRY(process.settings(connector_text, place ? place->directory : std::string()));
@@ -133,7 +133,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
                               "ranks and new in each start");
     return native("its launch is not known");
   }
-  // Before the stage is entered: nobody would clear up there.
+  // Before the stage is entered: no leader would clean up there.
   for (const std::string& masked_name : plan.masked_names) {
     if (const auto why = refusal_of(masked_name, *launcher.launch, settings)) {
       restart::log_warning_once("containers", "files are written natively: " + *why);

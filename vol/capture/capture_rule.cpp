@@ -23,7 +23,7 @@ bool is_rank(std::string_view digits, std::uint32_t rank) {
   return result.ec == std::errc() && result.ptr == digits.data() + digits.size() && value == rank;
 }
 
-// Matches from the front with backtracking; the masked text is built on the way back. A budget
+// Matches a glob from the front with backtracking, and builds the masked text on the way back. A budget
 // bounds the work for globs with many stars.
 class Matcher {
  public:
@@ -56,7 +56,7 @@ class Matcher {
     return rest;
   }
 
-  // The longest run within the component first.
+  // Tries the longest run within the component first.
   std::optional<std::string> any(std::string_view glob, std::string_view text) {
     for (std::size_t length = std::min(text.find('/'), text.size()) + 1; length-- > 0;) {
       if (auto rest = match(glob, text.substr(length)))
@@ -65,7 +65,7 @@ class Matcher {
     return std::nullopt;
   }
 
-  // A whole run of digits: neither its beginning nor its end is cut.
+  // Takes a whole run of digits, never a part of one.
   std::optional<std::string> digits(std::string_view glob, std::string_view text,
                                     std::string_view word) {
     const auto end = std::find_if_not(text.begin(), text.end(), is_digit);

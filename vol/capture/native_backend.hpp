@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A native file, byte by byte what HDF5's sec2 driver does: files that are not captured, and
-// spilled ones.
+// A native file, with the same operations as HDF5's sec2 driver: a file that is not captured, or a
+// spilled one.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace mcr::vol {
 
 class NativeBackend : public Backend {
  public:
-  /// `ignore_disabled_locks`: a file system without locks is no error.
+  /// `ignore_disabled_locks`: a file system without locks is not an error.
   NativeBackend(restart::File file, FileIdentity identity, std::uint64_t size,
                 bool ignore_disabled_locks)
       : file_(std::move(file)),
@@ -29,7 +29,7 @@ class NativeBackend : public Backend {
   Result<void> lock(bool exclusive) override;
   Result<void> unlock() override;
   Result<void> close() override;
-  /// At its close the file is noted to be complete there (restart/sets/native_members).
+  /// At its close, completes the file's note in `containers` (restart/sets/native_members).
   void note_in(std::string containers) { containers_ = std::move(containers); }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
   [[nodiscard]] const restart::File& file() const { return file_; }

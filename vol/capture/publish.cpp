@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a crash after each step of publish() leaves:
-//  1. complete_bytes: the part is open, its writer dead: as if the program had died before
-//     H5Fclose. The leader puts the last flushed image at the path where nothing lay there before.
-//  2. journal, then its rename into published/ (of a small part: its journal, bytes included, in
-//     one write there): the part is safe. At the path lies what lay there before, or the empty file of
-//     H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
-//  3. the stub: done. What lay there before died only now. The leader gets a descriptor of the stub,
-//     without which it looks for the stub where the program has renamed it. With gc=on our link to the
-//     stub follows; without it the part's container is never removed by itself.
-//  4. locks given back, by closing the file or, where a fork's child may hold it too, before that:
-//     the leader may drain.
+//  1. complete_bytes: the part is open and its writer dead, as if the program had died before
+//     H5Fclose. If nothing lay at the path before, the leader puts the last flushed image there.
+//  2. journal, then its rename into published/ (for a small part: one write of its journal, bytes
+//     included, in published/): the part is safe. At the path lies the file from before, or the empty
+//     file of H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
+//  3. the stub: done. The file from before is gone only now. The leader gets a descriptor of the
+//     stub; without one it looks for the stub where the program has renamed it. With gc=on our link to
+//     the stub follows; without that link the part's container is never removed automatically.
+//  4. locks released by closing the file or, if a fork's child may hold it too, before that: the
+//     leader may drain.
 #include "vol/capture/publish.hpp"
 
 #include <fcntl.h>
@@ -71,8 +71,9 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   return record;
 }
 
-// A file that is put in place of another waits among the containers, so that the program's own
-// directories hold its own files only; not where others could exchange it there.
+// Opens the directory in which a file waits that will replace another one: among the containers, so
+// that the program's own directories hold its own files only. Nothing if other users could exchange the
+// file there.
 std::optional<restart::File> waiting_room(const StagedPart& part) {
   const std::string containers = containers_of(part);
   if (containers.empty()) return std::nullopt;
@@ -84,11 +85,12 @@ std::optional<restart::File> waiting_room(const StagedPart& part) {
   return is_closed ? std::optional(*std::move(room)) : std::nullopt;
 }
 
-// Complete or not at all, with the mode, group, access list and attributes of what lies there.
+// Replaces the file at the path, completely or not at all, and keeps its mode, group, access list and
+// attributes.
 Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan content) {
   const std::string last = restart::name_of(part.begin.path);
   bool is_kept = part.begin.replaced != restart::Replaced::native_file;
-  // Keeping it aside may close it: its attributes were taken over before.
+  // Keeping the old file aside may reduce its mode, so its attributes are copied first.
   const auto keep_old = [&] {
     if (!std::exchange(is_kept, true))
       keep_replaced_member(home, part.begin.path, part.settings->text("container_dir"));
@@ -113,7 +115,7 @@ Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan c
   }
   auto done = attempt(home.descriptor(), ".mcr-" + word);
   if (done || done.error().system_error != EEXIST) return done;
-  // Whoever has taken the name may leave it there.
+  // Another process's file has that name: leave it, and use a random name.
   return attempt(home.descriptor(), ".mcr-" + MCR_TRY(restart::PartId::random()).text());
 }
 
@@ -121,12 +123,12 @@ Result<void> put_stub(StagedPart& part) {
   const Bytes content = restart::write_stub(stub_of(part));
   const auto home = home_of(part);
   if (!home) {
-    // The program renamed or removed what lay there while it wrote. Native HDF5 would have written
-    // into that very file, wherever it is now; where it has no name left, the data goes with it.
+    // The program renamed or removed the old file while it wrote. Native HDF5 would have written into
+    // that very file, wherever it is now; if no name of it is left, the data goes with it.
     struct stat status {};
     if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
       return part.stage->directory.drop(part.begin.part);
-    // It is the old part's file no more.
+    // The file does not belong to the old part any more.
     if (part.begin.replaced_part)
       restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
     MCR_TRY(part.at_path.write_at(0, content));
@@ -135,7 +137,7 @@ Result<void> put_stub(StagedPart& part) {
   return replace_old(part, *home, content);
 }
 
-// Into the empty file that H5Fcreate made, wherever the program has moved it since.
+// Writes the stub into the empty file that H5Fcreate made, wherever the program has moved it since.
 Result<void> fill_stub(StagedPart& part) {
   if (part.has_stub || part.begin.replaced != restart::Replaced::nothing) return {};
   const auto written = part.at_path.write_at(0, restart::write_stub(stub_of(part)));
@@ -144,8 +146,8 @@ Result<void> fill_stub(StagedPart& part) {
   return written;
 }
 
-// gc=on: how the leader will know that the program has given the stub up. Without it the set's
-// containers stay, so that nothing fails for want of a link.
+// With gc=on, makes the link by which the leader learns that the program has given the stub up. Without
+// a link the set's containers stay, so a failure here loses nothing.
 void link_for_gc(const StagedPart& part) {
   if (!part.settings->flag("gc")) return;
   const std::string containers = containers_of(part);
@@ -165,8 +167,7 @@ void link_for_gc(const StagedPart& part) {
 
 }  // namespace
 
-// Temporary names of ours belong there, so that the program's own directories hold its own files
-// only.
+// Temporary files of ours belong there, so that the program's own directories hold its own files only.
 std::string containers_of(const StagedPart& part) {
   const restart::PartBegin& begin = part.begin;
   if (begin.masked_names.empty()) return {};
@@ -181,7 +182,7 @@ restart::Stub stub_of(const StagedPart& part) {
 }
 
 Result<void> complete_bytes(StagedPart& part) {
-  // The gaps are gathered first: zeroing one changes the ranges.
+  // Collect the gaps first, because zeroing one changes the ranges.
   std::vector<WrittenRanges::Range> gaps;
   part.written.for_gaps(0, std::min(part.size, part.stale_bytes),
                         [&](std::uint64_t begin, std::uint64_t end) {
@@ -215,9 +216,9 @@ Result<void> publish(StagedPart& part) {
   }
   if (part.begin.replaced == restart::Replaced::nothing) {  // 3
     if (const auto filled = fill_stub(part); !filled) {
-      // Storage is full for this file as it is for native HDF5, which shall say so.
+      // Storage is full for native HDF5 too: report the error.
       (void)directory.drop(part.begin.part).has_value();
-      // A part that went there in one piece has its bytes in memory still, and is not begun again.
+      // A small part still has its bytes in memory: forget its journal, so that it counts as not begun.
       if (!part.bytes.is_open()) part.journal = restart::File();
       return filled;
     }

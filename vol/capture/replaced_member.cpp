@@ -37,8 +37,8 @@ struct Member {
   bool is_native = false;
 };
 
-// The directory that all parts share stands above one with the rank's number in its name, if it is
-// not the path's own.
+// True if the directory that all parts share is the path's own, or stands above one with a number in
+// its name, which may be the rank's.
 bool is_above_ranks(const std::string& path, std::size_t components) {
   if (components <= 1) return true;
   const std::string tail = restart::path_tail(path, components);
@@ -47,13 +47,14 @@ bool is_above_ranks(const std::string& path, std::size_t components) {
   return std::any_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The part of a set that lies there: a stub, or a native file with a note.
+// Returns the part of a set at that path: a stub, or a native file with a note.
 std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
   restart::FileAt there = restart::file_at(place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   if (there.is_stub()) {
     restart::Stub& stub = there.stub;
     const auto places = restart::container_places(stub, place.path, "none");
-    // Files of ours are made there: only where this program's settings and the path itself lead.
+    // Files of ours will be made in these places, so this program's settings and the path itself must
+    // lead there, not the stub alone.
     if (places.empty() || places.front().from == nullptr ||
         stub.container_directory != container_dir ||
         !is_above_ranks(place.path, restart::components_of(stub, stub.masked_names.front()))) {
@@ -68,7 +69,7 @@ std::optional<Member> member_at(const ResolvedPath& place, std::string_view cont
   return Member{std::move(note->stub), std::move(note->containers), std::move(note->below), true};
 }
 
-// What was looked at there, and nothing that came to the path since.
+// Opens the file only if it is still the one that was looked at.
 Result<restart::File> open_same(const ResolvedPath& place) {
   restart::File file = MCR_TRY(place.open(O_RDWR | O_NOFOLLOW | O_NONBLOCK));
   const struct stat now = MCR_TRY(file.status());
@@ -114,7 +115,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   const restart::Launcher launcher = process.launcher(**settings);
   if (!launcher.launch || launcher.rank_count <= 1) return std::optional<NativeReplacement>();
   const std::string_view container_dir = (*settings)->text("container_dir");
-  // All names of a file show what is written into it.
+  // If the file has other names, these must show the new content too, so it is written in place.
   if (!has_one_name(*place, container_dir)) return std::optional<NativeReplacement>();
   auto member = member_at(*place, container_dir);
   if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
@@ -123,18 +124,18 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   auto beside = MCR_TRY(temporary_in(*place->home, stub.part.text()));
   restart::File& file = beside.first;
   const std::string& temporary = beside.second;
-  // Several programs in turn in one rank of a launch count on.
+  // Programs that run in turn in one rank of a launch continue one count.
   stub.sequence = process.next_sequence(
       place->path, [&] { return stub.launch == *launcher.launch ? stub.sequence + 1 : 0; });
   stub.launch = *launcher.launch;
   stub.rank_count = launcher.rank_count;
-  stub.launch_directory.clear();  // the stage has never heard of it
+  stub.launch_directory.clear();  // the part was never in a stage
   stub.path = place->path;
   auto done = [&]() -> Result<void> {
     const struct stat made = MCR_TRY(file.status());
     MCR_TRY(restart::note_native(*place->home, member->below, stub, made.st_ino));
     MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
-    // Last, because keeping it aside may close it.
+    // Last, because keeping the old file aside may reduce its mode.
     if (member->is_native)
       keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
     return restart::put_in_place(home, temporary, home, place->name);
@@ -144,7 +145,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
         NativeReplacement{std::move(file), std::move(member->containers)});
   }
   restart::system_calls().unlinkat(home, temporary.c_str(), 0);
-  return std::optional<NativeReplacement>();  // as native: in place
+  return std::optional<NativeReplacement>();  // write in place, as native HDF5 does
 }
 
 }  // namespace mcr::vol

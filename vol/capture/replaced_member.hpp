@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Native files that belong to sets: what is noted of one that this process writes, and what becomes
-// of one that it replaces (restart/sets/native_members).
+// Native files that belong to sets: notes about files that this process writes, and keeping files that
+// it replaces (restart/sets/native_members).
 #pragma once
 
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace mcr::vol {
 
-/// Says whose file the inode will be. False where that could not be said: then it is any file.
+/// Notes that the file with this inode will be the part's. False if no note could be made: then the
+/// file counts as any other.
 bool note_native(const StagedPart& part, std::uint64_t inode);
 
-/// Keeps what lies at `path` in its `directory` where a newer writing of its set may still need it: a
-/// native file of a set. Nothing where it is none.
+/// Keeps the file at `path` in its `directory` aside, if it is a native file of a set: a newer writing
+/// of the set may still need it.
 void keep_replaced_member(const restart::File& directory, const std::string& path,
                           std::string_view container_dir);
 
-/// A file that is created natively where a part of a set lies: the new one takes its path at once,
-/// as an empty file of its own, with a note that says to which writing it belongs. Nothing where no
-/// part of a set lies there, or nobody knows the launch.
+/// A file that is created natively where a part of a set lies. The new file takes the path at once,
+/// empty, with a note that says to which writing it belongs. Nothing if no part of a set lies there, or
+/// the launch is not known.
 struct NativeReplacement {
   restart::File file;
-  std::string containers;  ///< where the note lies, to be completed at the file's close
+  std::string containers;  ///< where the note lies, which the file's close completes
 };
 Result<std::optional<NativeReplacement>> replace_member_natively(const std::string& name);
 

@@ -21,14 +21,14 @@ namespace {
 
 constexpr int max_links = 40;  // as Linux
 
-// The kernel's own answer; realpath() where there is no /proc.
+// Returns the path that the kernel knows for the directory, or realpath() without /proc.
 std::string path_of(const restart::File& directory) {
   std::string path = restart::present_path(directory);
   return path.empty() ? restart::real_path(directory.name()) : path;
 }
 
-// What resolve_path found out about directories before: asking the kernel for a path anew costs an
-// empty file as much as all that native HDF5 does for it.
+// Caches the paths of directories: asking the kernel anew costs as much as everything that native HDF5
+// does for an empty file.
 struct KnownDirectories {
   std::mutex mutex;
   std::map<restart::FileIdentity, std::string> paths;
@@ -38,7 +38,7 @@ KnownDirectories& known_directories() {
   return directories;
 }
 
-// A path is trusted where it still leads to that directory.
+// Uses a cached path only if it still leads to that directory.
 std::string path_of_same(const restart::File& directory, restart::FileIdentity identity) {
   constexpr std::size_t most_known = 64;
   const std::lock_guard lock(known_directories().mutex);
@@ -55,7 +55,7 @@ std::string path_of_same(const restart::File& directory, restart::FileIdentity i
   return path;
 }
 
-// Opens the directory of `name`, and finds its path.
+// Opens the directory of `name` and finds its path.
 Result<void> enter_directory(const std::string& name, ResolvedPath& resolved) {
   auto home =
       MCR_TRY(restart::File::open(AT_FDCWD, restart::parent_of(name), O_PATH | O_DIRECTORY));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a path stands for at this moment, as the kernel sees it: independent of the working
-// directory and of symbolic links on the way.
+// What a path means at this moment, as the kernel resolves it: independent of the working directory and
+// of symbolic links on the way.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,19 +17,19 @@ struct ResolvedPath {
   std::string path;       ///< absolute, no symbolic links
   std::string directory;  ///< the same without the last component
   std::string name;       ///< the last component
-  /// The directory itself (O_PATH). What is done at the path is done in it, because a neighbour above
-  /// may put another directory in its place.
+  /// The directory itself (O_PATH). Operations at the path use it, because another user may exchange
+  /// directories above it.
   std::shared_ptr<const restart::File> home;
   struct stat directory_status {};
-  std::optional<struct stat> status;  ///< of what lies there; none: nothing
+  std::optional<struct stat> status;  ///< of the file there; nothing if there is none
 
   [[nodiscard]] Result<restart::File> open(int flags, mode_t mode = 0600) const {
     return restart::File::open(home->descriptor(), name, flags, mode);
   }
 };
 
-/// A last component that is a symbolic link is followed, also where it leads to nothing: that is
-/// where O_CREAT makes a file. Cause::system: the directory is not there or may not be entered.
+/// Follows a last component that is a symbolic link, even a dangling one, because O_CREAT makes the
+/// file at its target. Cause::system: the directory does not exist or may not be entered.
 Result<ResolvedPath> resolve_path(const std::string& name);
 
 }  // namespace mcr::vol

@@ -55,7 +55,7 @@ Result<std::pair<restart::File, std::string>> temporary_in(const restart::File& 
   std::string name = ".mcr-" + word;
   auto file = restart::File::open(directory.descriptor(), name, flags, 0600);
   if (!file && file.error().system_error == EEXIST) {
-    // Whoever has taken the name may leave it there.
+    // Another process's file has that name: leave it, and use a random name.
     name = ".mcr-" + MCR_TRY(restart::PartId::random()).text();
     file = restart::File::open(directory.descriptor(), name, flags, 0600);
   }

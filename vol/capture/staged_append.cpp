@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that is appended to: kept open long after it was first flushed, or opened for writing
-// again and again. It goes native, and its pattern with it, so that it is never drained piece by
-// piece (appended=native; docs/design/capture.md). No thread looks at the clock: the program's own
-// writes and flushes do.
+// A file that is appended to: kept open long after its first flush, or opened for writing again and
+// again. The file and its pattern go native, so that it is never drained piece by piece
+// (appended=native; docs/design/capture.md). The time is checked by the program's own writes and
+// flushes, not by a thread.
 #include "restart/base/log.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/settings/choices.hpp"
@@ -35,7 +35,7 @@ Result<void> StagedFile::go_on_as_appended() {
                                               "appended=capture captures them");
   }
   MCR_TRY(spill(nullptr));
-  // What was flushed lies at the path natively.
+  // The flushed data must lie at the path, as native HDF5 would have left it.
   return native_from_ns_ != 0 ? take_path() : Result<void>();
 }
 

@@ -33,7 +33,7 @@ Table& table() {
   return table;
 }
 
-// The stub that lies where the part goes; nothing where that is another file.
+// Returns the stub in the file that the part will replace; nothing if the file is no stub.
 std::optional<restart::Stub> stub_in(const restart::File& file) {
   if (!restart::is_stub_file(file)) return std::nullopt;
   auto stub = restart::read_stub_file(file);
@@ -92,10 +92,9 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.launch = *launcher.launch;
   begin.masked_names = plan.masked_names;
   begin.sequence = Process::get().next_sequence(begin.path, [&] {
-    // A launcher may start several programs in turn in each rank: the count goes on where the one
-    // before left it.
-    // Also where it was written in a directory that has been renamed since: its container's name would be
-    // the new one's.
+    // A launcher may start several programs in turn in each rank: continue the count of the program
+    // before. Directories are not compared, because the older file's may have been renamed since: both
+    // containers would get the same name.
     const bool goes_on = old && old->launch == begin.launch &&
                          restart::name_of(old->path) == restart::name_of(begin.path);
     const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
@@ -109,7 +108,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.begin_ns = realtime_ns();
   begin.settings = plan.settings->changed();
   part.durable = restart::close_of(*plan.settings) == restart::Close::durable;
-  part.image.reserve(restart::max_content_bytes);  // want of memory shows now, not in a write
+  part.image.reserve(restart::max_content_bytes);  // lack of memory must show now, not in a write
   plan.stage->has_created = true;
   auto file = in_table(std::move(part));
   file->room_ = plan.room;
@@ -133,7 +132,7 @@ void StagedFile::leave_table() {
   const std::lock_guard lock(table().mutex);
   const auto found = table().files.find(part_.identity);
   if (found == table().files.end()) return;
-  const auto file = found->second.lock();  // none: this one is being destroyed
+  const auto file = found->second.lock();  // null: this object is being destroyed
   if (file == nullptr || file.get() == this) table().files.erase(found);
 }
 
@@ -146,14 +145,14 @@ void StagedFile::move_in_table(FileIdentity identity) {
 
 StagedFile::~StagedFile() { leave_table(); }
 
-// From now on the stage has the bytes, and a journal says whose they are.
+// Moves the bytes into the stage, with a journal that says whose they are.
 Result<void> StagedFile::begin_in_stage() {
   if (part_.is_begun()) return {};
   const restart::LaunchDirectory& directory = part_.stage->directory;
   auto made = MCR_TRY(directory.create_part(part_.stage->launcher.rank));
   UnfinishedPart unfinished(directory, made.part);
-  // In the stage a file takes two descriptors more than natively. The program can open as many as it
-  // could without us as long as the upper half of what it may have is its own.
+  // A staged file takes two descriptors more than a native one. The program can still open as many
+  // files as without mcr, as long as the upper half of its descriptors is left to it.
   if (restart::are_numbers_few(made.bytes.descriptor())) {
     return Error{Cause::system,
                  "half of the file descriptors that this process may have are in use; "
@@ -165,7 +164,7 @@ Result<void> StagedFile::begin_in_stage() {
   WrittenRanges written;
   written.add(0, part_.image.size());
   restart::File journal = MCR_TRY(directory.begin(part_.begin));
-  // Nothing can fail from here on, memory included: the part is in one place or in the other.
+  // From here on nothing can fail, not even for lack of memory: the part is in one place or the other.
   part_.journal = std::move(journal);
   part_.bytes = std::move(made.bytes);
   part_.stale_bytes = made.reused_bytes;
@@ -199,7 +198,7 @@ Result<void> StagedFile::read(std::uint64_t offset, MutableByteSpan out) {
 
 Result<void> StagedFile::write(std::uint64_t offset, ByteSpan data) {
   wrote_ = true;
-  const bool failed_before = std::exchange(failed_, true);  // also where it throws
+  const bool failed_before = std::exchange(failed_, true);  // set even if the write throws
   MCR_TRY(write_somewhere(offset, data));
   failed_ = failed_before;
   return {};
@@ -240,7 +239,7 @@ Result<void> StagedFile::truncate(std::uint64_t size) {
   }
   if (native_) return native_->truncate(size);
   if (size < part_.size) {
-    // The bytes behind the new end stay where they are until publish, and must not come back.
+    // The bytes beyond the new end stay in the file until publish, and must not come back.
     part_.stale_bytes = std::max(part_.stale_bytes, part_.size);
     part_.written.cut(size);
   }
@@ -260,7 +259,7 @@ Result<void> StagedFile::flush() {
   return take_path();
 }
 
-// What the failed create would have replaced stays, and nothing of it is published.
+// Ends a failed create: the file that it would have replaced stays, and nothing is published.
 Result<void> StagedFile::discard() {
   leave_table();
   if (!native_temporary_.empty()) drop_temporary();
@@ -281,8 +280,8 @@ Result<void> StagedFile::finish() {
                  part_.begin.path + " could not be written; what lay there before stays", ENOMEM};
   }
   if (!native_ && !wrote_) {
-    // Created and closed without a byte (HDF5 could not lock it): an empty file, as native leaves
-    // it.
+    // Created and closed without a byte (HDF5 could not lock it): leaves an empty file, as native HDF5
+    // does.
     leave_table();
     return {};
   }
@@ -291,7 +290,7 @@ Result<void> StagedFile::finish() {
     if (done) {
       leave_table();
       if (!part_.durable) return {};
-      unlock_published(part_);  // or the leader could not read them
+      unlock_published(part_);  // so that the leader can read the part
       if (!wait_until_durable(*part_.stage, part_.begin.part)) {
         restart::log_warning_once("durable",
                                   part_.begin.path +
@@ -305,8 +304,7 @@ Result<void> StagedFile::finish() {
   return finish_native();
 }
 
-// True in a fork's child whose parent, who began the part, lives: the part is the parent's to
-// publish.
+// True in a fork's child whose parent began the part and still lives: the parent publishes it.
 bool StagedFile::is_inherited_from_living() const {
   if (Process::get().is_owner()) return false;
   const auto presence = part_.stage->directory.open_presence(part_.begin.presence);

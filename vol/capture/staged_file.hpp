@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part that this process is writing. There is one per file, whatever number of HDF5's handles and
-// names lead to it; a process-wide table finds it by what lies at the path (the stub, or the old
-// file that the part will replace at publish).
+// A part that this process is writing. There is one object per file, however many HDF5 handles and
+// names lead to it. A process-wide table finds it by the identity of the file at the path (the stub, or
+// the old file that the part will replace at publish).
 #pragma once
 
 #include <map>
@@ -18,35 +18,35 @@
 
 namespace mcr::vol {
 
-/// Everything that publish and spill have to know of a part. While it is small and nobody has asked
-/// for its safety it lies in `image` alone, and the stage knows nothing of it: a death leaves what
-/// native HDF5 would have left, a file that does not open.
+/// All that publish and spill need to know of a part. A small part that the program has not flushed
+/// lies only in `image`, and the stage does not know it: a death leaves what native HDF5 would have
+/// left, a file that does not open.
 struct StagedPart {
   JobStage* stage = nullptr;
   Process::SettingsPointer settings;
   restart::PartBegin begin;
-  Bytes image;            ///< the whole file, until it is begun in the stage
-  restart::File bytes;    ///< once it is begun
+  Bytes image;            ///< the whole file, until it is moved into the stage
+  restart::File bytes;    ///< in the stage, once it is begun there
   restart::File journal;  ///< once it is begun or published
   WrittenRanges written;
   std::uint64_t size = 0;         ///< end of file as HDF5 sees it
-  std::uint64_t stale_bytes = 0;  ///< below this the file holds old bytes where nothing was written
-  restart::File at_path;          ///< what lies at the path: the stub, or what will be replaced
-  FileIdentity identity;          ///< of it
+  std::uint64_t stale_bytes = 0;  ///< below this offset, bytes that were not written hold old data
+  restart::File at_path;          ///< the file at the path: the stub, or the file to be replaced
+  FileIdentity identity;          ///< of `at_path`
   bool has_stub = false;          ///< its own stub lies at the path
-  bool published = false;         ///< finally
-  bool journal_rests = false;     ///< begun, and native since: opened again when there is news
+  bool published = false;         ///< finally, not provisionally
+  bool journal_rests = false;     ///< begun, but closed since the part is native
   bool durable = false;
 
   [[nodiscard]] bool is_begun() const { return journal.is_open(); }
 };
 
-/// The directory in which the part was begun, where what the part replaces lies there still. Nothing
-/// where the program has moved or removed that, or its directory.
+/// Returns the directory in which the part was begun, if the file that the part replaces still lies
+/// there. Nothing if the program has moved or removed that file, or its directory.
 std::optional<restart::File> home_of(StagedPart& part);
 
-/// While it lives, a file that ends was never created: HDF5 opens the driver's file within
-/// H5Fcreate and closes it again where something fails.
+/// While it lives, a file that is closed counts as never created: HDF5 opens the driver's file within
+/// H5Fcreate, and closes it again if something fails.
 class CreateScope {
  public:
   CreateScope();
@@ -58,18 +58,17 @@ class CreateScope {
 
 class StagedFile : public std::enable_shared_from_this<StagedFile> {
  public:
-  /// A new part for a path at which nothing lies, or something that it replaces at publish. Errors
-  /// leave nothing behind at the path but, where nothing lay there, an empty file (as native HDF5
-  /// would have made).
+  /// Makes a new part for a path with no file, or with a file that the part replaces at publish. On
+  /// failure nothing is left but, if there was no file, an empty one, as native HDF5 would have left.
   static Result<std::shared_ptr<StagedFile>> create(const CapturePlan& plan);
-  /// A published part that is written again: copied into a new part of the same generation that
-  /// replaces it at publish, or, in a file that several ranks or names share, taken back from the
-  /// leader. An error where the stub is a copy of another: that file is to be written natively.
-  /// `at_path` leads to the stub. Who calls holds no PartSource of the part: its lock would stand
-  /// in the way.
+  /// Opens a published part for writing again. It is copied into a new part of the same generation,
+  /// which replaces it at publish. Only in a file that several ranks or names share is the part itself
+  /// taken back from the leader. An error if the stub is a copy of another: that file must be written
+  /// natively. `at_path` leads to the stub. The caller must hold no PartSource of the part, because its
+  /// lock would be in the way.
   static Result<std::shared_ptr<StagedFile>> reopen(const restart::Stub& stub,
                                                     const std::string& path, restart::File at_path);
-  /// The part whose path leads to this file, null where this process writes none there.
+  /// Returns the part that this process writes at the path of this file; null if there is none.
   static std::shared_ptr<StagedFile> find(FileIdentity identity);
 
   ~StagedFile();
@@ -80,11 +79,12 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   Result<void> truncate(std::uint64_t size);
   /// Publishes provisionally.
   Result<void> flush();
-  /// Publishes, or drops what was never written. The last that is called on it by its writer.
+  /// Publishes the part, or drops it if nothing was written. The writer's last call.
   Result<void> finish();
-  /// Leaves the stage: the file becomes a native one.
+  /// Moves the part out of the stage: the file becomes a native one.
   Result<void> spill(const char* why);
-  /// Leaves the stage and lies at its path at once, where other processes follow what is written.
+  /// Moves the part out of the stage to its path at once, so that other processes can follow its
+  /// writes.
   Result<void> make_native();
 
   [[nodiscard]] int descriptor() const {
@@ -124,15 +124,15 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
 
   StagedPart part_;
   std::optional<NativeBackend> native_;  ///< after spill
-  std::string native_temporary_;         ///< its name in its home until it replaces what lies there
-  std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond it is spilled
-  std::uint64_t native_from_ns_ = 0;     ///< once it is flushed; 0: it stays
+  std::string native_temporary_;         ///< its name until it replaces the file at the path
+  std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond this size is spilled
+  std::uint64_t native_from_ns_ = 0;     ///< from then on it counts as appended; 0: not yet flushed
   bool is_noted_ = false;                ///< a note says whose native file it is
   bool wrote_ = false;
-  bool failed_ = false;  ///< a write did not succeed, for want of memory
+  bool failed_ = false;  ///< a write failed for lack of memory
 };
 
-/// Device and inode of an open file.
+/// Returns device and inode of an open file.
 Result<FileIdentity> identity_of(int descriptor, const std::string& name);
 
 }  // namespace mcr::vol

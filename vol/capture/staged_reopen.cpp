@@ -24,12 +24,12 @@ namespace mcr::vol {
 
 namespace {
 
-// A copied stub names the original's part: what is written into the copy must reach neither the
-// original nor the directory of its containers, which may go while the copy stays.
+// True if the stub is a copy, which names the part of the original. A write into the copy must reach
+// neither the original nor the directory of its containers, which may go while the copy stays.
 bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::string& own_launch) {
   if (place.path == stub.path) return false;
-  // Carried elsewhere, by `cp -r` or `mv`, and perhaps its containers with it: new ones would go to
-  // where the writer left it.
+  // The stub was carried elsewhere by `cp -r` or `mv`, perhaps with its containers. New containers
+  // would go to the writer's old place.
   struct stat home {};
   const bool is_home = ::stat(restart::parent_of(stub.path).c_str(), &home) == 0 &&
                        FileIdentity(home) == FileIdentity(place.directory_status);
@@ -40,8 +40,9 @@ bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::st
   return !is_same_file && there.is_stub_of(stub.part);
 }
 
-// The container of what is written goes where the stub's names lead. A stub that this program has not
-// made may say anything: only above its own place, and with the program's own setting.
+// True if the stub's names lead to a directory above the file's own, with the program's own
+// container_dir. The new container goes there, and a stub that this program has not made may say
+// anything.
 bool leads_above(const restart::Stub& stub, const ResolvedPath& place,
                  std::string_view container_dir) {
   if (stub.container_directory != container_dir) return false;
@@ -53,10 +54,10 @@ bool leads_above(const restart::Stub& stub, const ResolvedPath& place,
       });
 }
 
-// Whether the part itself is to be written, and no copy of it. A rank that opens its own file again
-// gets a new part: a copy of its stub, which nobody can see from here, names the old one and must go
-// on giving what was copied. In a file that ranks write in turn that would be a copy of it each
-// turn; and where the file has other names than this one, all of them show what is written.
+// True if the part itself must be written again, not a copy of it. A rank that reopens its own file
+// gets a new part, because copies of its stub, which this process cannot see, must keep giving the old
+// part. If ranks write a file in turn, that would copy the part in each turn. If the file has several
+// names, all of them must show what is written.
 bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
                   const std::string& path, const struct stat& status) {
   return stub.rank != launcher.rank ||
@@ -65,12 +66,12 @@ bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
 
 }  // namespace
 
-// This launch's part, and still published: taken back, no byte is copied.
+// Takes the part back without a copy, if it is this launch's and still published.
 Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& path,
                                   StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   if (stub.launch_directory != directory.path()) return false;
-  // The part is that of the file for which it was begun, whatever the stub says.
+  // The journal, not the stub, says for which file the part was begun.
   const auto journal = directory.journal(restart::LaunchDirectory::State::published, stub.part);
   if (!journal) return false;
   const std::string& begun = journal->begin.path;
@@ -90,7 +91,7 @@ Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& 
   return true;
 }
 
-// A new part of the same generation, which replaces the old one at publish.
+// Copies the part into a new one of the same generation, which replaces the old one at publish.
 Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& place,
                                StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
@@ -138,7 +139,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   if (!launcher.launch || !Process::is_owner())
     return Error{Cause::system, "this process belongs to no launch", EPERM};
   const struct stat status = MCR_TRY(at_path.status());
-  // What others can write into a file of theirs must not lead this user's own parts and sets there.
+  // Other users can write into their own stubs, and must not redirect this user's parts and sets.
   if (status.st_uid != geteuid()) return Error{Cause::system, "its stub is another user's", EPERM};
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
@@ -154,7 +155,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.at_path = std::move(at_path);
   auto file = in_table(std::move(part));
   file->wrote_ = true;
-  // Opened again and again to append: never drained piece by piece, but native from now on.
+  // Opened again and again to append: native from now on, so that it is never drained piece by piece.
   const bool again = stub.launch == *launcher.launch && process.has_reopened(place.path);
   if (again && restart::appended_of(*file->part_.settings) == restart::Appended::native)
     MCR_TRY(file->go_on_as_appended());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part that leaves the stage while it is written: native from now on.
+// A part that leaves the stage during writing: native from now on.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -32,8 +32,9 @@ Result<void> StagedFile::copy_to(const restart::File& target) {
   return target.truncate(part_.size);
 }
 
-// In place of the stub, whose descriptors stay good, or where the program has moved what would have been
-// replaced. Our links to stubs must not hold a file that is the program's own.
+// Writes into the stub's own file, whose open descriptors stay valid, or into the file to be replaced,
+// wherever the program has moved it. Our links to stubs are removed first: they must not keep a file of
+// the program.
 Result<restart::File> StagedFile::spill_in_place() {
   if (const auto status = part_.at_path.status()) {
     if (part_.has_stub) restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
@@ -42,8 +43,7 @@ Result<restart::File> StagedFile::spill_in_place() {
   }
   MCR_TRY(part_.at_path.truncate(0));
   if (auto copied = copy_to(part_.at_path); !copied) {
-    // Storage refuses what native HDF5 would have written too. The stub comes back, for what is
-    // staged.
+    // Storage refuses the bytes, as it would refuse native HDF5's. Restore the stub of the staged part.
     const Bytes stub = restart::write_stub(stub_of(part_));
     if (part_.at_path.truncate(0) && part_.has_stub && part_.at_path.write_at(0, stub))
       (void)part_.at_path.truncate(stub.size()).has_value();
@@ -53,7 +53,7 @@ Result<restart::File> StagedFile::spill_in_place() {
   return std::move(part_.at_path);
 }
 
-// What lies at the path stays until take_path().
+// Copies into a temporary file. The file at the path stays until take_path().
 Result<restart::File> StagedFile::spill_beside(const restart::File& home) {
   auto [file, name] = MCR_TRY(temporary_in(home, part_.begin.part.text()));
   if (auto copied = copy_to(file); !copied) {
@@ -65,7 +65,8 @@ Result<restart::File> StagedFile::spill_beside(const restart::File& home) {
   return std::move(file);
 }
 
-// The journal says so before the bytes go: a dead writer's part would be looked for there.
+// Records the native file in the journal before the bytes go: if the writer died, its part would be
+// looked for there.
 void StagedFile::leave_stage(FileIdentity native) {
   if (!part_.is_begun()) {
     if (auto journal = part_.stage->directory.begin(part_.begin)) {
@@ -80,7 +81,7 @@ void StagedFile::leave_stage(FileIdentity native) {
   record.native = restart::PartPublish::NativeFile{native.device, native.inode};
   tell_stage(record);
   if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
-  // One descriptor from now on, as natively. That we live is for our presence to say.
+  // Keeps one descriptor from now on, as native HDF5 does. Our presence shows that this process lives.
   part_.journal_rests = part_.is_begun();
   part_.bytes = restart::File();
   part_.journal = restart::File();
@@ -92,8 +93,8 @@ Result<void> StagedFile::spill(const char* why) {
     restart::log_debug(part_.begin.path, " leaves the stage: ", why);
     restart::log_warning_once("spill", part_.begin.path + " is written natively: " + why);
   }
-  // Also where the stage has never heard of it: its names must be its own, and it still counts as a
-  // part of its set.
+  // A part that was never in the stage needs an id too: for unique names, and because it still counts
+  // for its set.
   if (!part_.is_begun()) part_.begin.part = MCR_TRY(restart::PartId::random());
   const auto home =
       part_.begin.replaced == restart::Replaced::nothing ? std::nullopt : home_of(part_);
@@ -104,7 +105,7 @@ Result<void> StagedFile::spill(const char* why) {
   return {};
 }
 
-// Over what it replaces, wherever the program has moved that, or its directory, meanwhile.
+// Replaces the old file, wherever the program has moved that file or its directory meanwhile.
 Result<void> StagedFile::take_path() {
   if (native_temporary_.empty()) return {};
   const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
@@ -114,7 +115,8 @@ Result<void> StagedFile::take_path() {
   if (now.is_removed && home_of(part_)) now = restart::present_name(part_.at_path);
   const FileIdentity old(MCR_TRY(part_.at_path.status()));
   const auto beside = directory_of_temporary(identity);
-  // Removed while it was open, perhaps with its directory: natively, what is written is lost too.
+  // The old file was removed during writing, perhaps with its directory. Natively the new data would be
+  // lost too.
   if (now.is_removed) {
     drop_temporary();
     return {};
@@ -124,20 +126,20 @@ Result<void> StagedFile::take_path() {
   const int from = beside->descriptor();
   const restart::File home = MCR_TRY(restart::open_directory_of(path, old));
   if (path == part_.begin.path) {
-    // First whose file it will be, and what it replaces out of the way; a crash here leaves a note
-    // about nothing, or the old file with a second name.
+    // Note first whose file it will be, and keep the old file aside. A crash here leaves a note about
+    // no file, or the old file with a second name.
     is_noted_ = note_native(part_, identity.inode);
     keep_replaced_member(home, path, part_.settings->text("container_dir"));
   }
   MCR_TRY(
       restart::put_in_place(from, native_temporary_, home.descriptor(), restart::name_of(path)));
   native_temporary_.clear();
-  // Who opens the path from now on finds the new file there.
+  // Processes that open the path from now on find the new file there.
   move_in_table(identity);
   return {};
 }
 
-// The file that waits for the path; with its directory it may have gone already.
+// Removes the file that waits for the path. It may be gone already, with its directory.
 void StagedFile::drop_temporary() {
   const auto identity = identity_of(native_->descriptor(), part_.begin.path);
   const auto beside = identity ? directory_of_temporary(*identity) : Result<restart::File>(Error{});
@@ -145,7 +147,7 @@ void StagedFile::drop_temporary() {
   native_temporary_.clear();
 }
 
-// Where the file lies that waits for the path.
+// Opens the directory of the file that waits for the path.
 Result<restart::File> StagedFile::directory_of_temporary(FileIdentity identity) const {
   auto home = restart::open_begun_in(part_.begin, O_PATH);
   if (home && restart::leads_to(home->descriptor(), native_temporary_, identity)) return home;
@@ -159,7 +161,7 @@ Result<void> StagedFile::make_native() {
 
 Result<void> StagedFile::finish_native() {
   MCR_TRY(take_path());
-  // It still counts as a part of its set.
+  // The native file still counts as a part of its set.
   restart::PartPublish record;
   record.size = native_->size();
   record.publish_ns = realtime_ns();
@@ -171,7 +173,7 @@ Result<void> StagedFile::finish_native() {
     restart::complete_note(containers_of(part_), status);
   leave_table();
   auto closed = native_->close();
-  tell_stage(record);  // last: its journal may need the descriptor that became free
+  tell_stage(record);  // last: its journal may need the freed descriptor
   return closed;
 }
 

@@ -10,14 +10,14 @@
 
 namespace mcr::vol {
 
-/// Of the stub at `path`: finished, in the stage or a container; or flushed by a writer that has not
-/// closed them.
+/// Opens the part of the stub at `path`: a finished one from the stage or a container, or one that its
+/// writer has flushed but not closed.
 Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub,
                                                          const std::string& path);
 
-/// Of a part that was flushed and not closed: its writer still writes, or died. What is there is what
-/// native HDF5 would have left at the path; whether a living writer's file may be read is for HDF5's
-/// lock to say.
+/// Opens a part that was flushed but not closed: its writer still writes, or has died. The bytes are
+/// those that native HDF5 would have left at the path. Whether a living writer's file may be read is
+/// decided by HDF5's lock.
 Result<std::unique_ptr<restart::PartSource>> open_flushed(const restart::Stub& stub);
 
 }  // namespace mcr::vol

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part that is dropped where its beginning fails half-way.
+// Drops a part again if its beginning fails half-way.
 #pragma once
 
 #include "restart/stage/stage.hpp"
 
 namespace mcr::vol {
 
-/// Takes the part out of the stage again unless keep() was called.
+/// The destructor drops the part from the stage, unless keep() was called.
 class UnfinishedPart {
  public:
   UnfinishedPart(const restart::LaunchDirectory& directory, const restart::PartId& part)

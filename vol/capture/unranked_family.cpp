@@ -10,12 +10,12 @@ namespace mcr::vol {
 
 namespace {
 
-/// A program that gives its files random names has ever new families.
+/// A program that gives its files random names would add families without end.
 constexpr std::size_t most_families = 64;
 
 struct Known {
   std::mutex mutex;
-  std::map<std::string, bool> families;  ///< told to the others
+  std::map<std::string, bool> families;  ///< true once the other ranks have been told
 };
 Known& known() {
   static Known& known = *new Known;  // never destroyed: files end after static destructors
@@ -37,7 +37,7 @@ void note_unranked(const std::string& family, const restart::Settings& settings,
   if (families.size() >= most_families && !families.contains(family)) return;
   bool& is_told = families[family];
   if (is_told) return;
-  // A rank that captures nothing leaves no trace in the stage but where others have begun.
+  // If no rank has begun a part yet, this call leaves no trace in the stage.
   is_told = restart::mark_native_where_begun(std::string(settings.text("stage")), launcher.node,
                                              *launcher.launch, family);
 }

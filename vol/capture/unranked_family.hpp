@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Families of files (restart/format/masked_name.hpp) whose numbers are not ranks: this rank has made a file of
-// it in whose path no number is its own, as every second rank does where fewer files than ranks are
-// written. A path of it that bears the rank's number bears it by accident (docs/design/capture.md).
+// Families of files (restart/format/masked_name.hpp) whose numbers are not ranks: this rank has made a
+// file of the family whose path does not contain its rank. Every second rank does so if there are fewer
+// files than ranks. If another path of the family contains the rank's number, that is an accident
+// (docs/design/capture.md).
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ namespace mcr::vol {
 
 bool is_unranked(const std::string& family);
 
-/// Remembers the family, and tells the other ranks and the leader of the node through the stage: now
-/// or, where no rank has begun a part yet, at a later call.
+/// Remembers the family, and tells the other ranks and the leader of the node through the stage. If no
+/// rank has begun a part yet, a later call tells them.
 void note_unranked(const std::string& family, const restart::Settings& settings,
                    const restart::Launcher& launcher);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which bytes of a file were written. A reused stage file holds another part's old bytes: what is
-// not in here must read as zeros and be zero at publish.
+// Which bytes of a file were written. A reused stage file holds another part's old bytes, so all other
+// bytes must read as zeros and must be zeroed at publish.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class WrittenRanges {
     bool operator==(const Range&) const = default;
   };
 
-  /// [begin, end) was written. HDF5 writes mostly where it wrote last, so that is looked at first.
+  /// Adds [begin, end). HDF5 mostly writes where it wrote last, so the last range is tried first.
   void add(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return;
     if (last_ < ranges_.size()) {
@@ -29,7 +29,7 @@ class WrittenRanges {
         return;
       }
     }
-    // The first range that touches [begin, end], and the first behind it that does not.
+    // Find the first range that touches [begin, end], and the first one behind it that does not.
     const auto first =
         std::lower_bound(ranges_.begin(), ranges_.end(), begin,
                          [](const Range& range, std::uint64_t at) { return range.end < at; });
@@ -48,15 +48,15 @@ class WrittenRanges {
     }
   }
 
-  /// Nothing from `size` on counts as written any more.
+  /// Forgets all bytes from `size` on.
   void cut(std::uint64_t size) {
     while (!ranges_.empty() && ranges_.back().begin >= size) ranges_.pop_back();
     if (!ranges_.empty()) ranges_.back().end = std::min(ranges_.back().end, size);
     last_ = 0;
   }
 
-  /// Calls `gap(begin, end)` for all of [begin, end) that was not written, in order; stops at the
-  /// first result that is false.
+  /// Calls `gap(begin, end)` for each unwritten range in [begin, end), in order; stops at the first
+  /// false result.
   template <typename Gap>
   bool for_gaps(std::uint64_t begin, std::uint64_t end, Gap gap) const {
     auto range = std::lower_bound(
@@ -73,7 +73,7 @@ class WrittenRanges {
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
 
  private:
-  std::vector<Range> ranges_;  // in order, apart from one another
+  std::vector<Range> ranges_;  // sorted, and never adjacent
   std::size_t last_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of ours: settings (info), the file's calls, who we are (introspection), begin and end.
-// All others are the native connector's.
+// The rows that we replace: settings (info), the file's calls, introspection, begin and end. All others
+// are the native connector's.
 #include "vol/connector/connector.hpp"
 
 #include "restart/base/log.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constinit H5VL_class_t own{};
 constinit bool is_made = false;
-// Of no HDF5: 1.12 counts its classes from 0, 1.14 and 2.x have 3.
+// A version that no HDF5 has: 1.12 counts its classes from 0, 1.14 and 2.x have 3.
 constexpr unsigned no_version = ~0U;
 constinit const H5VL_class_t refused = [] {
   H5VL_class_t refused_class{};
@@ -35,8 +35,8 @@ herr_t terminate() {
   return 0;
 }
 
-// HDF5 asks for the terminal class to find out whether an object is the native connector's: ours
-// all are.
+// HDF5 asks for the terminal class to find out whether an object is the native connector's. All our
+// objects are.
 herr_t connector_class_of(void*, H5VL_get_conn_lvl_t level, const H5VL_class_t** found) {
   *found = level == H5VL_GET_CONN_LVL_TERM ? &native_class() : &own;
   return 0;

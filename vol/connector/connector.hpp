@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// H5VL_class_t: the native connector's class copied, with rows of ours in place. Objects stay the
-// native connector's own; nothing is wrapped, so nothing has to keep in step with HDF5's callbacks,
-// and HDF5 2.x, which registers a discovered file with the native connector, meets what it expects.
+// H5VL_class_t: a copy of the native connector's class with some rows replaced. Objects stay the native
+// connector's own and are not wrapped, so nothing has to follow changes of HDF5's callbacks. HDF5 2.x,
+// which registers a discovered file with the native connector, gets the objects that it expects.
 #pragma once
 
 #include "vol/binding/native_class.hpp"
 
 namespace mcr::vol {
 
-/// Our class; refused_class() where the host's native connector is of another version.
+/// Returns our class; refused_class() if the host's native connector has another version.
 const H5VL_class_t* connector_class();
 
-/// A class that HDF5 passes over without a word: its version is none.
+/// Returns a class that HDF5 skips silently, because no HDF5 has its version.
 const H5VL_class_t* refused_class();
 
 }  // namespace mcr::vol

@@ -16,9 +16,9 @@ namespace mcr::vol {
 
 namespace {
 
-// Calls `with_list` with our driver in the list, in place of the chosen one. Where the operating system refused the file,
-// native HDF5 is asked once more with the program's own list: it fails in its own words (h5py makes
-// FileNotFoundError and FileExistsError from the errno in them).
+// Calls `with_list` with a list that has our driver in place of the chosen one. If the operating system
+// refused the file, calls it once more with the program's own list, so that native HDF5 reports the
+// error in its own words (h5py makes FileNotFoundError and FileExistsError from the errno in them).
 template <typename Call>
 void* call_with_driver(hid_t access_list, const CapturePlan* plan, Call with_list,
                        const ChosenDriver& chosen = {}) {
@@ -42,22 +42,22 @@ bool is_refused(const char* function, const std::string& mistake) {
   return true;
 }
 
-// Whether the program chose this connector, or HDF5 only asks every plugin that lies on its path.
+// True if the program chose this connector. False if HDF5 only asks every plugin on its path.
 bool is_chosen(hid_t access_list) {
   if (is_named_by_environment()) return true;
   const auto info = HeldInfo::of(access_list);
   return info && info->is_there();
 }
 
-// Whatever driver the program would have used for the file, where that would have read it at all.
-// (A list with the family driver must not come back to HDF5 from an open that found us by itself:
-// 1.14 never closes it, and crashes over it at its end.)
+// True if a stub lies there, and the program's driver would have read a native file there. (After an
+// open that found us by itself, 1.14 never closes a list with the family driver, and crashes over it at
+// its end.)
 bool is_stub_for(const char* name, hid_t access_list) {
   return name != nullptr && is_stub_path(name) &&
          chosen_driver(access_list).kind != DriverKind::other;
 }
 
-// A stub opened with another driver than the default one.
+// Opens a stub with another driver than the default one.
 template <typename Call>
 void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flags,
                      hid_t access_list, Call native) {
@@ -65,7 +65,8 @@ void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flag
   if (chosen.kind == DriverKind::ours) return native(access_list);
   if (chosen.kind != DriverKind::other && !(chosen.kind == DriverKind::reads_file && for_writing))
     return call_with_driver(access_list, nullptr, native, chosen);
-  // Family, multi and their like make other names of this one, and may not need the stub at all.
+  // Family, multi and similar drivers derive other names from this one, and may not need the stub at
+  // all.
   if (chosen.kind == DriverKind::other) {
     if (void* file = native(access_list)) return file;
   }
@@ -79,8 +80,8 @@ void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flag
   return nullptr;
 }
 
-// Keeps HDF5's error stack as it is: it belongs to the open that failed, and the program may print
-// or inspect it.
+// Keeps HDF5's error stack unchanged, because it belongs to the open that failed, and the program may
+// print or inspect it.
 bool is_for_us(const char* name, hid_t access_list) {
   const KeptErrors kept;
   return is_stub_for(name, access_list) || is_chosen(access_list);
@@ -106,14 +107,14 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
   if (is_refused("H5Fcreate", info->mistake())) return nullptr;
   if (name == nullptr || *name == '\0' || !has_default_driver(access_list))
     return native(access_list);
-  // SWMR's readers follow the file itself; a user block is there to be written by other means than
-  // HDF5.
+  // SWMR readers follow the file itself, and a user block is meant to be written without HDF5: both
+  // need a native file.
   if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0 || has_user_block(create_list)) {
     return call_with_driver(access_list, nullptr, native);
   }
   const Waiting waiting;
   const bool exclusive =
-      (flags & H5F_ACC_TRUNC) == 0;  // EXCL is what native HDF5 takes where neither is given
+      (flags & H5F_ACC_TRUNC) == 0;  // native HDF5 takes EXCL if neither is given
   auto plan = plan_capture(name, exclusive, info->settings());
   if (!plan) {
     push_error("H5Fcreate", plan.error());
@@ -137,7 +138,7 @@ void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t trans
 herr_t file_get(void* file, H5VL_file_get_args_t* arguments, hid_t transfer_list, void** request) {
   const herr_t status = native_class().file_cls.get(file, arguments, transfer_list, request);
   if (status < 0 || arguments->op_type != H5VL_FILE_GET_FAPL) return status;
-  // The program sees the driver that it chose.
+  // Show the program the driver that it chose.
   if (has_our_driver(arguments->args.get_fapl.fapl_id))
     show_chosen_driver(arguments->args.get_fapl.fapl_id);
   return status;
@@ -165,7 +166,7 @@ herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t tra
   }
   if (arguments->op_type == H5VL_FILE_IS_ACCESSIBLE) {
     auto& asked = arguments->args.is_accessible;
-    // A stranger's failed open (HDF5 asks every connector on its path): only stubs are ours.
+    // After another connector's failed open HDF5 asks every connector on its path: claim stubs only.
     if (!is_for_us(asked.filename, asked.fapl_id)) {
       *asked.accessible = false;
       return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file's rows: create, open, get, specific, optional. Each does its work and calls the native
-// row that it replaced; HDF5's error stack stays as that row left it.
+// The rows of files: create, open, get, specific, optional. Each does its work and calls the native row
+// that it replaced; HDF5's error stack stays as that row left it.
 #pragma once
 
 #include "vol/binding/host_hdf5.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5 takes the list from its own context when it comes to the link, so replacing the argument
-// would not do: the list inside the program's link access list is exchanged for the time of the
-// call, and put back. That is done under HDF5's lock, like the call itself.
+// HDF5 takes the list from its own context when it follows the link, so replacing the call's argument
+// has no effect. Instead the list inside the program's link access list is exchanged during the call
+// and restored after it. Both happen under HDF5's lock, like the call itself.
 #include "vol/connector/link_access.hpp"
 
 #include "vol/binding/error_stack.hpp"
@@ -66,7 +66,7 @@ herr_t object_specific(void* object, const H5VL_loc_params_t* place,
   return native_class().object_cls.specific(object, place, arguments, transfer_list, request);
 }
 
-// H5Oget_info1 and its like, which h5py still calls.
+// H5Oget_info1 and similar calls, which h5py still uses.
 herr_t object_optional(void* object, const H5VL_loc_params_t* place,
                        H5VL_optional_args_t* arguments, hid_t transfer_list, void** request) {
   const DriverInLinks driver(link_list_of(place));

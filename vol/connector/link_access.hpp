@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// External links of programs that give the access properties of the linked file themselves
-// (H5Pset_elink_fapl; h5py's elink_locking=): HDF5 opens the file with that list and not with its
-// parent's driver, so a stub behind the link would not be understood.
+// External links of programs that set the access properties of the linked file themselves
+// (H5Pset_elink_fapl; h5py's elink_locking=). HDF5 opens the file with that list, not with its parent's
+// driver, so a stub behind the link would not be understood.
 #pragma once
 
 #include "vol/connector/connector.hpp"

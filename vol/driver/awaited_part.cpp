@@ -26,8 +26,8 @@ using restart::LaunchDirectory;
 constexpr std::uint64_t shortest_pause_ms = 5;
 constexpr std::uint64_t longest_pause_ms = 250;
 constexpr std::uint64_t ring_every_ms = 250;
-/// An older stub without a container belongs to a node that is gone: its parts are drained soon
-/// after their close. Only who is of the same launch waits for such a one.
+/// An older stub without a container belongs to a lost node, because parts are drained soon after their
+/// close. Only ranks of the same launch wait for a stale stub.
 constexpr std::uint64_t stale_ns = 3'600'000'000'000;
 
 bool is_of_our_launch(const AwaitedPart& part) {
@@ -41,7 +41,8 @@ bool is_stale(const AwaitedPart& part) {
   return !is_of_our_launch(part) && modified + stale_ns < realtime_ns();
 }
 
-// HDF5's writers hold this lock. Natively such an open fails at once.
+// True if a process writes the file: HDF5's writers hold this lock. Natively such an open fails at
+// once.
 bool is_being_written(const AwaitedPart& part) {
   const int descriptor = part.stub_file.descriptor();
   if (restart::system_calls().flock(descriptor, LOCK_SH | LOCK_NB) == 0) {
@@ -65,7 +66,7 @@ Error nothing_came(const AwaitedPart& part, const std::string& why) {
 
 std::optional<restart::PartRequest> request_for(const AwaitedPart& part) {
   if (!is_of_our_launch(part) || part.stub.masked_names.empty()) return std::nullopt;
-  // Files are made there: only where the reader's own stub leads, and no other.
+  // Requests are files, so they are made only where a stub of this user leads.
   const auto status = part.stub_file.status();
   if (!status || status->st_uid != geteuid()) return std::nullopt;
   const auto where =
@@ -93,7 +94,7 @@ bool is_replaced(const AwaitedPart& part) {
 }
 
 Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>& try_open) {
-  // Ranks of another launch have waited already, for the set that they restart from.
+  // Ranks of another launch have already waited when they chose the set to restart from.
   const bool has_waited = part.launcher.rank_count > 1 && !is_of_our_launch(part);
   const std::uint64_t limit_ms = has_waited ? 0 : part.settings.milliseconds("read_wait");
   if (restart::is_silent_stage(part.stub.node, part.stub.launch_directory))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part that another node's stage holds and no container has yet. Its bytes cannot be had from
-// here; but its leader can bring them: who reads waits for the container, who writes, in the same
-// launch, asks for the native file (docs/design/capture.md). Both are bounded by read_wait=.
+// A part that another node's stage holds and that has no container yet. This node cannot read its
+// bytes, but its leader can bring them. A reader waits for the container; a writer of the same launch
+// asks for the native file (docs/design/capture.md). Both waits are bounded by read_wait=.
 #pragma once
 
 #include <functional>
@@ -22,13 +22,13 @@ struct AwaitedPart {
   bool for_writing = false;
 };
 
-/// True where the part lies in another node's stage, if in any.
+/// True if the part lies in another node's stage, if it is in a stage at all.
 bool is_elsewhere(const AwaitedPart& part);
-/// True where the open must not go on with what a stage may have of it: another node's rank of this
-/// launch wants to write into it, and nothing says that such files are captured.
+/// True if the open must not use what a stage has of the part: another node's rank of this launch wants
+/// to write into the file, and no setting says that such files are captured.
 bool must_become_native(const AwaitedPart& part);
 
-/// True where the stub is not at its path any more: its part may have gone with it.
+/// True if the stub is no longer at its path: its part may be gone with it.
 bool is_replaced(const AwaitedPart& part);
 
 enum class Arrival {
@@ -36,9 +36,9 @@ enum class Arrival {
   replaced,  ///< something else lies at the path now: the native file, or another stub
 };
 
-/// Waits until one of the two has come about; `try_open`, which must not wait itself, is asked
-/// again and again. Error: the bound has passed, or a wait would be in vain; it names stub, node
-/// and remedy. A process waits only once for a launch's stage that does not answer.
+/// Waits for one of the two. `try_open` is called repeatedly and must not wait itself. An error means
+/// that the time is over, or that waiting is useless; it names stub, node and remedy. A process waits
+/// only once for a launch's stage that does not answer.
 Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>& try_open);
 
 }  // namespace mcr::vol

@@ -12,11 +12,11 @@ namespace mcr::vol {
 
 namespace {
 
-// Sec2's id in the host's HDF5. It ends with the library (H5close).
+// Sec2's id in the host's HDF5; invalid after H5close.
 constinit hid_t sec2_id = H5I_INVALID_HID;
 
-// HDF5 does not name a list's driver, so the driver's id is compared with that in a list for which
-// HDF5 was asked for the driver. `set` puts the driver into the list.
+// True if the list names the driver that `set` puts into a list. HDF5 does not name a list's driver, so
+// the ids are compared.
 template <typename Set>
 bool is_driver(hid_t access_list, Set set) {
   const Id list(hdf5.H5Pcopy(access_list));
@@ -30,7 +30,7 @@ bool is_core(hid_t access_list) {
                    [](hid_t list) { return hdf5.H5Pset_fapl_core(list, increment, false); });
 }
 
-// H5Pset_fapl_direct is there only in an HDF5 that was built with the direct driver.
+// H5Pset_fapl_direct exists only in an HDF5 that was built with the direct driver.
 bool is_direct(hid_t access_list) {
   return hdf5.H5FDis_driver_registered_by_value(H5_VFD_DIRECT) > 0 &&
          is_driver(access_list, [](hid_t list) {
@@ -39,7 +39,7 @@ bool is_direct(hid_t access_list) {
 }
 
 CoreSettings core_settings(hid_t access_list) {
-  // HDF5's defaults. A list that names the driver alone (HDF5_DRIVER=core) gives no settings.
+  // HDF5's defaults, used if a list names the driver without settings (HDF5_DRIVER=core).
   CoreSettings core{1 << 20, true, false, 512 * 1024};
   const char* const variable = std::getenv("HDF5_DRIVER");
   if (variable != nullptr && std::string_view(variable) == "core_paged")

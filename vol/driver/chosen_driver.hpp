@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the file driver that a program chose would do with a native file, because a stub opened with
-// that driver must end in the same way: the same bytes read, and writes where the program wants them.
+// What the file driver that a program chose would do with a native file. A stub opened with that driver
+// must behave the same: the same bytes read, and writes where the program wants them.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace mcr::vol {
 
 enum class DriverKind {
   standard,    ///< sec2, HDF5's default
-  ours,        ///< the list of a file that is open through our driver
+  ours,        ///< the list of a file that is open with our driver
   same_file,   ///< stdio, log and direct: they read and write the one file as sec2 does
   memory,      ///< core: the file is loaded, and written back only with a backing store
-  reads_file,  ///< reads what sec2 reads; where its writes go, is its own business (mpio, mirror,
+  reads_file,  ///< reads like sec2, but its writes may go elsewhere (mpio, mirror,
                ///< drivers of users)
-  other,       ///< family, multi, splitter, onion and what else keeps a file in a form of its own
+  other,       ///< family, multi, splitter, onion and others with a form of their own
 };
 
 /// How the core driver treats a file; the fields of H5Pset_fapl_core and H5Pset_core_write_tracking.
@@ -27,21 +27,21 @@ struct CoreSettings {
   std::size_t page_bytes = 0;
 };
 
-/// The driver as a program's list names it. Copied byte by byte inside property lists.
+/// The driver as named by a program's list. Property lists copy it byte by byte.
 struct ChosenDriver {
   DriverKind kind = DriverKind::standard;
-  H5FD_class_value_t value = H5_VFD_SEC2;  ///< of a same_file driver
-  CoreSettings core;                       ///< of a memory driver
+  H5FD_class_value_t value = H5_VFD_SEC2;  ///< for same_file
+  CoreSettings core;                       ///< for memory
 };
 
 ChosenDriver chosen_driver(hid_t access_list);
 
-/// True if the list names sec2: the one question that is asked for each file, and the cheapest.
+/// True if the list names sec2. Asked for each file, so it is cheap.
 bool has_default_driver(hid_t access_list);
-/// To be called when HDF5 ends: ids of drivers mean nothing afterwards.
+/// Call it when HDF5 ends: ids of drivers are invalid afterwards.
 void forget_default_driver();
 
-/// Puts the chosen driver into the list, for a program that asks what it opened the file with.
+/// Puts the chosen driver into the list, for a program that asks which driver opened the file.
 void set_chosen_driver(hid_t access_list, const ChosenDriver& driver);
 
 }  // namespace mcr::vol

@@ -24,10 +24,10 @@ namespace mcr::vol {
 
 namespace {
 
-/// A superblock is at most 96 bytes long, and its extension's message little more.
+/// A superblock has at most 96 bytes, and its extension's message is only a little longer.
 constexpr std::size_t max_pending_bytes = 512;
 
-// The part's bytes as a native file in place of the stub.
+// Writes the part's bytes as a native file in place of the stub.
 Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const std::string& path,
                                              const restart::File& stub,
                                              bool ignore_disabled_locks) {
@@ -137,8 +137,8 @@ Result<void> ContainerBackend::make_native() {
   return written_->make_native();
 }
 
-// A stub does not change into a native file in place, except by a writer in the same launch: then the
-// descriptor at the path shows no stub any more.
+// Finds out whether the writer has made the file native. A stub becomes a native file in place only by
+// a writer of the same launch: the descriptor at the path then shows no stub any more.
 void ContainerBackend::follow_swmr_writer() {
   struct stat now {};
   if (restart::system_calls().fstatat(AT_FDCWD, path_.c_str(), &now, 0) != 0) return;
@@ -153,15 +153,15 @@ void ContainerBackend::follow_swmr_writer() {
                                              ignore_disabled_locks_);
 }
 
-// The program may have renamed the file, or its directory, since it opened it: what it writes goes into
-// the file, natively too. False where the program has removed it.
+// Follows renames of the file or its directory, because natively too a program writes into the file
+// that it opened. False if the program has removed the file.
 bool ContainerBackend::follow_renames() {
   const restart::PresentName now = restart::present_name(at_path_);
   if (!now.path.empty()) path_ = now.path;
   return !now.is_removed;
 }
 
-// It was removed since: natively too, what is written is seen by this program alone.
+// The file was removed: natively too, only this program sees what is written.
 Result<void> ContainerBackend::write_without_name() {
   auto file = MCR_TRY(restart::File::without_name(path_));
   if (source_ == nullptr)
@@ -192,11 +192,11 @@ Result<void> ContainerBackend::begin_writing() {
     return write_pending();
   }
   if (!is_there) return write_without_name();
-  // Its own descriptor: HDF5's lock and the program's handle are on ours, which stays open beside
+  // A second descriptor, because HDF5's lock and the program's handle use ours, which stays open beside
   // it.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (second < 0) return restart::system_error("cannot duplicate the descriptor of", path_);
-  // Our own look at the part would keep us from taking it back.
+  // Our open source holds a lock on the part, which would prevent taking the part back.
   source_.reset();
   restart::File stub_file(second, path_);
   const bool natively = goes_on_natively(stub_, path_);

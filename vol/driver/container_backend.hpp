@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part that is finished: read from the stage or from its container. Opened for writing, it stays
-// where it is until bytes really change (HDF5 marks and unmarks the superblock at every open for
-// writing); then it becomes a part that is written (StagedFile::reopen), or a native file where
-// that cannot be.
+// A finished part, read from the stage or from its container. After an open for writing the part stays
+// where it is until bytes really change, because HDF5 marks and unmarks the superblock at every such
+// open. With the first change it becomes a part that is written (StagedFile::reopen), or else a native
+// file.
 #pragma once
 
 #include <string>
@@ -44,8 +44,8 @@ class ContainerBackend : public Backend {
   [[nodiscard]] Content content() const override {
     return written_ ? written_->content() : Content{Content::Kind::part, part_at_path_};
   }
-  /// SWMR's writer makes the file native with its first write, and SWMR's readers follow a file that
-  /// has become native: they meet in the file itself.
+  /// SWMR: the writer makes the file native with its first write, and readers follow a file that has
+  /// become native. So both use the same file.
   void set_swmr_role(SwmrRole role) { swmr_ = role; }
   Result<void> make_native() override;
   void require_durable() override {
@@ -65,11 +65,11 @@ class ContainerBackend : public Backend {
   std::string path_;
   restart::File at_path_;
   FileIdentity identity_;
-  restart::PartId part_at_path_;  ///< stub_ may be that of another generation
+  restart::PartId part_at_path_;  ///< stub_ may name a part of another generation
   std::uint64_t size_;
   bool ignore_disabled_locks_;
   SwmrRole swmr_ = SwmrRole::none;
-  // One small write that may yet be taken back: the superblock's mark.
+  // One small write that may still be undone: the superblock's mark.
   std::uint64_t pending_offset_ = 0;
   Bytes pending_;
   std::unique_ptr<Backend> written_;  ///< after the first change

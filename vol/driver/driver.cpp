@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flags, feature bits and order of checks follow HDF5's sec2 driver, because programs must not see
-// a difference. A file is opened tentatively and again (H5F_open), so nothing happens to a file
-// before it is opened with the flags that say so, or written.
+// Flags, feature bits and the order of checks follow HDF5's sec2 driver, because programs must not see
+// a difference. HDF5 opens a file tentatively first (H5F_open), so nothing may happen to a file before
+// it is opened with flags that allow it, or written.
 #include "vol/driver/driver.hpp"
 
 #include <fcntl.h>
@@ -27,23 +27,23 @@ namespace mcr::vol {
 
 namespace {
 
-// Range for testing, as the connector's.
+// From HDF5's range for testing, like the connector's.
 constexpr H5FD_class_value_t driver_value = 387;
 constexpr H5FD_class_value_t memory_driver_value = 388;
 constexpr haddr_t address_limit = (haddr_t{1} << 63) - 1;
 
-// HDF5's part of an open file, ours behind it.
+// An open file: HDF5's part, then ours.
 struct DriverFile : H5FD_t {
   std::unique_ptr<Backend> backend;
   haddr_t end_of_addresses = 0;
   MemoryBackend* memory = nullptr;  // the backend, where the program chose the core driver
   ChosenDriver chosen;
-  int handle = -1;                      // what H5Fget_vfd_handle points to
-  const void* memory_handle = nullptr;  // instead of it, for the core driver
-  bool family_to_single = false;        // h5repart: ignore the driver information of the superblock
+  int handle = -1;                      // H5Fget_vfd_handle points to it
+  const void* memory_handle = nullptr;  // used instead for the core driver
+  bool family_to_single = false;        // h5repart: ignore the superblock's driver information
 };
 
-// What rides in a property list as the driver's information; copied byte by byte.
+// The driver's information in a property list, which copies it byte by byte.
 struct DriverInfo {
   const CapturePlan* plan;
   ChosenDriver chosen;
@@ -52,7 +52,8 @@ struct DriverInfo {
 constinit thread_local bool system_refused = false;
 constinit thread_local int program_flushes = 0;
 
-// All open DriverFiles, to know ours by the descriptor's address that native HDF5 gives.
+// All open DriverFiles. Native HDF5 gives the address of a descriptor (H5Fget_vfd_handle); this list
+// tells whether it lies in a file of ours.
 struct OpenFiles {
   std::mutex mutex;
   std::vector<DriverFile*> files;
@@ -88,8 +89,8 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
   request.swmr = (flags & H5F_ACC_SWMR_WRITE) != 0  ? SwmrRole::writer
                  : (flags & H5F_ACC_SWMR_READ) != 0 ? SwmrRole::reader
                                                     : SwmrRole::none;
-  // Only file_create gives a plan. It has looked: HDF5's first, tentative open needs no look of its
-  // own.
+  // Only file_create sets a plan. It has looked at the path already, so HDF5's first, tentative open
+  // need not look again.
   const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
   const CapturePlan* plan = info == nullptr ? nullptr : info->plan;
   const ChosenDriver chosen = info == nullptr ? ChosenDriver() : info->chosen;
@@ -154,7 +155,7 @@ int compare(const H5FD_t* left, const H5FD_t* right) {
   const Backend& other = *ours(right).backend;
   const auto order = one.identity() <=> other.identity();
   if (order != 0) return order < 0 ? -1 : 1;
-  return one.content().is_same(other.content()) ? 0 : 1;  // HDF5 asks for equality alone
+  return one.content().is_same(other.content()) ? 0 : 1;  // HDF5 only tests for equality
 }
 
 herr_t query(const H5FD_t* file, unsigned long* flags) {
@@ -166,7 +167,8 @@ herr_t query(const H5FD_t* file, unsigned long* flags) {
   return 0;
 }
 
-// The core driver's flags: a program that flushes or asks for the file's handle must not be told more.
+// Returns exactly the core driver's flags, so that a flush and a request for the file's handle behave
+// as with that driver.
 herr_t query_memory(const H5FD_t* file, unsigned long* flags) {
   if (flags == nullptr) return 0;
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
@@ -178,8 +180,8 @@ herr_t query_memory(const H5FD_t* file, unsigned long* flags) {
   return 0;
 }
 
-// HDF5 makes a list of an open file with it: for the program, and for the files to which links lead.
-// The core driver says there that it has a backing store whenever a file lies at the path.
+// HDF5 makes an open file's access list with it, for the program and for linked files. Like the core
+// driver, it says that there is a backing store whenever a file lies at the path.
 void* driver_info(H5FD_t* file) {
   auto* const info = static_cast<DriverInfo*>(hdf5.H5allocate_memory(sizeof(DriverInfo), false));
   if (info == nullptr) return nullptr;
@@ -197,7 +199,7 @@ herr_t set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t get_eof(const H5FD_t* file, H5FD_mem_t) { return ours(file).backend->size(); }
 
-// HDF5 itself wants a descriptor from the core driver, and says so by this property.
+// True if HDF5 itself wants a descriptor from the core driver, which this property tells.
 bool wants_descriptor(hid_t access_list) {
   hbool_t wanted = false;
   if (access_list <= 0 || hdf5.H5Pexist(access_list, "want_posix_fd") <= 0) return false;
@@ -255,7 +257,7 @@ herr_t unlock(H5FD_t* file) { return status_of("mcr_unlock", ours(file).backend-
 
 herr_t remove_file(const char* name, hid_t access_list) {
   const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
-  // What the core driver keeps in memory alone has no file that it would remove.
+  // A file of the core driver that is only in memory cannot be removed.
   if (info != nullptr && info->chosen.kind == DriverKind::memory &&
       !info->chosen.core.has_backing_store) {
     return 0;
@@ -267,8 +269,8 @@ herr_t control(H5FD_t*, uint64_t, uint64_t flags, const void*, void**) {
   return (flags & H5FD_CTL_FAIL_IF_UNKNOWN_FLAG) != 0 ? -1 : 0;
 }
 
-// Our drivers' ids in the host's HDF5. They end with the library (H5close): HDF5 then calls
-// driver_terminate, and the next file registers anew.
+// The ids of our drivers in the host's HDF5. After H5close they are invalid: HDF5 then calls
+// driver_terminate, and the next file registers the drivers anew.
 constinit hid_t driver_id = H5I_INVALID_HID;
 constinit hid_t memory_driver_id = H5I_INVALID_HID;
 
@@ -309,14 +311,14 @@ H5FD_class_t driver_class() {
   driver.unlock = guarded<&unlock>;
   driver.del = guarded<&remove_file>;
   driver.ctl = guarded<&control>;
-  // sec2's: metadata and raw data apart.
+  // Like sec2: metadata and raw data apart.
   const std::array<H5FD_mem_t, H5FD_MEM_NTYPES> free_lists = H5FD_FLMAP_DICHOTOMY;
   std::copy(free_lists.begin(), free_lists.end(), driver.fl_map);
   return driver;
 }
 
-// A class of its own, because HDF5 shares one open file only between handles of the same class: what
-// a program changes in memory must not be seen by its other handles on the file.
+// A separate class, because HDF5 shares an open file only between handles of the same class: what a
+// program changes in memory must not appear in its other handles on the file.
 H5FD_class_t memory_driver_class() {
   H5FD_class_t driver = driver_class();
   driver.value = memory_driver_value;

@@ -17,7 +17,7 @@ Error no_memory(std::uint64_t bytes) {
                ENOMEM};
 }
 
-// No exception may leave for HDF5, and a file that does not fit is an ordinary error.
+// A size that does not fit into memory is an ordinary error, not an exception.
 Result<void> resize_bytes(Bytes& bytes, std::uint64_t size) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) return no_memory(size);
   try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What HDF5's core driver does, over a file of any other backend: the file is loaded when it is
-// opened, reads and writes stay in memory, and only with a backing store (H5Pset_fapl_core) do the
-// written ranges go into the file, at a flush and at the close.
+// HDF5's core driver over a file of any other backend. The file is loaded when it is opened, and reads
+// and writes stay in memory. Only with a backing store (H5Pset_fapl_core) are written ranges copied
+// into the file, at a flush and at the close.
 #pragma once
 
 #include "vol/capture/backend.hpp"
@@ -15,12 +15,12 @@ class MemoryBackend : public Backend {
   static Result<std::unique_ptr<MemoryBackend>> load(std::unique_ptr<Backend> file,
                                                      const CoreSettings& core);
 
-  /// H5FD_truncate: outside a close the core driver keeps a multiple of its increment.
+  /// H5FD_truncate: except at a close, the core driver keeps a multiple of its increment.
   Result<void> resize(std::uint64_t end_of_addresses, bool is_closing);
-  /// Writes what has changed into the file; nothing without a backing store.
+  /// Writes the changes into the file; does nothing without a backing store.
   Result<void> write_back();
   [[nodiscard]] bool has_backing_store() const { return core_.has_backing_store; }
-  /// What H5Fget_vfd_handle points to.
+  /// Returns the bytes that H5Fget_vfd_handle points to.
   [[nodiscard]] const std::byte* bytes() const { return bytes_.data(); }
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
@@ -43,7 +43,7 @@ class MemoryBackend : public Backend {
   std::unique_ptr<Backend> file_;
   CoreSettings core_;
   Bytes bytes_;
-  WrittenRanges written_;  ///< what the backing store has not got yet
+  WrittenRanges written_;  ///< what the backing store does not have yet
 };
 
 }  // namespace mcr::vol

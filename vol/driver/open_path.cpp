@@ -36,7 +36,7 @@ bool is_stub(const restart::File& file, const struct stat& status) {
          restart::is_stub_file(file);
 }
 
-// The part that a restart sees there: the stub's own, or one of the whole set before it.
+// Opens the part that a restart sees there: the stub's own, or one of the whole set before it.
 Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path,
                                          const Process::SettingsPointer& at_path,
                                          const restart::Launcher& launcher, bool may_wait,
@@ -62,8 +62,8 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
 
 Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request);
 
-// The leader that wrote the container is still there. Where somebody removed the container, it may be
-// bringing it back just now (aggregation/commit/container_watch).
+// True if the leader that wrote the container still runs. If the container was removed, that leader may
+// be bringing it back just now (aggregation/commit/container_watch).
 bool has_leader(const restart::Stub& stub) {
   const auto directory = restart::LaunchDirectory::open(stub.launch_directory);
   return directory && directory->has_leader();
@@ -95,7 +95,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
     nanosleep(&pause, nullptr);
     opened = open_as_seen(there, place.path, settings, launcher, false);
   }
-  // A leader that put the file back, or another stub in place, took the part away between our looks.
+  // Between our looks the leader put the file back, or put another stub there, and removed the part.
   if (!opened && is_replaced(awaited)) return open_native(request);
   if (!opened) return opened.error();
   auto backend = std::make_unique<ContainerBackend>(
@@ -105,8 +105,8 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-// A native file of a set: what a restart sees instead of it. Nothing where that is the file as it
-// is, or where no note is about it.
+// Opens what a restart sees instead of a native file of a set. Nothing if that is the file itself, or
+// there is no note about it.
 Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart::File& file,
                                              const struct stat& status, FileIdentity identity) {
   if (CreateScope::is_open() || !S_ISREG(status.st_mode)) return std::unique_ptr<Backend>();
@@ -129,7 +129,7 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-// Created natively where a part of a set lies: what an earlier set needs stays. Nothing where no
+// Creates a native file where a part of a set lies, and keeps what an earlier set needs. Nothing if no
 // such part lies there.
 Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& request) {
   auto replaced = MCR_TRY(replace_member_natively(request.name));
@@ -182,8 +182,8 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
       return std::unique_ptr<Backend>(
           std::make_unique<StageBackend>(std::move(*staged), true, request.ignore_disabled_locks));
     }
-    // A path that native HDF5 could not create either gets its error here. What the attempt may
-    // have left at the path is ours, unless somebody else was faster.
+    // If native HDF5 could not create the file either, the program gets its error here. A file that the
+    // attempt may have left at the path is ours, unless another process was faster.
     OpenRequest again = request;
     if (staged.error().system_error != EEXIST) {
       again.truncate = true;

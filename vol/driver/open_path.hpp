@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which backend the file at a path needs: native bytes, a part that this process is writing, a part
-// in the stage or in a container, or a new part.
+// Decides which backend the file at a path needs: native bytes, a part that this process is writing, a
+// part in the stage or in a container, or a new part.
 #pragma once
 
 #include <memory>
@@ -18,20 +18,20 @@ class CapturePlan;
 struct OpenRequest {
   std::string name;  ///< as the program gave it
   bool writable = false;
-  bool writes_path = false;  ///< writable, and what is written goes to the path
+  bool writes_path = false;  ///< writable, and writes go to the path
   bool create = false;
   bool truncate = false;
   bool exclusive = false;
   SwmrRole swmr = SwmrRole::none;
   bool ignore_disabled_locks = false;
-  const CapturePlan* plan = nullptr;  ///< for a file that is created: how it is captured
+  const CapturePlan* plan = nullptr;  ///< for a new file: how it is captured
 };
 
-/// Cause::system with an empty message (errno in system_error): open(2) refused, as it would have
-/// refused native HDF5.
+/// Opens the path. Cause::system with an empty message (errno in system_error): open(2) refused the
+/// file, as it would have refused it to native HDF5.
 Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request);
 
-/// True where a stub, whole or not, lies at the path. Silent.
+/// True if a stub, whole or not, lies at the path. Logs nothing.
 bool is_stub_path(const char* name);
 
 }  // namespace mcr::vol

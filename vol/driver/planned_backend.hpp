@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5's first, tentative open of a file that it is about to create over another one: it asks only
-// whether this process has that file open already. What the plan has found at the path answers
-// that, and nobody opens a stub's container for a file that is replaced.
+// HDF5's first, tentative open of a file that it will create over another one. It only asks whether
+// this process has that file open already. The plan knows the file at the path, so the stub's container
+// need not be opened.
 #pragma once
 
 #include "vol/capture/backend.hpp"

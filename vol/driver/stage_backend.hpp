@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One of HDF5's handles on a part that this process is writing. The handle that created or wrote
-// publishes when it closes; HDF5's tentative ones look and go.
+// One of HDF5's handles on a part that this process is writing. A handle that created or wrote the file
+// publishes when it closes; HDF5's tentative handles do not.
 #pragma once
 
 #include "vol/capture/staged_file.hpp"
@@ -19,7 +19,7 @@ class StageBackend : public Backend {
   Result<void> write(std::uint64_t offset, ByteSpan data) override;
   Result<void> truncate(std::uint64_t size) override;
   Result<void> flush() override;
-  /// flock on what lies at the path, as native HDF5: so it keeps others out, whoever they are.
+  /// Locks the file at the path (flock), as native HDF5 does, so that other programs are kept out too.
   Result<void> lock(bool exclusive) override;
   Result<void> unlock() override;
   Result<void> close() override;
@@ -35,7 +35,7 @@ class StageBackend : public Backend {
   bool ignore_disabled_locks_;
 };
 
-/// flock that never waits, as HDF5 uses it.
+/// Calls flock without waiting, as HDF5 does.
 Result<void> lock_descriptor(int descriptor, int operation, bool ignore_disabled);
 
 }  // namespace mcr::vol

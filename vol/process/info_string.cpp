@@ -16,7 +16,7 @@ namespace mcr::vol {
 
 namespace {
 
-// What HDF5 keeps; never changed once it is made.
+// The object that HDF5 keeps; immutable once it is made.
 struct SharedInfo {
   explicit SharedInfo(ConnectorInfo parsed) : info(std::move(parsed)) {}
   const ConnectorInfo info;
@@ -43,7 +43,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// The first "key=value" of `text`, braces kept together, and what follows its semicolon.
+// Takes the first "key=value" from `text`, with braces kept together; `text` keeps what follows its
+// semicolon.
 std::string_view take_item(std::string_view& text) {
   std::size_t depth = 0;
   std::size_t end = 0;
@@ -57,8 +58,8 @@ std::string_view take_item(std::string_view& text) {
   return trimmed(item);
 }
 
-// Captured bytes are those that the native connector hands to HDF5's driver layer, so nothing else
-// can lie below.
+// Refuses another connector below ours: captured bytes are those that the native connector hands to
+// HDF5's driver layer.
 std::string check_under(std::string_view value) {
   if (value == "0" || value == "native") return {};
   return "mcr: under_vol=" + std::string(value) +
@@ -75,7 +76,7 @@ std::string check_info(std::string_view value) {
          "} cannot be used: the native connector below takes none, under_info={}";
 }
 
-// Never fails, and so never allocates: after a failure HDF5 (1.14.5, H5P_copy_plist) frees the
+// Must not fail, hence must not allocate: after a failure HDF5 (1.14.5, H5P_copy_plist) frees the
 // original with the copy.
 void* copy(const void* info) {
   if (info == nullptr) return nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text after the connector's name, "under_vol=0;under_info={};key=value;…", as connector info.
-// HDF5 hands it over verbatim, leading blank included, and not at all where there is none: info may
-// be null everywhere.
+// Connector info: the text after the connector's name, "under_vol=0;under_info={};key=value;…". HDF5
+// passes it verbatim, with a leading blank, and null if there is none: info may be null everywhere.
 #pragma once
 
 #include <string>
@@ -14,32 +13,32 @@
 
 namespace mcr::vol {
 
-/// What HDF5 keeps for us in file access property lists.
+/// What HDF5 keeps for the connector in file access property lists.
 struct ConnectorInfo {
   std::string settings;  ///< "key=value;…" as given, without under_vol and under_info
-  std::string mistake;   ///< why the text cannot be used; the first call that would use it says so
+  std::string mistake;   ///< why the text cannot be used; its first use fails with this
 };
 
 /// True where HDF5_VOL_CONNECTOR names this connector.
 bool is_named_by_environment();
 
-/// Takes under_vol and under_info out of the text.
+/// Parses the text, without under_vol and under_info.
 ConnectorInfo parse_info(std::string_view text);
 
-/// What was read last from such a text: in practice that of HDF5_VOL_CONNECTOR. For files that are
-/// opened where no property list is at hand (external links), and where asking for it would cost
+/// Returns the info that was parsed last, in practice from HDF5_VOL_CONNECTOR. Used for files that are
+/// opened without a property list at hand (external links), and where asking for the list would cost
 /// time.
 const ConnectorInfo& environment_info();
 
-/// What applies to the file at that path, where no property list is at hand. Cause::usage: an unknown key
-/// or a bad value.
+/// Returns the settings for the file at that path, if no property list is at hand. Cause::usage: an
+/// unknown key or a bad value.
 Result<Process::SettingsPointer> settings_at(const std::string& path);
 
-/// The info in a file access property list, held: HDF5 gives a copy away, and copies of ours are
-/// references, because a list whose info cannot be copied is freed twice by HDF5.
+/// Holds the info of a file access property list. HDF5 gives away a copy, and our copies are
+/// references, because HDF5 frees a list twice if its info cannot be copied.
 class HeldInfo {
  public:
-  /// Empty where the list has none. Cause::system where HDF5 cannot say.
+  /// Returns an empty object if the list has no info. Cause::system if HDF5 cannot tell.
   static Result<HeldInfo> of(hid_t access_list);
   HeldInfo() = default;
   HeldInfo(HeldInfo&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}

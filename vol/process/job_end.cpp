@@ -29,8 +29,8 @@ void pause_ms(std::uint64_t ms) {
   nanosleep(&pause, nullptr);
 }
 
-// Until `done`, asked ever more seldom, so that little is waited beyond what had to be; false at
-// the bound. A leader that died meanwhile is replaced.
+// Waits until `done` returns true, with growing pauses. False when the limit has passed. Replaces a
+// leader that died meanwhile.
 template <typename Done>
 bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
   const std::uint64_t begin = monotonic_ns();
@@ -64,7 +64,7 @@ restart::LaunchSummary summary_of(const JobStage& stage) {
   return content ? restart::read_summary(as_text(*content)) : restart::LaunchSummary{};
 }
 
-/// Of all ranks of the node, as `mcr status` shows it.
+/// Returns the count for all ranks of the node, as `mcr status` shows it.
 std::size_t uncommitted_on_node(const JobStage& stage) {
   return stage.directory.uncommitted().value_or(stage.published.size());
 }
@@ -76,7 +76,7 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
   if (sets == 0) return;
   std::array<char, 32> waited;
   std::snprintf(waited.data(), waited.size(), "%.2f", static_cast<double>(waited_ns) / 1e9);
-  // "in all" where not all sets have the same number: late parts, files that went native.
+  // "in all" if sets have different numbers of parts: late parts, or files that went native.
   const bool is_even = parts % sets == 0;
   const std::uint64_t shown = is_even ? parts / sets : parts;
   std::string line = restart::counted(sets, "set") + (is_even ? " of " : ", ") +
@@ -99,8 +99,8 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
   restart::log_summary(line);
 }
 
-/// Else a job would stand still without a word, because its storage is full. The reason itself: the
-/// leader's log goes with the launch, as soon as there is room.
+/// Warns while the job waits for full storage, because it would seem to hang. The warning contains the
+/// reason, because the leader's log is removed with the launch as soon as there is room.
 void tell_of_wait(const JobStage& stage) {
   const std::string why = summary_of(stage).last_failure;
   restart::log_warning(
@@ -109,7 +109,7 @@ void tell_of_wait(const JobStage& stage) {
       why);
 }
 
-/// Files that were renamed before their commit, and that nothing led the leader to.
+/// Reports files that were renamed before their commit and that the leader did not find.
 void tell_of_astray_files(const JobStage& stage) {
   const restart::LaunchSummary summary = summary_of(stage);
   if (summary.astray == 0) return;
@@ -126,8 +126,8 @@ void tell_of_astray_files(const JobStage& stage) {
 /// ones.
 void tell_of_native_files(JobStage& stage) {
   if (summary_of(stage).failed_commits == 0) return;
-  // Storage that had no room for a moment is forgiven. The leader says a moment later what became of
-  // the files.
+  // Storage may have room again a moment later. The leader reports a moment later what became of the
+  // files.
   constexpr std::uint64_t moment_ms = 300;
   const bool are_native = wait_until(stage, moment_ms, [&] {
     return stage.directory.notice().commit_failed || summary_of(stage).put_back > 0;
@@ -158,11 +158,12 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
     const std::uint64_t begin = monotonic_ns();
     const bool committed = wait_until(stage, stage.exit_wait_ms, [&] {
       hand_over_waiting_stubs(stage);
-      // One part at a time: all of 10,000 parts would be asked for twenty times a second.
+      // Looks at one part at a time: a look at all of 10,000 parts, twenty times a second, would cost
+      // too much.
       while (!stage.published.empty() && !is_pending(*stage.published.begin()))
         stage.published.erase(stage.published.begin());
       if (stage.published.empty()) return true;
-      // Where plain files find the room that a container did not, it takes a moment.
+      // After a failed commit, plain files may still find room; that takes a moment.
       const bool stands = monotonic_ns() - begin > 1'000'000'000;
       if (!told && stands && stage.directory.notice().commit_failed) {
         told = true;
@@ -178,18 +179,20 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
                            "stays there to storage");
     }
     if (is_lowest_rank(stage)) {
-      // The others of the node end at the same time; their last parts belong into the line.
+      // The other ranks of the node end at the same time, and the summary must include their last
+      // parts.
       wait_until(stage, std::min<std::uint64_t>(stage.exit_wait_ms, 5000), [&] {
         const auto pending = stage.directory.list(State::published);
         return !pending || pending->empty();
       });
       if (!told && committed) tell_of_native_files(stage);
       tell_of_astray_files(stage);
-      // A tool that changes a stub with the plugin path alone has not asked for mcr.
+      // A tool that only changes a stub, with nothing set but the plugin path, gets no summary.
       if (stage.has_created || is_named_by_environment()) print_summary(stage, waited_ns);
     }
   }
-  // Explicitly: a fork's child may have a copy of the descriptor, and the lock would live with it.
+  // Unlock explicitly: a fork's child may have a copy of the descriptor, and the lock would last as
+  // long as the copy.
   restart::unlock(stage.presence.file);
 }
 

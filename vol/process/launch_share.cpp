@@ -17,7 +17,7 @@ class LaunchShare final : public restart::FrameShare {
   LaunchShare(Process::SettingsPointer settings, restart::Launcher launcher)
       : settings_(std::move(settings)), launcher_(std::move(launcher)) {}
 
-  /// What was shared goes with its leader: one that died is replaced.
+  /// Replaces a leader that died, because only a leader removes the shared frames.
   ~LaunchShare() override {
     if (stage_ && Process::is_owner() && restart::LaunchDirectory::open(stage_->directory.path()))
       ensure_leader(*stage_, LeaderLook::last);
@@ -54,7 +54,7 @@ class LaunchShare final : public restart::FrameShare {
  private:
   Process::SettingsPointer settings_;
   restart::Launcher launcher_;
-  std::optional<JobStage> stage_;  ///< not entered
+  std::optional<JobStage> stage_;  ///< a place in the stage without a presence
   std::uint64_t asked_ns_ = 0;
   std::uint64_t room_ = 0;
 };

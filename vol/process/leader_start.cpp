@@ -34,12 +34,12 @@ using restart::holds_frames;
 using State = restart::LaunchDirectory::State;
 
 constexpr std::uint64_t check_interval_ns = 1'000'000'000;
-/// After so many looks in vain, a second apart, no other leader would help.
+/// After this many looks without a leader, a second apart, starting another leader would not help.
 constexpr int most_looks_in_vain = 5;
 constexpr std::uint64_t start_limit_ns = 2'000'000'000;
 
-// The leader is no part of the job: nothing that would load a library into it, make it a rank, or
-// let its own HDF5 look for connectors.
+// False for variables that would load a library into the leader, make it a rank, or let its own HDF5
+// look for connectors: the leader is not part of the job.
 bool is_passed_on(std::string_view variable) {
   for (const std::string_view prefix : {"LD_PRELOAD=", "LD_AUDIT=", "HDF5_", "PMI_", "PMIX_",
                                         "OMPI_", "MPI_", "MPIR_", "HYDI_", "HYDRA_"}) {
@@ -61,17 +61,17 @@ struct Start {
   const posix_spawnattr_t* attributes;
   char* const* words;
   char* const* environment;
-  int status = 0;  // why it cannot be started
+  int status = 0;  // why the program could not be started
 };
 
-// The process in between has a descriptor table of its own, a copy of ours. All of it is closed before
-// the leader starts: the kernel lets us go on before it has closed what is to be closed at exec, and
-// until then a lock (flock) would outlive the program's close of a file, which HDF5 could then not
-// open again.
+// Closes all descriptors in the intermediate process, which has a copy of our descriptor table, before
+// the leader starts. posix_spawn would let us go on before descriptors marked close-on-exec are closed.
+// Until then a lock (flock) would outlive the program's close of a file, and HDF5 could not open the
+// file again.
 void close_copied_descriptors() {
   constexpr unsigned first = 3;
   if (syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
-  // Linux before 5.9.
+  // Linux before 5.9 has no close_range().
   constexpr rlim_t most = 65536;
   rlimit limit{most, most};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -89,15 +89,15 @@ int start(void* argument) {
 }
 
 // Starts a program that is not a child of this process. An intermediate process, which shares our
-// memory like a child of vfork, starts it and has ended when this returns. The program never sees the
-// intermediate process: it sends no SIGCHLD, and wait() for any child does not return it, because it
-// was made by clone() and __WALL is not set.
+// memory like a child of vfork, starts it and has ended when this returns. The program does not notice
+// the intermediate process: it sends no SIGCHLD, and wait() for any child does not return it, because
+// it was made by clone() and __WALL is not set.
 int spawn_orphan(Start what) {
   constexpr std::size_t stack_bytes = 64 * 1024;
   const auto stack = std::make_unique<std::byte[]>(stack_bytes);
   const pid_t between = clone(&start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, &what);
   if (between < 0) return errno;
-  // Bounded: it may have been stopped.
+  // The wait is bounded, because the intermediate process may have been stopped.
   const std::uint64_t begin = monotonic_ns();
   timespec pause{0, 20'000};
   int ended = 0;
@@ -109,8 +109,8 @@ int spawn_orphan(Start what) {
   return what.status;
 }
 
-// Returns 0 if the leader was started. Does not wait until its program is loaded: that takes longer
-// than many checkpoints.
+// Returns 0 if the leader was started. Does not wait until its program is loaded, because that takes
+// longer than many checkpoints.
 int spawn(const std::string& command, std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -129,7 +129,7 @@ int spawn(const std::string& command, std::vector<std::string> words) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  // A session of its own at once: what ends the job's processes must not end it while it starts.
+  // A session of its own from the start, so that what ends the job's processes does not end the leader.
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
   posix_spawn_file_actions_t actions;
@@ -137,7 +137,7 @@ int spawn(const std::string& command, std::vector<std::string> words) {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
   }
-  // A handler of the program's must not run in the process in between.
+  // No signal handler of the program may run in the intermediate process.
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int status =
@@ -163,7 +163,7 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   if (stage.looks_in_vain >= most_looks_in_vain) return false;
   if (is_time) ++stage.looks_in_vain;
   const std::string command = command_path();
-  // Where it cannot be started each rank finds that out at once.
+  // If the command is missing, no start is claimed, so that each rank finds that out at once.
   const bool is_there = access(command.c_str(), X_OK) == 0;
   if (is_there && !stage.directory.claim_start() && look != LeaderLook::last) return true;
   restart::log_debug("starts a leader for ", stage.directory.path());
@@ -227,8 +227,8 @@ void adopt_orphans(const std::string& stage) {
     };
     const std::size_t left = parts_in(State::published) + parts_in(State::open);
     if (left == 0 && !holds_frames(*directory)) continue;
-    if (!directory->claim_start()) continue;  // another rank of ours does it, and says so
-    // A tool that merely reads a stub says nothing that is not about its file.
+    if (!directory->claim_start()) continue;  // another rank does it and reports it
+    // A tool that only reads a stub must not report about other files.
     if (left > 0 && is_named_by_environment()) {
       restart::log_summary(
           "an earlier job left " + restart::counted(left, "checkpoint file") + " in " + path +

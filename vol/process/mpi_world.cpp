@@ -13,9 +13,9 @@ namespace mcr::vol {
 
 namespace {
 
-// Of MPICH and all that share its binary interface (Intel, Cray, MVAPICH).
+// The handle in MPICH and all libraries that share its binary interface (Intel, Cray, MVAPICH).
 constexpr int mpich_world = 0x44000000;
-// Longer than any implementation's MPI_MAX_LIBRARY_VERSION_STRING.
+// Larger than any implementation's MPI_MAX_LIBRARY_VERSION_STRING.
 constexpr std::size_t version_bytes = 16 * 1024;
 constexpr int thread_serialized = 2;  // in MPICH's interface and in Open MPI
 
@@ -30,7 +30,7 @@ bool answers_yes(const char* question) {
   return ask != nullptr && ask(&flag) == 0 && flag != 0;
 }
 
-// Grows with each library that is loaded.
+// Returns a number that grows with each loaded library.
 unsigned long long loaded_libraries() {
   unsigned long long count = 0;
   dl_iterate_phdr(
@@ -42,8 +42,8 @@ unsigned long long loaded_libraries() {
   return count;
 }
 
-// Asked before each create of a program without MPI: the search is repeated only when a library
-// came.
+// True if an MPI library is loaded. Called before each create of a program without MPI, so the search
+// is repeated only after a library was loaded.
 bool is_loaded() {
   static constinit std::atomic<unsigned long long> none_among{0};
   const unsigned long long libraries = loaded_libraries();
@@ -56,7 +56,7 @@ bool is_loaded() {
 bool has_mpich_interface() {
   auto* const get_version = symbol<int(char*, int*)>("MPI_Get_library_version");
   if (get_version == nullptr) return false;
-  // The standard's own interface has other handles.
+  // The interface of the MPI standard has other handles.
   if (auto* const get_standard = symbol<int(int*, int*)>("MPI_Abi_get_version")) {
     int major = 0;
     int minor = 0;

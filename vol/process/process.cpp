@@ -23,13 +23,13 @@ namespace mcr::vol {
 
 namespace {
 
-// Storage without a destructor; `made` is set once the object is there.
+// Storage without a destructor; `made` is set once the object is constructed.
 alignas(Process) constinit std::byte storage[sizeof(Process)]{};
 constinit std::atomic<Process*> made{nullptr};
 constinit std::mutex making;
 
-// The presence files: a fork's child closes its copies, because a presence counts as alive for as
-// long as any process has it open. Only what may be called in such a child is used.
+// The open presence files. A fork's child closes its copies, because a presence counts as alive while
+// any process has it open. The child's handler may use async-signal-safe calls only.
 struct OpenPresence {
   std::atomic<int> descriptor_plus_1{0};
   std::atomic<ino_t> inode{0};
@@ -74,8 +74,9 @@ void become_child() {
   }
 }
 
-// A program that becomes a daemon closes every descriptor, ours among them. Their numbers may be its
-// own files' by then: nothing may be written to them, nor may they be closed.
+// Enters the stage again after a program that becomes a daemon has closed all descriptors, ours among
+// them. Their numbers may belong to the program's own files by then, so our objects must neither write
+// to them nor close them.
 Result<void> stay_entered(JobStage& stage) {
   if (!Process::is_owner()) return {};  // a fork's child has closed its presence itself
   const bool is_open = identity_of(stage.directory.descriptor()) == stage.opened_directory &&
@@ -94,7 +95,7 @@ Result<void> stay_entered(JobStage& stage) {
   return {};
 }
 
-// What an administrator wrote for this installation, beside the plugin that was loaded.
+// Returns the path of an administrator's settings for this installation, found from the loaded plugin.
 std::string installed_settings() {
   const std::string plugin = plugin_file();
   const auto slash = plugin.rfind('/');
@@ -139,7 +140,7 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
       MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
   for (const std::string& warning : warnings) restart::log_warning_once(warning, warning);
   restart::set_log_level(restart::log_level_of(loaded));
-  // A program that makes a directory for each set comes by here with ever new ones.
+  // A program that makes a directory for each set asks with ever new keys, so the cache is bounded.
   if (settings_.size() > 256) settings_.clear();
   auto kept = std::make_shared<const restart::Settings>(std::move(loaded));
   settings_[key] = kept;
@@ -182,8 +183,9 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   Entering how = Entering::waits;
   if (const auto failed = unusable_.find(key); failed != unusable_.end()) {
     const auto& [error, since_ns] = failed->second;
-    // Not among several ranks: what this one wrote natively meanwhile the others' leaders would never
-    // hear of, and they would take it for a rank that had nothing to write.
+    // Only with one rank is the stage tried again. With several, other nodes' leaders would not hear of
+    // the files that this rank wrote natively meanwhile, and would take it for a rank that had nothing
+    // to write.
     const bool may_be_free = error.system_error == EWOULDBLOCK && launcher.rank_count == 1;
     if (!may_be_free || monotonic_ns() - since_ns < 1'000'000'000) return error;
     how = Entering::at_once;
@@ -243,15 +245,15 @@ void Process::end() {
   if (!is_owner()) return;
   const std::lock_guard lock(mutex_);
   end_stages();
-  // H5close() and going on: the next capture enters again.
+  // After H5close() the program may go on: the next capture enters again.
   stages_.clear();
   unusable_.clear();
 }
 
 void Process::end_without_hdf5() {
-  // A child of fork is no owner; one of a bare clone() is told by its number.
+  // is_owner() is false in a child of fork; the process number tells a child of a bare clone().
   if (!is_owner() || getpid() != pid_) return;
-  // exit() may have been called by a handler of a signal that came while this very thread had it.
+  // Bounded: a signal handler may have called exit() while this very thread held the mutex.
   constexpr std::uint64_t limit_ns = 1'000'000'000;
   const std::uint64_t begin = monotonic_ns();
   while (!mutex_.try_lock()) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one object with a process's state: settings, who we are, our place in the stage. It is made
-// at the first captured create or opened stub and never destroyed, because HDF5 closes files after
-// static destructors have run; so nothing in the plugin has a destructor at exit. A fork's child
-// has the parent's state and must not act on it: is_owner() is false there, and it captures
-// nothing.
+// The one object with a process's state: settings, launcher, place in the stage. It is made at the
+// first captured create or opened stub. It is never destroyed, because HDF5 closes files after static
+// destructors have run; so nothing in the plugin has a destructor at exit. A fork's child inherits the
+// state but must not use it: is_owner() is false there, and it captures nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +27,8 @@
 
 namespace mcr::vol {
 
-/// Our place in the stage of one launch: entered at the first capture, left when the process ends.
+/// A process's place in the stage of one launch: entered at the first capture, left at the process's
+/// end.
 struct JobStage {
   JobStage(restart::LaunchDirectory::Entered entered, restart::Launcher who, std::string stage_path)
       : directory(std::move(entered.directory)),
@@ -39,77 +39,80 @@ struct JobStage {
   restart::LaunchDirectory directory;
   restart::LaunchDirectory::Presence presence;
   restart::FileIdentity opened_directory,
-      opened_presence;  ///< behind their descriptors when they were opened
+      opened_presence;  ///< which files these descriptors led to when they were opened
   restart::Launcher launcher;
   std::string stage;
-  std::string settings;  ///< for the leader that we may have to start
+  std::string settings;  ///< for a leader that this process may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
   bool has_created = false;  ///< a file was created and captured, not only a stub changed
-  /// Where other programs may have run in this rank before: behind a shell or another wrapper.
+  /// Set if other programs may have run in this rank before, behind a shell or another wrapper.
   std::optional<restart::EarlierWritings> earlier;
-  std::set<restart::PartId> published;  ///< by us
+  std::set<restart::PartId> published;  ///< by this process
   std::uint64_t leader_checked_ns = 0;
-  int looks_in_vain = 0;  ///< for a leader, a second apart, since one was last seen to lead
-  // Answers of the stage that hold for a moment (recent_ns): programs create files in bursts.
+  int looks_in_vain = 0;  ///< looks for a leader, a second apart, since one was last seen
+  // Cached answers of the stage, valid for recent_ns, because programs create files in bursts.
   std::uint64_t asked_ns = 0;
   std::uint64_t room = 0;
   std::map<std::string, bool> marked_native;
-  /// Stubs of which no leader has a descriptor yet (stub_handover.hpp), the oldest first.
+  /// Stubs whose descriptors no leader has yet (stub_handover.hpp), the oldest first.
   struct WaitingStub {
     restart::PartId part;
     restart::File stub;
-    /// Of the stub: the program may have closed the descriptor and used its number.
+    /// Identity of the stub: the program may have closed the descriptor and reused its number.
     restart::FileIdentity identity;
   };
   std::deque<WaitingStub> waiting_stubs;
-  std::map<std::uint64_t, bool> keeps_names;  ///< by device: NFS
+  std::map<std::uint64_t, bool> keeps_names;  ///< by device: true on NFS
 };
 
 class Process {
  public:
-  /// Made at the first call.
+  /// Returns the object, which the first call makes.
   static Process& get();
-  /// Null where nothing was captured or read so far.
+  /// Returns null if nothing has been captured or read so far.
   static Process* if_made();
 
   /// False in a fork's child.
   [[nodiscard]] static bool is_owner();
-  /// True where a fork's child may have copies of our descriptors, and our locks with them.
+  /// True if a fork's child may have copies of our descriptors, and with them our locks.
   [[nodiscard]] static bool has_forked();
 
   using SettingsPointer = std::shared_ptr<const restart::Settings>;
-  /// What applies to files in `directory`. Cause::usage: an unknown key or a bad value.
+  /// Returns the settings for files in `directory`. Cause::usage: an unknown key or a bad value.
   Result<SettingsPointer> settings(const std::string& connector_text, const std::string& directory);
 
-  /// Who we are under these settings. Found once: with one rank the launch is a random text.
+  /// Returns rank and launch under these settings. Found once, because with one rank the launch is
+  /// random.
   restart::Launcher launcher(const restart::Settings& settings);
 
-  /// Enters the stage at the first call. Errors: the stage cannot be used; the same answer from
-  /// then on, but of one that was locked in a launch of one rank, which is tried again.
+  /// Enters the stage at the first call. An error means that the stage cannot be used; it is final,
+  /// except for a locked stage in a launch of one rank, which is tried again.
   Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
 
-  /// One more than the last time that this process began to write `path`, else what `first` says.
+  /// Returns one more than the last sequence with which this process began to write `path`; at the
+  /// first time, the value of `first`.
   std::uint64_t next_sequence(const std::string& path, const std::function<std::uint64_t()>& first);
-  /// `path` was written natively, because the stage was full, say: the next writing of it that is
-  /// captured must not count as that of an earlier step.
+  /// Records that `path` was written natively, for example because the stage was full. The next
+  /// captured writing of it must not count as one of an earlier step.
   void count_native(const std::string& path);
   [[nodiscard]] bool has_stage();
-  /// False the first time that it is asked of `path`: asked when a published file is written again.
+  /// False at the first call for `path`, true afterwards. Called when a published file is written
+  /// again.
   bool has_reopened(const std::string& path);
 
-  /// A part was published by us: remembered for exit=wait.
+  /// Remembers a part that this process has published, for exit=wait.
   void add_published(JobStage& stage, const restart::PartId& part);
 
-  /// Time that the program spent in capture.
+  /// Time that the program has spent in capture.
   std::atomic<std::uint64_t> waited_ns{0};
   std::atomic<std::uint64_t> captured_parts{0};
 
-  /// The library ends: all files are closed. Records the regular end, waits (exit=wait), prints the
+  /// HDF5 ends, and all files are closed: records the regular end, waits (exit=wait), prints the
   /// summary.
   void end();
-  /// The process ends, and HDF5 did not end before (vol/process/process_exit.hpp): files that are still open
-  /// stay as their last flush left them, as natively. Does nothing after end().
+  /// The process ends, and HDF5 did not end before (vol/process/process_exit.hpp). Files that are still
+  /// open stay as their last flush left them, as natively. Does nothing after end().
   void end_without_hdf5();
 
  private:
@@ -130,11 +133,11 @@ class Process {
   std::map<std::string, restart::Launcher> launchers_;
 };
 
-/// CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds.
+/// CLOCK_MONOTONIC and CLOCK_REALTIME, in nanoseconds.
 std::uint64_t monotonic_ns();
 std::uint64_t realtime_ns();
 
-/// Adds the time of its scope to what the program waited.
+/// Adds the time of its scope to the time that the program has waited.
 class Waiting {
  public:
   Waiting() : begin_(monotonic_ns()) {}

@@ -24,7 +24,7 @@ void end_quickly() {
   end_process();
 }
 
-// Where HDF5 has ended before, nothing is left to do.
+// If HDF5 has ended before, nothing is left to do.
 [[gnu::destructor]] void finalize() { guarded<&end_process>(); }
 
 }  // namespace

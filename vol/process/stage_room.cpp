@@ -9,7 +9,8 @@ namespace mcr::vol {
 
 namespace {
 
-/// Which control groups limit this process takes many files to read: the leader does it.
+/// Returns the limit by memory from the leader's notice: finding the control groups' limits takes many
+/// file reads, so the leader does it.
 std::uint64_t limit_of_memory(int descriptor, const restart::LaunchDirectory::Notice& notice) {
   constexpr std::uint64_t fresh_ns = 3'000'000'000;
   const std::uint64_t now = realtime_ns();
@@ -29,7 +30,7 @@ std::uint64_t stage_room(const JobStage& stage, const restart::Settings& setting
   const bool given = settings.is_set("stage_limit") && settings.text("stage_limit") != "auto";
   const std::uint64_t limit =
       given ? settings.bytes("stage_limit") : limit_of_memory(descriptor, notice);
-  // What a part reuses from the pool is counted in both, which errs on the safe side.
+  // Pages that a part reuses from the pool are counted in both numbers, which errs on the safe side.
   return used >= limit ? 0 : std::min(limit - used, *free_bytes);
 }
 

@@ -12,11 +12,11 @@ namespace mcr::vol {
 
 namespace {
 
-/// A leader is there a few hundredths of a second after the first create; more steps than these are
-/// rarely closed meanwhile, and each takes a descriptor of the program's.
+/// A leader listens a few hundredths of a second after the first create. Programs rarely close more
+/// files than this meanwhile, and each waiting stub takes a descriptor from the program.
 constexpr std::size_t most_waiting = 32;
 
-// False where a program that closes all descriptors has closed this one: its number may be the
+// False if the program has closed this descriptor with all others: its number may belong to the
 // program's own file by now.
 bool is_still_ours(const JobStage::WaitingStub& waiting) {
   const auto status = waiting.stub.status();
@@ -28,8 +28,8 @@ void forget_first(JobStage& stage) {
   stage.waiting_stubs.pop_front();
 }
 
-// On NFS a file that is removed while somebody has it open keeps a name (.nfs…), and its directory cannot
-// be removed: there the leader looks for renamed stubs.
+// True for NFS, where a file that is removed while it is open keeps a name (.nfs…), so that its
+// directory cannot be removed. There the leader looks for renamed stubs instead.
 bool keeps_names_of_open_files(JobStage& stage, const restart::File& stub, std::uint64_t device) {
   const auto found = stage.keeps_names.find(device);
   if (found != stage.keeps_names.end()) return found->second;

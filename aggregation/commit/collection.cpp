@@ -3,15 +3,15 @@
 //
 //  1. Is the committed set whole, as its containers say? If not, nothing is done.
 //  2. The directory is synced: the containers that were found there are durable.
-//  3. Decisions that were made before the set was begun go, and native files of older writings of
-//     its name that were kept aside, with what was noted of them.
-//       crash: some are left, and nobody needs them
-//  4. gc=on. Of each older set that the program has given up: a line into set-removed.log, the
-//     containers with parts, those without, our links to its stubs.
-//       crash: a set with parts missing, of which every remaining part is still known to be given
-//       up; or links without a container, for 5
-//  5. Links to stubs that no container here lists, and that the program gave up before the set was
-//     begun, go.
+//  3. Decisions that were made before the set was begun are removed. So are the native files of
+//     older writings of its name that were kept aside, and the notes about them.
+//       crash: some of them remain; no reader needs them
+//  4. With gc=on, for each older set that the program has given up: a line into set-removed.log,
+//     then its containers with parts, its containers without, and our links to its stubs.
+//       crash: a set of which parts are missing, and whose other parts are still known to be given
+//       up; or links without a container, which step 5 removes
+//  5. Links to stubs are removed that no container here lists and that the program gave up before
+//     the set was begun.
 #include "aggregation/commit/collection.hpp"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ using restart::StubLinks;
 
 namespace {
 
-/// A leader makes no links that are called like containers.
+/// A leader never makes symbolic links with the names of containers.
 bool is_regular(const std::string& path) {
   struct stat status {};
   return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) ==
@@ -83,7 +83,8 @@ class Collector {
            });
   }
 
-  /// The containers of the set account for all ranks by their names, or ours is the first of them.
+  /// True if the names of the set's containers account for all ranks, or if the first of them is
+  /// ours.
   [[nodiscard]] bool may_be_last() const {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
     for (const std::string& name : names_) {
@@ -110,13 +111,14 @@ class Collector {
     }
     std::vector<std::string> unreadable;
     auto sets = stored_sets(containers, unreadable);
-    // Read by path, which may have led elsewhere.
+    // The containers were read by path, and the path may have led to another directory.
     std::erase_if(
         sets, [&](const StoredSet& set) { return set.beside.identity() != committed_.directory; });
     return sets;
   }
 
-  /// The decision is about this name, or gave sets of it: then the files were renamed afterwards.
+  /// True if the decision is about this name, or gave sets of it because files were renamed
+  /// afterwards.
   [[nodiscard]] bool is_about_this_name(const std::string& prefix) const {
     const auto parsed = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
     if (!parsed) return false;
@@ -148,7 +150,7 @@ class Collector {
     }
   }
 
-  /// Native files of older writings of this name, and the notes about them.
+  /// Removes native files of older writings of this name, and the notes about them.
   void remove_native_members() const {
     const auto home = File::open(home_.descriptor(), std::string(restart::native_members_directory),
                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -179,7 +181,7 @@ class Collector {
         });
     if (!is_this_name) return false;
     if (stub.launch == own->launch) return stub.sequence < own->sequence;
-    // When the note was last touched: at the close of the file.
+    // The note was last touched when the file was closed.
     return static_cast<std::uint64_t>(note.st_ctim.tv_sec + 1) * 1'000'000'000 < begun_ns_;
   }
 
@@ -209,7 +211,7 @@ class Collector {
     }
     std::set<PartId> listed;
     for (const StoredSet& set : sets) {
-      if (set.is_unreadable) return removed;  // who knows what it lists
+      if (set.is_unreadable) return removed;  // may list any part
       for (const StoredPart& part : set.parts) listed.insert(part.part);
     }
     for (const PartId& part : links.parts()) {

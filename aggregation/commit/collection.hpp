@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a newer whole set makes superfluous in a directory of containers: with gc=on the sets that
-// the program has given up; always the decisions of restarts that are over.
+// Removes what a newer whole set makes superfluous in a directory of containers: decisions of
+// restarts that are over and, with gc=on, the sets that the program has given up.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mcr::aggregation {
 
-/// A set that a leader has just committed a container of.
+/// A set of which this leader has just committed a container.
 struct CommittedSet {
   restart::ContainerName where;
   restart::FileIdentity directory;  ///< of the containers: another one may lie at that path by now
@@ -22,10 +22,10 @@ struct CommittedSet {
   bool collects = false;  ///< gc=on
 };
 
-/// Looks whether that set is whole by now and, if it is, removes what it makes superfluous; answers
-/// the sets that went. Of the leaders of many nodes only those look that may be the last. A crash
-/// between any two steps leaves what the next call finds again; nothing is removed before the
-/// directory, and with it the set's containers, are durable.
+/// If that set is whole, removes what it makes superfluous; returns the sets that were removed.
+/// With leaders on many nodes, only those that may be the last one look. The next call finishes
+/// what a crash left: nothing is removed before the directory, with the set's containers, is
+/// durable.
 Result<std::vector<std::string>> collect_after(const CommittedSet& committed);
 
 }  // namespace mcr::aggregation

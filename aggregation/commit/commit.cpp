@@ -2,22 +2,23 @@
 // The steps of a group's commit. The container's rename (4) is the commit; there is no other record
 // of it.
 //
-//  1. Lock each part's bytes, shared: its writer can no longer take it back, only copy it. A part
-//     that cannot be locked was taken back and is left out.
-//       crash: as before; locks die with us
+//  1. Lock each part's bytes, shared: its writer can then only copy the part, not take it back. A
+//     part that cannot be locked was taken back and is left out.
+//       crash: as before, because locks end with the process
 //  2. Look whether a container of this set already lists the part (a leader died between 4 and 7):
-//     such parts go to 5 at once. The container goes to where its stubs are now (stub_places.hpp); parts
-//     whose files the program removed are freed. Where files are removed, or a directory goes, during 3
-//     or 4, all this is asked again.
+//     such parts go to 5 at once. Parts whose files the program removed are freed. The container
+//     goes to the directory where its stubs are now (stub_places.hpp). If files or a directory are
+//     removed during 3 or 4, step 2 is repeated.
 //       crash: as before; the next leader looks again
 //  3. Make the container directory, and its name durable.
 //       crash: an empty directory
 //  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
 //       crash before the rename: a file `.mcr-….tmp` that the next attempt replaces
 //       crash after it: parts in stage and container; the next leader finds them in 2
-//     Where files were renamed meanwhile, the container is renamed to where they are; where they may
-//     be being copied, it is watched (container_watch.hpp).
-//       crash before that: the parts are in the stage, and the next leader writes a second container
+//     If files were renamed meanwhile, the container is renamed to where they are now. If the files
+//     may be being copied, the container is watched (container_watch.hpp).
+//       crash before that: the parts are in the stage, and the next leader writes a second
+//       container
 //  5. Put stubs in place that dead writers left out.
 //       crash: the next leader repeats it
 //  6. Journals go from published/ to committed/, still under the lock.
@@ -25,10 +26,10 @@
 //  7. Free the parts that are not kept; their bytes become the next parts' bytes.
 //       crash: as after 6
 //
-// The summary is rewritten between 4 and 5: a rank at its end sees that its parts are gone, and says
-// what the summary counts.
+// The summary is rewritten between 4 and 5, because a rank at its end prints what the summary
+// counts as soon as its parts are gone.
 //
-// Where 3 or 4 fail, nothing was changed and the parts are reported as failed.
+// If 3 or 4 fails, nothing was changed and the parts are reported as failed.
 #include "aggregation/commit/commit.hpp"
 
 #include <fcntl.h>
@@ -69,14 +70,14 @@ using restart::LaunchDirectory;
 namespace {
 
 constexpr std::size_t remembered_places = 4096;
-/// A part of a bundle is read alone: its frames hold some parts, not all.
+/// Frames of a bundle are small, because each of its parts is read alone.
 constexpr std::uint64_t bundle_frame_bytes = 64 * 1024;
-/// So often a group is written whose directory goes away meanwhile.
+/// The most attempts to write a group whose directory is removed meanwhile.
 constexpr int directory_turns = 4;
-/// Somebody removes it just now, file after file.
+/// Pause between these attempts: another process is removing the directory, file after file.
 constexpr auto directory_pause = std::chrono::milliseconds(50);
 
-/// As the program named it, relative to `base` where that is one; "": as it is.
+/// Returns the part's path relative to `base`, or, if `base` is "", as the program named it.
 std::string index_path(const Journal& journal, const std::string& base) {
   const std::string& path = journal.begin.path;
   return !base.empty() && path.starts_with(base + "/") ? path.substr(base.size() + 1) : path;
@@ -96,7 +97,7 @@ restart::SetIdentity identity_of(const DrainGroup& group, std::uint64_t clock_be
   return identity;
 }
 
-/// Of a bundle: what its sets have in common, and the set of each part.
+/// Returns what the sets of a bundle have in common, and the set of each part.
 restart::SetIdentity identity_of_bundle(const DrainGroup& group,
                                         const std::vector<const LockedPart*>& parts,
                                         std::uint64_t clock_behind_ns) {
@@ -117,7 +118,7 @@ restart::SetIdentity identity_of_bundle(const DrainGroup& group,
   return identity;
 }
 
-/// Where the group's container goes.
+/// Returns where the group's container goes.
 ContainerName place_of(const DrainGroup& group, const restart::Settings& settings) {
   const std::string_view container_dir = settings.text("container_dir");
   if (!group.bundle.empty())
@@ -136,8 +137,8 @@ PlaceByNames names_of(const DrainGroup& group, const restart::Settings& settings
   return {where, far.prefix, std::string(settings.text("container_dir"))};
 }
 
-/// Parts of the group that some container lists, and names that are taken. A leader that died may have
-/// put a part of one rank into a container of its own or into a bundle.
+/// Returns the parts of the group that some container lists, and the names that are taken. A leader
+/// that died may have put a part of one rank into a container of its own or into a bundle.
 Present present_of(const DrainGroup& group, const restart::Settings& settings,
                    const ContainerName& where, KnownContainers* known) {
   Present present = find_present(where, known);
@@ -156,7 +157,7 @@ Present present_of(const DrainGroup& group, const restart::Settings& settings,
   return present;
 }
 
-/// Members of the set whose bytes lie at their paths natively.
+/// Returns the members of the set whose bytes lie at their paths natively.
 std::vector<restart::NativeMember> natives_among(const std::vector<LockedPart>& parts,
                                                  const std::string& base) {
   std::vector<restart::NativeMember> natives;
@@ -169,7 +170,7 @@ std::vector<restart::NativeMember> natives_among(const std::vector<LockedPart>& 
   return natives;
 }
 
-/// Those that no container has yet.
+/// Returns the parts that are in no container yet.
 std::vector<const LockedPart*> parts_to_write(const std::vector<LockedPart>& locked,
                                               const Present& present) {
   std::vector<const LockedPart*> parts;
@@ -179,14 +180,15 @@ std::vector<const LockedPart*> parts_to_write(const std::vector<LockedPart>& loc
   return parts;
 }
 
-/// A leader leads one launch, whose steps have the same variables.
+/// Shared by all sets of this process: a leader leads one launch, whose steps have the same
+/// variables.
 const std::shared_ptr<ChoiceMemory>& choices_of_this_leader() {
   static const auto memory = std::make_shared<ChoiceMemory>();
   return memory;
 }
 
-/// The same for each attempt at a group, and nobody else's: a launch on a node has one leader at a
-/// time.
+/// Returns the same word for each attempt at a group. No other process uses it, because a launch
+/// has one leader on a node at a time.
 std::string temporary_word(const LaunchDirectory& directory, const ContainerName& where,
                            std::uint32_t first_rank) {
   const std::string text =
@@ -210,7 +212,8 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   set.directory = where.directory;
   set.home = &place.directory;
   set.is_wanted = std::move(is_wanted);
-  // In a directory above, paths stand as they were: relative ones would lead somewhere else.
+  // In a directory above, the paths stay absolute: relative ones would be resolved against the
+  // wrong directory.
   const std::string base = followed.placement.is_far ? "" : place_of(group, settings).base;
   for (const LockedPart* part : parts) {
     set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, base),
@@ -233,26 +236,27 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   MergeOptions options = MCR_TRY(merge_options(settings, group.fast));
   options.memory = choices_of_this_leader();
   if (!group.bundle.empty()) options.frame_bytes = bundle_frame_bytes;
-  // Another node's leader may be quicker with the same name: ranks that take turns write for one
-  // another.
+  // A leader on another node may take the same name first if ranks of both nodes write the same
+  // file in turn.
   constexpr int name_turns = 20;
   Present there = present;
   for (int turn = 0;; ++turn) {
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
     auto written = write_container(set, options);
-    // A program that removes its directory expects nothing else there.
+    // The program may be removing this directory: rmdir fails if our directory is in it.
     if (!written) remove_if_new(place, where);
     if (written || written.error().system_error != EEXIST || turn == name_turns) return written;
     there.names.insert(set.name);
   }
 }
 
-/// The directory that the container was to go into, or one above it.
+/// True if the directory of the container, or one above it, does not exist any more.
 bool is_gone(const Error& error) { return restart::means_gone(error.system_error); }
 
-/// Steps 2 to 5; nothing where all parts were in storage already. `followed` says where the container
-/// was to go in the last turn. Parts that the program removed go from `locked` to `removed`.
+/// Steps 2 to 5. Returns no report if all parts were in storage already. Sets `followed` to where
+/// the container was to go in the last attempt. Moves parts that the program removed from `locked`
+/// to `removed`.
 Result<std::optional<CommitReport>> bring_to_storage(
     const LaunchDirectory& directory, const DrainGroup& group, const restart::Settings& settings,
     StubHandles* stubs, KnownContainers* known, Followed& followed, std::vector<LockedPart>& locked,
@@ -267,7 +271,7 @@ Result<std::optional<CommitReport>> bring_to_storage(
     const Present present = present_of(group, settings, where, known);
     if (parts_to_write(locked, present).empty() && natives_among(locked, names.where.base).empty())
       return std::optional<CommitReport>();
-    // Other files of this directory that are being removed may mean that the whole directory is.
+    // If other files of this directory are being removed, the whole directory may be about to go.
     const auto is_wanted = [&] {
       return wait_for_removal(locked, stubs) && count_removed(locked, stubs) == 0;
     };
@@ -280,7 +284,7 @@ Result<std::optional<CommitReport>> bring_to_storage(
     }
     if (!written) return written.error();
     const auto reached = follow_container(stubs, names, locked, followed, *written);
-    // Not where it belongs, and perhaps nowhere any more: it is written once more.
+    // The container is not where it belongs, and may have been removed: write it again.
     if (!reached && turn < directory_turns) continue;
     if (!reached) return reached.error();
     if (known != nullptr) known->add(followed.placement.where, restart::name_of(written->path));
@@ -288,8 +292,8 @@ Result<std::optional<CommitReport>> bring_to_storage(
   }
 }
 
-/// Says which files may not find their container. Nothing is lost: but only a person knows where they
-/// are.
+/// Reports the files that may not find their container. Nothing is lost, but only the user knows
+/// where these files are.
 void report_astray(const std::vector<LockedPart>& parts, const Followed& followed,
                    const std::string& container, Summary& summary) {
   std::string first;
@@ -311,8 +315,8 @@ void report_astray(const std::vector<LockedPart>& parts, const Followed& followe
           "it there, DIR being a directory above both");
 }
 
-/// Presences of processes that live. A writer that dies after this, whose part is locked, has put
-/// its stub in place.
+/// Returns the presences of the processes that live. A writer that dies after this call has put the
+/// stub of its locked part in place.
 Result<std::set<std::string>> living_processes(const LaunchDirectory& directory) {
   std::set<std::string> living;
   for (const auto& presence : MCR_TRY(directory.presences())) {
@@ -321,7 +325,8 @@ Result<std::set<std::string>> living_processes(const LaunchDirectory& directory)
   return living;
 }
 
-/// Without a link the set's containers are never removed by themselves.
+/// Links the stub that was put in place. The set's containers are removed automatically only if
+/// stubs are linked.
 void link_repaired(const restart::PartBegin& begin) {
   const auto stub = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!stub || begin.masked_names.empty()) return;
@@ -329,8 +334,8 @@ void link_repaired(const restart::PartBegin& begin) {
   (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
 }
 
-/// Step 5 for one part. Where it fails, the path still shows what lay there before, and only the
-/// journal knows better: the part stays in the stage.
+/// Step 5 for one part. If it fails, the path still shows what lay there before, and the part stays
+/// in the stage, because only its journal is up to date.
 Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& part,
                            bool writer_alive) {
   if (writer_alive || part.is_native) return {};
@@ -382,7 +387,7 @@ void keep_equally_open(std::vector<LockedPart>& locked, const StubHandles* stubs
   std::erase_if(locked, [&](const LockedPart&) { return kind_of[number++] != chosen; });
 }
 
-/// For `mcr trace`: no drain fails for it, and nobody misses it.
+/// Writes the trace for `mcr trace`. A failure is ignored: a drain must not fail for it.
 void leave_trace(const LaunchDirectory& directory, const restart::Settings& settings,
                  const ContainerName& where, const CommitReport& report, std::uint64_t number) {
   (void)write_trace(directory.descriptor(), trace_name(number), report).has_value();
@@ -399,7 +404,7 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
   if (!written) restart::log_warning_once("trace", "no trace: " + written.error().message);
 }
 
-/// Zero where it is not known.
+/// Returns a zero identity if the directory is not known.
 FileIdentity directory_of_containers(const ContainerName& where,
                                      const std::optional<CommitReport>& report) {
   if (report) return report->directory;
@@ -417,7 +422,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
   if (locked.empty()) return done;
-  // Whoever gave its lock back has sent its stub's descriptor before.
+  // A writer sends its stub's descriptor before it gives its lock back.
   if (stubs != nullptr) stubs->receive();
   if (!group.bundle.empty()) keep_equally_open(locked, stubs);
 
@@ -429,7 +434,8 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   const ContainerName& where = followed.placement.where;
   if (!written) {
     for (const LockedPart& part : locked) done.failed.push_back(part.id);
-    // ENOTDIR may also mean that a file lies at the name of the directory of containers.
+    // Only ENOENT is certain: ENOTDIR may also mean that a file has the name of the directory of
+    // containers.
     done.place_went_away = written.error().system_error == ENOENT;
     if (done.place_went_away) {
       const std::string why = "directories were removed or renamed while the container of " +
@@ -484,7 +490,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
       continue;
     }
     if (const auto left = leave_stage(directory, part, writer_alive, group.keep); !left) {
-      // It is in the container; at worst its memory stays taken until the launch's end.
+      // The part is in the container. At worst its memory stays in use until the launch ends.
       restart::log_warning("part " + part.id.text() + ": " + left.error().message);
     }
     done.committed.push_back(part.id);

@@ -16,8 +16,8 @@
 
 namespace mcr::aggregation {
 
-/// Where the sets of this launch went that a container of ours holds: for what becomes known of
-/// them later.
+/// Where this leader's containers of the launch's sets are, for what becomes known of the sets
+/// later.
 struct SetPlace {
   restart::ContainerName where;
   restart::FileIdentity directory;  ///< of the containers
@@ -29,15 +29,15 @@ using SetPlaces = std::map<SetName, SetPlace>;
 
 /// Merges the group and takes its parts out of the stage. The only caller of HDF5 in a leader:
 /// always from the same thread. Steps and what a crash after each leaves: commit.cpp.
-/// `stubs` may be null: files that were renamed are then searched (stub_search).
+/// `stubs` may be null: renamed files are then searched for (stub_search).
 /// `known` may be null: the container directory is then listed.
-/// `watch` may be null: then the container is not watched.
+/// `watch` may be null: the container is then not watched.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
                        Summary& summary, StubHandles* stubs = nullptr, SetPlaces* places = nullptr,
                        KnownContainers* known = nullptr, ContainerWatch* watch = nullptr);
 
 /// Writes what is known of a set by now into a supplement without parts, beside its containers;
-/// nothing where these are gone.
+/// does nothing if the containers are gone.
 Result<void> note_account(const restart::LaunchDirectory& directory, const DrainGroup& account,
                           const SetPlaces& places);
 

@@ -15,7 +15,7 @@ restart::ContainerName container_name_of(const restart::PartBegin& begin,
 
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast) {
   MergeOptions options;
-  // `auto`: aware merging; codecs look for repeats over ranks themselves.
+  // `auto` leaves aware merging in place; the codecs look for repeats over ranks themselves.
   if (const auto scheme = settings.text("scheme"); !scheme.empty() && scheme != "auto") {
     options.scheme = MCR_TRY(parse_scheme(scheme));
   }

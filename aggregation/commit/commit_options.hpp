@@ -10,11 +10,11 @@
 
 namespace mcr::aggregation {
 
-/// Where the containers lie of the set that the part belongs to under one of its masked names.
+/// Returns where the containers of the part's set lie if the set has that masked name.
 restart::ContainerName container_name_of(const restart::PartBegin& begin,
                                          const std::string& masked_name);
 
-/// `fast`: nobody has time (SIGTERM); what the settings say of the profile is overruled.
+/// `fast` (after SIGTERM) overrules the profile of the settings, because there is little time.
 Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast);
 
 }  // namespace mcr::aggregation

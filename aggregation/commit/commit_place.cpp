@@ -43,7 +43,8 @@ Present find_present(const ContainerName& where, KnownContainers* known) {
   for (const std::string& name : present.names) {
     const auto reader = restart::ContainerReader::open(home->descriptor(), name);
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-    // What is in one of these leaves the stage: only what this user's leaders have written counts.
+    // A part that a container lists leaves the stage, so only containers of this user's leaders
+    // count.
     if (!status || !restart::is_believed(status->st_uid, ::geteuid())) continue;
     const auto parts = (*reader)->parts();
     if (!parts) continue;
@@ -88,14 +89,14 @@ Result<Place> place_below(const File& base, const ContainerName& where) {
   place.directory = std::move(made.directory);
   place.is_new = made.is_new;
   place.outer = MCR_TRY(base.status());
-  // With container_dir=../mcr the base itself keeps others from the files.
+  // With container_dir=../mcr the base itself may close the files to other users.
   const auto above = File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY);
   const auto status = above ? above->status() : Result<struct stat>(above.error());
   if (status && restart::is_at_or_above(FileIdentity(*status), base)) place.outer = *status;
   return place;
 }
 
-/// Whether one finds in `base`, of which `in_base` is the path, the part's stub, or the directory in which
+/// True if `base`, whose path is `in_base`, leads to the part's stub or to the directory in which
 /// the part was begun.
 bool leads_to_part(const File& base, const std::string& in_base, const LockedPart& part,
                    const StubPlace& place, const StubHandles* stubs) {
@@ -123,7 +124,7 @@ bool is_in_a_group_of_ours(gid_t group) {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
-/// Where parts may go whose stubs nobody has found.
+/// True if parts whose stubs were not found may go to this directory.
 bool is_own_or_projects(const File& directory) {
   const auto status = directory.status();
   if (!status) return false;
@@ -131,7 +132,7 @@ bool is_own_or_projects(const File& directory) {
   return (status->st_mode & S_IWGRP) != 0 && is_in_a_group_of_ours(status->st_gid);
 }
 
-/// From the directory in which the container lies now, whatever its path leads to.
+/// Moves the container from the directory in which it lies now, even if its path leads elsewhere.
 Result<void> move_container(const File& container, const std::string& path, const File& directory,
                             const std::string& name) {
   const std::string present = restart::present_path(container);
@@ -157,8 +158,8 @@ Error files_have_gone(const ContainerName& where) {
 }  // namespace
 
 bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) {
-  // Files of one directory are removed within this time of one another; a longer pause means that the
-  // removal is over.
+  // A program that removes a directory's files pauses less than this between two files; a longer
+  // pause means that the removal is over.
   constexpr auto pause = std::chrono::milliseconds(20);
   constexpr int turns = 25;
   if (stubs == nullptr || parts.empty()) return true;
@@ -255,7 +256,8 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
     followed.places = look_again(parts, stubs, followed.places);
     followed.placement = choose_place(names, followed.places);
     const ContainerName& to = followed.placement.where;
-    // Removed with its directory already: whether it comes back is for ContainerWatch to say.
+    // The container was removed with its directory; ContainerWatch decides whether it is brought
+    // back.
     const bool is_as_before = to.directory == from.directory && to.prefix == from.prefix;
     if (is_as_before && report.container.is_open() && !container.has_name()) return {};
     const std::string target = to.prefix + suffix;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps 2 and 3 of a commit: where the container goes, and what of its set lies there already.
+// Steps 2 and 3 of a commit: where the container goes, and which containers of its set lie there.
 #pragma once
 
 #include <cstdint>
@@ -22,62 +22,63 @@ struct Present {
   std::set<restart::PartId> parts;
   std::set<std::string> names;
 };
-/// `known`: what this leader has listed already; null: the directory is listed.
+/// `known`: what this leader has listed already; null: lists the directory.
 Present find_present(const restart::ContainerName& where, KnownContainers* known = nullptr);
 
-/// A name of this group that no container has yet.
+/// Returns a name of this group that no container has yet.
 std::string free_name(const restart::ContainerName& where, const Present& present,
                       std::uint32_t first, std::uint32_t last, std::uint32_t supplement);
 
-/// The next name of a bundle of this block.
+/// Returns the next free name of a bundle of this block.
 std::string free_bundle_name(const restart::ContainerName& where, const Present& present);
 
-/// Waits, at most half a second, until no more files are being removed one after another from the
-/// directory of the first part, or all stubs of these parts are gone: a directory of ours in a directory
-/// that is being removed would make the removal fail. False where the removals go on.
+/// Waits, at most half a second, until files are no longer being removed from the directory of the
+/// first part, or all stubs of these parts are gone. A directory of ours would make the removal of
+/// its parent fail. Returns false if the removals go on.
 bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs);
 
-/// Where the stubs of a group's parts are, and so where their container goes.
+/// Where the stubs of a group's parts are, and therefore where their container goes.
 struct Followed {
   StubPlaces places;
   Placement placement;
 };
-/// Parts whose files the program has removed leave the stage and the list, and go to `left`. First
-/// wait_for_removal().
+/// Calls wait_for_removal(), then looks for the stubs. Parts whose files the program has removed
+/// leave the stage and `parts`, and are added to `left`.
 Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* stubs,
                       const PlaceByNames& names, std::vector<LockedPart>& parts,
                       std::vector<restart::PartId>& left);
 
-/// A directory of containers that is open.
+/// An open directory of containers.
 struct Place {
   restart::File directory;
   struct stat outer {};  ///< the directory above it and above its files
   bool is_new = false;
 };
-/// Removes the directory of containers again, if it was made with `place` and nothing is in it.
+/// Removes the directory of containers again if `place` made it and it is empty.
 void remove_if_new(const Place& place, const restart::ContainerName& where);
 
-/// Opens the directory of containers, and makes what is missing of it below its base. ENOENT: the stubs no
-/// longer lie below the base, for example because its owner has exchanged it.
+/// Opens the directory of containers, and makes what is missing of it below its base. ENOENT: the
+/// stubs no longer lie below the base, for example because the base was exchanged.
 Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                          const StubHandles* stubs);
-/// The same where no stub says whether it is the right one: only below this user's own directories, root's,
-/// and those of his group.
+/// As open_place() when no stub confirms the directory: accepts only directories of this user, of
+/// root, or writable for one of this user's groups.
 Result<Place> open_place_by_path(const restart::ContainerName& where);
 
-/// Sets the sticky bit of the directory of containers where it is this user's and some users may write to
-/// it who may not write to the directories of the files: they could remove a container, but not the files.
+/// Sets the sticky bit of the directory of containers if it is this user's and is writable for
+/// users who may not write to the directories of the files. They could otherwise remove a
+/// container, but not the files.
 void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
                         const StubHandles* stubs);
 
-/// Takes a container to where its stubs lead, where the program has renamed them while it was written.
-/// Brings `followed` and the report's path up to date.
+/// Moves a container to its stubs if the program renamed them while it was written. Updates
+/// `followed` and the report's path.
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
                               const std::vector<LockedPart>& parts, Followed& followed,
                               CommitReport& report);
 
-/// Says it in the leader's log and, where that is possible, beside the checkpoints, where a user
-/// looks.
+/// Writes the message to the leader's log and, if possible, to a log beside the checkpoints, where
+/// users look.
 void report_trouble(const std::string& container_directory, const std::string& message);
 
 }  // namespace mcr::aggregation

@@ -50,7 +50,7 @@ Result<void> write_number(hid_t object, const char* name, std::uint64_t number) 
   const OwnedId space(H5Screate(H5S_SCALAR));
   const bool small = number <= UINT32_MAX;
   const auto half = static_cast<std::uint32_t>(number);
-  // In memory as in the file, whatever the machine: HDF5 converts.
+  // The value in memory has the byte order of the machine; HDF5 converts.
   const OwnedId attribute(H5Acreate2(object, name, small ? H5T_STD_U32LE : H5T_STD_U64LE,
                                      space.get(), H5P_DEFAULT, H5P_DEFAULT));
   if (!attribute.is_valid() ||

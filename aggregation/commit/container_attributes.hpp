@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes of a container's objects: our own, and those that the program gave its own.
+// Attributes of a container's objects: ours, and copies of those that the program wrote.
 #pragma once
 
 #include <hdf5.h>
@@ -16,19 +16,20 @@
 
 namespace mcr::aggregation {
 
-/// An error from HDF5's stack: the deepest entry says what the operating system said.
+/// Makes an error from HDF5's stack. The deepest entry names the error of the operating system.
 Error hdf5_write_error(const std::string& what);
 
-/// Of so many bytes, at least one.
+/// Creates a string type of `bytes` bytes (at least 1).
 OwnedId text_type(std::size_t bytes);
 
 Result<void> write_text(hid_t object, const char* name, const std::string& text);
-/// In 32 bits where it fits.
+/// Writes a number, in 32 bits if it fits.
 Result<void> write_number(hid_t object, const char* name, std::uint64_t number);
-/// An array in the smallest type that holds its values: 32 ranks need 32 bytes.
+/// Writes an array in the smallest type that holds its values: 32 ranks need 32 bytes.
 Result<void> write_numbers(hid_t object, const char* name,
                            const std::vector<std::uint64_t>& numbers);
-/// As the program wrote it; one that does not fit a name that is already there is left out.
+/// Copies an attribute as the program wrote it, unless its name is already used by an attribute
+/// that it does not fit.
 Result<void> copy_attribute(hid_t object, const Datatypes& types, const AttributeValue& attribute);
 
 }  // namespace mcr::aggregation

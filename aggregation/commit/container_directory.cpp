@@ -20,15 +20,15 @@ namespace {
 
 Result<restart::MadeContainers> make_one(const File& parent, const std::string& name) {
   auto made = MCR_TRY(restart::make_open_containers(parent, name));
-  // One that is there already may have been made by a rank, or by a leader that died over it: so
-  // each leader sees to it once.
+  // An existing directory may not be durable: a rank made it, or a leader that died meanwhile. So
+  // each leader syncs it once.
   static std::mutex mutex;
   static std::set<FileIdentity> durable;
   const FileIdentity identity(MCR_TRY(made.directory.status()));
   const std::lock_guard lock(mutex);
   if (!made.is_new && durable.contains(identity)) return made;
   const auto readable = File::open(parent.descriptor(), ".", O_RDONLY | O_DIRECTORY);
-  // Where it may be written to but not be read, there is no way to ask for this.
+  // A directory that may be written but not read cannot be opened for fsync.
   if (readable) MCR_TRY(restart::sync_directory(readable->descriptor()));
   if (!readable && readable.error().system_error != EACCES) return readable.error();
   durable.insert(identity);

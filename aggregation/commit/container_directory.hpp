@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The directory of containers as the leader makes it: durable, and as open to readers as where it stands.
+// Makes the directory of containers: durable, and as open to readers as the directory in which it
+// stands.
 #pragma once
 
 #include <string>
@@ -9,10 +10,10 @@
 
 namespace mcr::aggregation {
 
-/// Opens it, and makes what is missing of `below`, which leads there from `base` and may begin with "..".
-/// An error where others could do more to containers there than to the program's own files
-/// (restart/sets/own_containers). Its own name is durable when this returns: a container in it that is
-/// durable is found again.
+/// Opens the directory that `below` (which may begin with "..") names from `base`, and makes what
+/// is missing of it. Fails if other users could do more to containers there than to the program's
+/// own files (restart/sets/own_containers). When this returns, the directory's name is durable, so
+/// that durable containers in it are found after a power failure.
 Result<restart::MadeContainers> make_container_directory(const restart::File& base,
                                                          const std::string& below);
 

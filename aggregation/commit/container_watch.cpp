@@ -28,12 +28,13 @@ namespace {
 
 constexpr std::size_t most_watched = 256;
 constexpr std::size_t most_stubs = 64;  ///< of one container
-/// How long a container is watched that was brought back.
+/// How long a container that was brought back is watched again.
 constexpr std::uint64_t watch_again_ms = 2'000;
-/// Storage that is full, or refuses, may take the container later.
+/// How long, and how often, bringing back is tried again: storage that is full now may have room
+/// later.
 constexpr std::uint64_t longest_try_ms = 600'000;
 constexpr std::uint64_t try_again_ms = 5'000;
-/// A collection writes down what it removes soon after.
+/// How long to wait for a collection to write down that it removed the container.
 constexpr std::uint64_t settle_ms = 1'000;
 constexpr int most_returns = 3;
 constexpr int most_without_trace = 16;
@@ -73,13 +74,14 @@ Result<void> copy_bytes_of(const File& from, const File& to) {
   return {};
 }
 
-/// Empty for a bundle.
+/// Returns the pattern of the set's path; empty for a bundle.
 std::string pattern_of_path(const std::string& container) {
   const auto parsed = restart::parse_container_name(restart::name_of(container));
   return parsed ? restart::pattern_of(parsed->masked_name) : std::string();
 }
 
-/// The name that a container had in another directory, or the next of its set that is free here.
+/// Returns the name that a container had in another directory or, if it is taken here, the next
+/// free one of its set.
 std::string name_for(const restart::ContainerName& to, const std::string& suffix) {
   const Present present = find_present(to);
   std::string name = to.prefix + suffix;
@@ -138,13 +140,15 @@ bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
   const bool is_over = now_ms >= watched.until_ms;
   if (watched.container.has_name()) return is_over;
   if (watched.lost_ms == 0) watched.lost_ms = now_ms;
-  // A collection says what it did; a directory that has gone was removed as a whole.
+  // If the directory is still there, a collection may have removed the container, and writes that
+  // down. If the directory is gone, it was removed as a whole.
   const bool may_be_ours = is_there(restart::parent_of(watched.path));
   if (may_be_ours && now_ms < watched.lost_ms + settle_ms) return false;
   if (!is_missed(watched)) return true;
-  // While stubs have their names the removal goes on, or they stay, and want their container there.
+  // If stubs still have their names, either the removal is not over, or the stubs stay and need
+  // their container there.
   if (has_stubs(watched) && !is_over) return false;
-  // The next checkpoint would show that the program has removed this one.
+  // A commit of the next checkpoint shows that the program removed this one on purpose.
   if (!watched.shows_reads && !is_over) return false;
   if (now_ms < watched.try_ms) return false;
   if (!may_bring_back(watched)) return true;
@@ -180,7 +184,7 @@ bool ContainerWatch::has_stubs(const Watched& watched) {
                      [](const File& stub) { return stub.has_name(); });
 }
 
-/// True if somebody may have copied the stubs without the container: the stubs may have been read, the
+/// True if the stubs may have been copied without the container: the stubs may have been read, the
 /// container was not read, and no collection removed it.
 bool ContainerWatch::is_missed(const Watched& watched) {
   const auto status = watched.container.status();
@@ -206,7 +210,8 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
   MCR_TRY(copy_bytes_of(watched.container, pending.file()));
-  // What closed the old directory to others, or opened it, has gone with it: for its owner alone.
+  // The access rights of the old directory are gone with it, so only the owner may read the
+  // container.
   MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));
   const std::string path = to.directory + "/" + name;
   restart::log_summary("brought back " + watched.path + " as " + path +

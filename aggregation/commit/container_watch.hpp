@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers that somebody may remove without having seen them. `mv` to another file system, and
-// `cp -r` followed by `rm -r`, list a directory, copy what they saw, and then remove all of it: stubs
-// are copied, and a container that came between goes with the directory. So the leader keeps such a
-// container open for a while, and where it loses its name, gives it one in a directory above, where the
-// copies of its stubs are led (restart/sets/places_above).
+// Containers that may be removed by a program that has not seen them. `mv` to another file system,
+// and `cp -r` followed by `rm -r`, list a directory, copy what they listed, and then remove the
+// directory. A container that was committed in between is removed without being copied. So the
+// leader keeps such a container open for a while. If it loses its name, the leader gives it a name
+// in a directory above, where readers of the copied stubs look for it (restart/sets/places_above).
 //
-// A program that removes its older checkpoints is no such copy. Where nobody's reading leaves a trace,
-// nothing tells the two apart; so there a container is given up when a newer set of the same pattern is
-// committed, else brought back when the time for a copy is over, and only a few are in a leader's life:
-// they would fill the storage.
+// A program that removes its older checkpoints looks the same if the file system records no access
+// times. There, a container is given up when a newer set of the same pattern is committed; else it
+// is brought back when the time for a copy is over. A leader brings back only a few such
+// containers, because they would fill the storage.
 #pragma once
 
 #include <atomic>
@@ -24,18 +24,18 @@
 
 namespace mcr::aggregation {
 
-/// Belongs to the drain's thread, but for is_empty().
+/// Used only by the drain's thread, except is_empty().
 class ContainerWatch {
  public:
-  /// A container was just given its name. It is watched where somebody may have listed a directory of
-  /// these stubs since they came into it, as long as a copy of what lies there may take. Takes the
-  /// descriptors of a container that is watched, and of its stubs.
+  /// Called when a container was given its name. Watches it, for as long as a copy of the directory
+  /// may take, if the directory may have been listed since these stubs were made in it. Takes the
+  /// descriptors of a watched container and of its stubs.
   void add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
            const std::vector<LockedPart>& parts, StubHandles& stubs);
 
-  /// Gives a new name to containers that have lost theirs, unless their stubs were certainly removed
-  /// without being read, the container was read too, or a collection removed it. Where that fails, it
-  /// is tried again for ten minutes.
+  /// Gives a new name to containers that have lost theirs. Leaves out those whose stubs were
+  /// certainly not read, that were read themselves, or that a collection removed. After a failure
+  /// this is tried again for ten minutes.
   void look();
 
   [[nodiscard]] bool is_empty() const { return count_ == 0; }

@@ -23,8 +23,8 @@ namespace {
 
 using restart::DatasetStorage;
 
-/// HDF5 wants to know a filter before it makes a dataset with it. This one is never run: encoded
-/// frames go in as they are.
+/// Registered only because HDF5 must know a filter before it makes a dataset with it. It is never
+/// run: encoded frames are written as they are.
 std::size_t refuse_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*,
                              void**) {
   return 0;
@@ -32,7 +32,7 @@ std::size_t refuse_to_filter(unsigned, std::size_t, const unsigned*, std::size_t
 const H5Z_class2_t filter_class{H5Z_CLASS_T_VERS,    codecs::filter_id, 1,       1,
                                 codecs::filter_name, nullptr,           nullptr, refuse_to_filter};
 
-/// Place of a chunk in the file, by the rank of its number among the dataset's chunks.
+/// Finds the place of each frame's chunk in the file.
 struct ChunkSearch {
   const DatasetPlan& plan;
   std::vector<restart::FramePlace>& places;
@@ -51,7 +51,7 @@ int note_chunk(const hsize_t* offset, unsigned, haddr_t address, hsize_t, void* 
   return H5_ITER_CONT;
 }
 
-/// A name by which HDF5 opens the file that is open here, and no other.
+/// Returns a name by which HDF5 can open only the file that is open here.
 Result<std::string> name_for_hdf5(const restart::File& file, const restart::File& directory,
                                   const std::string& path) {
   std::string link = restart::link_path(file.descriptor());
@@ -85,7 +85,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
         H5Pset_vol(access.get(), native.get(), nullptr) < 0 || H5Pset_fapl_sec2(access.get()) < 0 ||
         H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
         H5Pset_file_locking(access.get(), false, true) < 0 ||
-        // Nothing is set aside for what may come: chunks would enclose it, and it would stay
+        // No space is reserved for later metadata: chunks would enclose it, and it would stay
         // unused.
         H5Pset_meta_block_size(access.get(), 0) < 0 ||
         H5Pset_small_data_block_size(access.get(), 0) < 0 ||
@@ -96,7 +96,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     file_ = OwnedId(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
     if (!file_.is_valid()) return hdf5_write_error(path_ + " cannot be made");
     access_ = OwnedId(H5Pcreate(H5P_DATASET_ACCESS));
-    H5Pset_chunk_cache(access_.get(), 0, 0, 1.0);  // chunks go past it
+    H5Pset_chunk_cache(access_.get(), 0, 0, 1.0);  // chunks bypass the cache
     make_groups_ = OwnedId(H5Pcreate(H5P_LINK_CREATE));
     H5Pset_create_intermediate_group(make_groups_.get(), 1);
     H5Pset_char_encoding(make_groups_.get(), H5T_CSET_UTF8);
@@ -200,8 +200,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return {numbers.begin(), numbers.end()};
   }
 
-  /// What HDF5 is told of a dataset besides name and type. Thousands of variables in a row have one
-  /// form, and making its property list anew costs as much as the rest of a dataset.
+  /// What HDF5 is told of a dataset besides name and type. Kept, because consecutive variables
+  /// often have one form, and making a property list costs as much as the rest of a dataset.
   struct Form {
     std::vector<std::uint64_t> extents, chunk;
     std::size_t type_bytes = 0;
@@ -252,7 +252,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return {};
   }
 
-  /// An attribute's name that the program did not use: its own comes first.
+  /// Returns a name for our attribute that the program did not use for one of its own.
   [[nodiscard]] std::string free_name(std::string name) const {
     while (H5Aexists(dataset_.get(), name.c_str()) > 0) name = "mcr_" + name;
     return name;
@@ -267,7 +267,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return H5Gopen2(variables_.get(), path.c_str(), H5P_DEFAULT);
   }
 
-  /// HDF5 knows where it put the chunks of the present dataset.
+  /// Asks HDF5 where it put the chunks of the present dataset.
   Result<void> end_dataset() {
     if (!dataset_.is_valid()) return {};
     const restart::DatasetEntry& entry = datasets_.back();
@@ -285,7 +285,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return {};
   }
 
-  /// /parts: for people and programs that look into the container with HDF5.
+  /// Writes /parts, for users and programs that read the container with HDF5.
   Result<void> write_part_table(const restart::Index& index) {
     std::size_t path_bytes = 1;
     for (const restart::PartEntry& part : index.parts)
@@ -331,7 +331,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return write_text(root, "writer", set.writer);
   }
 
-  /// Answers where its bytes lie in the file.
+  /// Returns where the dataset's bytes lie in the file.
   Result<std::uint64_t> write_index_dataset(const Bytes& bytes) {
     const hsize_t count = bytes.size();
     const OwnedId space(H5Screate_simple(1, &count, nullptr));

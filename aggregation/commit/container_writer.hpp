@@ -19,15 +19,17 @@ namespace mcr::aggregation {
 
 class ContainerWriter {
  public:
-  /// Fills `file`, which is empty, and outlives the writer. HDF5 opens this very file, whatever lies at
-  /// its name by then: `path` is where it lies in `directory`, and is used where there is no other
-  /// way and nobody else may write there. Older HDF5 than 1.10 cannot read it.
+  /// Fills `file`, which must be empty and outlive the writer. HDF5 opens this very file, even if
+  /// its name leads elsewhere meanwhile. `path`, its name in `directory`, is used only if /proc is
+  /// not mounted and no other user may write to the directory. HDF5 older than 1.10 cannot read the
+  /// container.
   static Result<std::unique_ptr<ContainerWriter>> create(const restart::File& file,
                                                          const restart::File& directory,
                                                          const std::string& path);
   virtual ~ContainerWriter() = default;
 
-  /// Goes on with another dataset; what follows is its frames. `ranks` by part of the plan.
+  /// Begins the next dataset; the frames that follow belong to it. `ranks` is parallel to the parts
+  /// of the plan.
   virtual Result<void> begin_dataset(const DatasetPlan& plan, const Datatypes& types,
                                      const Encoding& encoding,
                                      const std::vector<AttributeValue>& attributes,
@@ -42,8 +44,8 @@ class ContainerWriter {
     std::uint64_t file_bytes = 0;
     std::vector<std::uint64_t> stored_bytes;  ///< of the frames of each dataset
   };
-  /// `index` complete but for its datasets and frames, which are known here. Afterwards the file is
-  /// closed, and its user block valid; nothing is synced.
+  /// Completes `index` with datasets and frames. Afterwards the file is closed, and its user block
+  /// is valid; nothing is synced.
   virtual Result<Totals> finish(restart::Index& index) = 0;
 };
 

@@ -14,7 +14,7 @@ struct SetOfPart {
   std::uint64_t begun_ns = 0;
 };
 
-/// These parts go into one container. Answer: DrainDone.
+/// The parts that go into one container. Answer: DrainDone.
 struct DrainGroup {
   std::uint64_t drain = 0;
   SetName set;

@@ -39,7 +39,7 @@ IndexPlace place_in_tree(const std::string& container, const restart::SetIdentit
   const restart::ContainerName written =
       restart::container_name(set.masked_name, "mcr", set.launch, set.sequence);
   IndexPlace place{path, above, {}, name};
-  // Where files were renamed before their commit, or lie further below, paths are absolute.
+  // Paths are absolute if the files were renamed before their commit, or lie further below.
   if (path.starts_with('/')) {
     const std::string root = restart::real_path(above);
     const bool is_below = path.starts_with(root == "/" ? root : root + "/");

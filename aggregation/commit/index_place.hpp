@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the paths that a container's index names lead: below the directory in which that of the
-// containers stands, and nowhere else, whatever the container says.
+// Where the paths in a container's index lead: only to places below the parent of the directory of
+// containers, whatever the container says.
 #pragma once
 
 #include <sys/types.h>
@@ -28,16 +28,17 @@ struct OpenNative {
   std::string path;
   bool is_aside = false;  ///< kept aside, because a newer file replaced it
 };
-/// Opens it with `flags` where the container's owner has it: at `place`, or kept aside. Cause::damaged:
-/// neither is that owner's file. With O_PATH the file need not be readable for this user.
+/// Opens the native member of that owner with `flags`, at `place` or where it was kept aside.
+/// Cause::damaged: neither file is that owner's. With O_PATH, this user need not be able to read
+/// the file.
 Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
                                const restart::NativeMember& native, uid_t owner, int flags);
 
-/// Names in a directory may lead elsewhere by now: to what nobody looked at (EPERM).
+/// Returns the error (EPERM) that `path` was replaced since it was looked at.
 Error is_exchanged(const std::string& path);
 
-/// Opens `base` if the directory of containers that was read, `identity`, is in it under the name
-/// `containers`. A link in that one's place must be this user's, or root's.
+/// Opens `base` if its entry `containers` still is the directory `identity` that was read. If the
+/// entry is a symbolic link, the link must be this user's or root's.
 Result<restart::File> open_above(const std::string& base, const std::string& containers,
                                  const restart::FileIdentity& identity, int flags);
 

@@ -11,7 +11,7 @@ namespace mcr::aggregation {
 
 namespace {
 
-/// More directories than this are not remembered: those of a program that makes one for each step.
+/// A program that makes a directory for each step must not fill the memory: no more are remembered.
 constexpr std::size_t most_directories = 64;
 
 }  // namespace

@@ -12,15 +12,15 @@
 
 namespace mcr::aggregation {
 
-/// What this leader listed and what it added since. Other leaders' containers of the same set may be
-/// missing, so it is only for launches that have one node. Belongs to one thread.
+/// What this leader listed, and what it added since. Other leaders' containers of the same set may
+/// be missing, so this is only for launches on one node. Used by one thread.
 class KnownContainers {
  public:
-  /// The names that begin with the prefix of `where`. A name may be of a file that is gone.
+  /// Returns the names that begin with the prefix of `where`. Files of some names may be gone.
   std::set<std::string> find(const restart::ContainerName& where);
-  /// A container of that set was made.
+  /// Called when a container of that set was made.
   void add(const restart::ContainerName& where, const std::string& name);
-  /// The directory was removed, or is another one now.
+  /// Called when the directory was removed or replaced.
   void forget(const std::string& directory) { directories_.erase(directory); }
 
  private:

@@ -17,19 +17,20 @@ namespace {
 
 constexpr int lock_turns = 2000;  // a writer may wait for slow storage with its stub
 constexpr auto lock_pause = std::chrono::milliseconds(5);
-/// What a leader has open beside the parts while it writes their container.
+/// Descriptors that a leader needs beside the parts while it writes their container.
 constexpr rlim_t other_descriptors = 32;
 
-/// Numbers are given from below: this one says how many are in use.
+/// True if the limit of descriptors is near. The kernel gives the lowest free number, so `newest`
+/// tells how many are in use.
 bool are_descriptors_few(const File& newest) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          static_cast<rlim_t>(newest.descriptor()) + other_descriptors > limit.rlim_cur;
 }
 
-/// The bytes, locked. Between publish and the stub's rename the writer still has its lock, for as
-/// long as storage takes for a rename; who takes a part back has it too, but then it is not
-/// published any more.
+/// Opens the bytes, locked. Between publish and the stub's rename the writer still holds its lock,
+/// as long as storage takes for a rename. A writer that takes the part back holds it too, but the
+/// part is then not published any more.
 Result<File> lock_bytes(const LaunchDirectory& directory, const PartId& id) {
   for (int turn = 0;; ++turn) {
     auto bytes = directory.open_bytes(id);
@@ -49,7 +50,7 @@ std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
   for (const PartId& id : ids) {
     LockedPart part;
     part.id = id;
-    // Lock, then read the journal: before the lock it may still move.
+    // Lock first, then read the journal, because it may move until the lock is held.
     auto bytes = lock_bytes(directory, id);
     auto journal = directory.journal(LaunchDirectory::State::published, id);
     if (!journal) continue;

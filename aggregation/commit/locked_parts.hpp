@@ -17,8 +17,8 @@ struct LockedPart {
   bool is_native = false;
 };
 
-/// Those that are gone or taken back are left out, and those for which there are no descriptors
-/// left: their turn comes when these have left the stage.
+/// Leaves out parts that are gone or taken back. Stops when descriptors run out: the other parts
+/// are locked when these have left the stage.
 std::vector<LockedPart> lock_parts(const restart::LaunchDirectory& directory,
                                    const std::vector<restart::PartId>& ids);
 

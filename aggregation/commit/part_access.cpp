@@ -17,21 +17,23 @@
 namespace mcr::aggregation {
 namespace {
 
-/// What the program gave the file, at most: a file that only stands for it now opens nothing more.
+/// Limits the access rights of a file that stands for the part to those that the program gave the
+/// part.
 restart::Access at_most(restart::Access access, std::uint32_t mode) {
   access.mode &= mode;
   return access;
 }
 
-/// The number of a file that is not known by its owner may be another file's by now.
+/// If the file's owner is another user, its inode number may have been reused: limits the access to
+/// the part's.
 restart::Access for_certain(const restart::File& file, const restart::Access& access,
                             const restart::PartBegin& begin) {
   const auto status = file.status();
   return status && status->st_uid == ::geteuid() ? access : at_most(access, begin.mode);
 }
 
-/// Of a file at the path only what is this user's counts: the part's stub, or the empty file that
-/// becomes its stub; until then the file that the part replaces; or the native file that it is itself.
+/// Returns the access rights of this user's file at the path: the part's stub or the empty file
+/// that becomes it, the file that the part replaces, or the part's own native file.
 std::optional<restart::Access> access_at(const LockedPart& part) {
   const restart::PartBegin& begin = part.journal.begin;
   const auto there = look_at(begin);
@@ -51,7 +53,7 @@ std::optional<restart::Access> access_at(const LockedPart& part) {
   return at_most(*there->access, begin.mode);
 }
 
-/// Where the stub is known by a descriptor, no name is asked.
+/// Returns the access rights of the stub as found by its descriptor, not by the part's path.
 std::optional<restart::Access> access_of_stub(const LockedPart& part, const StubHandles* stubs) {
   if (stubs == nullptr) return std::nullopt;
   if (auto access = stubs->access(part.id)) return access;

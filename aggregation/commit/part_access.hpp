@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may use the files of a set's parts now: a container is for those alone.
+// Which users may use the files of a set's parts now; only they may read its container.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@
 
 namespace mcr::aggregation {
 
-/// By the stub itself, which `stubs` (may be null) holds open; else by what lies at the part's path, if
-/// it is this user's: the stub, the file that the stub will replace, or the part's own native file.
-/// Whoever else may write there puts what he likes at a name that the program has left. If it is
-/// found nowhere, nobody but its owner counts, because the program may have closed it to all others
-/// where it is now. A directory between `outer`, where there is one, and the file closes the file to all
-/// who may not enter that directory.
+/// Returns the access rights of the stub that `stubs` (may be null) holds open. Without it, those
+/// of the file at the part's path if it is this user's: the stub, the file that the stub will
+/// replace, or the part's own native file. Other users' files are ignored, because they can put any
+/// file at a name that the program has left.
+/// If no file is found, only the owner gets access, because the program may have closed the file to
+/// all others. A directory between `outer`, if given, and the file limits access to users who may
+/// enter it.
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
                                const std::optional<restart::FileIdentity>& outer);
 
-/// The directory in which the part's stub lies now or, where that is not held, the one in which it was
-/// begun, if it is at its path.
+/// Returns the directory in which the part's stub lies now or, if no descriptor of the stub is
+/// held, the one in which the part was begun, if it is still at its path.
 std::optional<restart::File> directory_of(const LockedPart& part, const StubHandles* stubs);
 
 }  // namespace mcr::aggregation

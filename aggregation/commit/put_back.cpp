@@ -44,7 +44,7 @@ namespace {
 
 constexpr std::size_t copy_bytes = 1U << 20;
 
-/// The directory in which the part was begun; nothing where another one lies at its path now.
+/// Returns the directory in which the part was begun; nothing if another one lies at its path now.
 Result<std::optional<File>> open_home(const PartBegin& begin) {
   auto home = restart::open_begun_in(begin, O_RDONLY);
   if (home) return std::optional<File>(*std::move(home));
@@ -104,9 +104,9 @@ Result<void> copy(const File& from, const File& to) {
   return to.truncate(size);
 }
 
-/// A file on its way to `name` in `directory`, with the part's `bytes`, for those whom `access` names;
-/// `old`, if given, is this user's file whose attributes go on. A leader that dies over it leaves a file
-/// that the next attempt takes away: of a launch on a node one leads at a time.
+/// Prepares a file with the part's `bytes` that will be renamed to `name` in `directory`, with the
+/// rights in `access`. `old`, if given, is this user's file whose attributes are copied. If the
+/// leader dies, the next attempt removes the file: a launch has one leader on a node at a time.
 Result<restart::PendingFile> prepare(const File& directory, const std::string& name,
                                      const PartBegin& begin, const File& bytes,
                                      const restart::Access& access, const File* old,
@@ -119,7 +119,8 @@ Result<restart::PendingFile> prepare(const File& directory, const std::string& n
       old != nullptr && MCR_TRY(old->status()).st_uid == MCR_TRY(made.status()).st_uid;
   MCR_TRY(goes_on ? restart::copy_attributes(*old, made) : restart::give_access(made, access));
   if (modified_ns != 0) {
-    // Programs that rotate files go by this time; it is the close's, not ours.
+    // Programs that rotate files compare modification times, so the file gets the time of its
+    // close.
     struct timespec times[2]{};
     times[0].tv_nsec = UTIME_OMIT;
     times[1].tv_sec = static_cast<time_t>(modified_ns / 1'000'000'000);
@@ -129,7 +130,7 @@ Result<restart::PendingFile> prepare(const File& directory, const std::string& n
   return pending;
 }
 
-/// Where a file goes that cannot go to its path: beside the containers of its set.
+/// Writes a file that cannot go to its path beside the containers of its set; returns its path.
 Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                               std::uint64_t modified_ns) {
   const restart::Settings settings = settings_of(begin);
@@ -145,7 +146,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   const std::string id = "." + begin.part.text().substr(0, 8);
   const std::string name =
       restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
-  // What lay at the path stays there, and says who may read what was to replace it.
+  // The file at the path stays. Its access rights say which users may read what was to replace it.
   const auto there = aggregation::look_at(begin);
   restart::Access access;
   access.group = MCR_TRY(directory.status()).st_gid;
@@ -157,7 +158,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
     access.mode &= begin.mode;
   }
   auto pending = MCR_TRY(prepare(directory, name, begin, bytes, access, nullptr, modified_ns));
-  // Late errors of the storage must come while the stage still has the part.
+  // Errors that storage reports late must come while the stage still has the part.
   MCR_TRY(pending.finish(restart::Durability::durable));
   return names.directory + "/" + name;
 }
@@ -179,7 +180,8 @@ Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
                                         std::move(there.our_link),
                                         there.kind == AtPath::Kind::our_empty});
 }
-/// The part as if it had been begun there: it is known by its stub, not by the directory.
+/// Returns `begin` as if the part had been begun at `path`. The part is then known by its stub, not
+/// by its directory.
 PartBegin moved_to(const std::string& path, PartBegin begin) {
   begin.path = path;
   begin.directory_device = begin.directory_inode = 0;
@@ -193,19 +195,20 @@ Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubH
   return own_file_at(moved_to(found.path, begin));
 }
 
-/// Of a writer that died: its program may have renamed the file after a flush, and whoever knew died too.
+/// As find_own_file(), for a dead writer: the program may have renamed the file after a flush, and
+/// the descriptor of its stub may be lost. So this also searches.
 Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const StubHandles* stubs) {
   auto own = MCR_TRY(find_own_file(begin, stubs));
-  // What would be replaced at the close has no stub of the part yet.
+  // A file that the part was to replace at the close has no stub of the part yet.
   if (own || begin.replaced != restart::Replaced::nothing) return own;
   const auto found = search_stubs(root_of_search(begin.path), {{begin.part, {}}});
   if (found.empty()) return std::optional<OwnFile>();
   return own_file_at(moved_to(found.begin()->second, begin));
 }
 
-/// The part's bytes in place of its stub, to which we need no link then. A rank that has the stub open,
-/// because it writes the file anew, finds the plain file by the mark. False where something else came to
-/// the path meanwhile, or into the stub.
+/// Puts the part's bytes in place of its stub, and removes our link to the stub. A rank that has
+/// the stub open, because it rewrites the file, finds the plain file by the mark. Returns false if
+/// the path or the stub was replaced meanwhile.
 Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
                       std::uint64_t modified_ns) {
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
@@ -216,7 +219,7 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
   if (!own.is_empty) {
     auto opened = File::open(AT_FDCWD, restart::link_path(own.file.descriptor()), O_RDWR);
     if (!opened)
-      return false;  // read-only: without a mark nobody who has it open would find the file
+      return false;  // read-only: without a mark, a rank with the stub open would lose the file
     stub = *std::move(opened);
     const FileIdentity native(MCR_TRY(pending.file().status()));
     const auto marked = restart::mark_put_back(stub, begin.part, native);
@@ -238,8 +241,8 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
   return placed;
 }
 
-/// A leader died after it had exchanged the two names (PendingFile::finish_over): the plain file is there,
-/// and the stub waits under the temporary name. True where that was so.
+/// Completes an exchange of the two names (PendingFile::finish_over) after which a leader died: the
+/// plain file is at its path, and the stub has the temporary name. Returns true if there was one.
 Result<bool> finish_exchange(const PartBegin& begin) {
   const auto home = MCR_TRY(open_home(begin));
   if (!home) return false;
@@ -257,8 +260,8 @@ Result<bool> finish_exchange(const PartBegin& begin) {
   return true;
 }
 
-/// Out of the stage. Under our shared lock nobody can take the part back, so what is removed is
-/// what was put in place.
+/// Takes the part out of the stage. Our shared lock keeps the writer from taking the part back, so
+/// the bytes that are removed are those that were put in place.
 Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File bytes,
                       LaunchDirectory::State state, std::optional<std::uint32_t> pool_rank) {
   if (state == LaunchDirectory::State::published) MCR_TRY(directory.committed(part, true, {}));
@@ -280,9 +283,9 @@ bool is_own_file(const PartBegin& begin, const struct stat& status) {
 }
 
 bool is_our_empty_file(const PartBegin& begin, const struct stat& status) {
-  // A file that the program truncated later has a later modification time. The inode is compared as
-  // well, because a program may close, rename and create again within one tick of the file system's
-  // clock.
+  // The size alone is not enough: a file that the program truncated later has a later modification
+  // time. The inode is compared as well, because a program may close, rename and create again
+  // within one tick of the file system's clock.
   const bool is_same = begin.file_inode == 0 || status.st_ino == begin.file_inode;
   return begin.replaced == restart::Replaced::nothing && is_same && S_ISREG(status.st_mode) &&
          status.st_size == 0 && restart::modified_ns(status) <= begin.begin_ns;
@@ -328,7 +331,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   const Journal journal = MCR_TRY(directory.journal(LaunchDirectory::State::open, part));
   const std::string& path = journal.begin.path;
   if (journal.publish && journal.publish->native) {
-    // Its writer may have died before the file came to its path (StagedFile::spill).
+    // Its writer may have died before the spilled file was renamed to its path (StagedFile::spill).
     const std::string temporary = ".mcr-" + part.text();
     if (const auto home = MCR_TRY(open_home(journal.begin)))
       (void)system_calls().unlinkat(home->descriptor(), temporary.c_str(), 0);
@@ -336,9 +339,9 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
     return path + " is a native file";
   }
   if (!journal.publish) {
-    // Neither flushed nor closed: natively too, what lies there cannot be opened. Here it is the
-    // empty file of H5Fcreate, or what the part would have replaced. The stage file may hold older
-    // bytes where nothing was written yet, so it is not shown to anybody.
+    // The file was neither flushed nor closed: with native HDF5 it could not be opened either. At
+    // the path lies the empty file of H5Fcreate, or what the part would have replaced. The stage
+    // file is not used: it may hold older bytes where nothing was written yet.
     MCR_TRY(directory.drop(part));
     return path +
            ": its writer died before it was flushed or closed; as with native HDF5 there is "
@@ -371,7 +374,7 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   const AtPath there = MCR_TRY(look_at(*home, begin));
   const bool predecessor =
       there.kind == AtPath::Kind::other_stub && begin.replaced_part == there.part;
-  // A native file that was there at begin and has not been written since.
+  // The native file that was there at begin, not written since.
   const bool old_file = there.kind == AtPath::Kind::other_file &&
                         begin.replaced == restart::Replaced::native_file &&
                         there.modified_ns < begin.begin_ns;
@@ -381,8 +384,7 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
       MCR_TRY(restart::PendingFile::create(home->descriptor(), name_of(begin.path), 0600));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(stub_of(begin, directory.path()))));
   MCR_TRY(restart::copy_attributes(there.file, pending.file()));
-  // Its writer may have died before it did this, and the set before needs the file, which may be closed
-  // there.
+  // Keeps the native file that the previous set needs. The writer may have died before it did so.
   if (old_file)
     MCR_TRY(
         restart::keep_member_aside(*home, begin.path, settings_of(begin).text("container_dir")));

@@ -19,7 +19,7 @@ using restart::File;
 
 namespace {
 
-/// Access times are those of the clock's last tick.
+/// The kernel takes access times from its last clock tick, so they may be this much too early.
 constexpr std::uint64_t tick_ns = 10'000'000;
 
 long type_of(const File& file) {
@@ -27,7 +27,8 @@ long type_of(const File& file) {
   return ::fstatfs(file.descriptor(), &status) == 0 ? static_cast<long>(status.f_type) : 0;
 }
 
-/// Where no other node reads, and where no copy is made without a read (reflinks of XFS and Btrfs).
+/// True if access times show every copy: no other node reads, and no copy is made without a read
+/// (XFS and Btrfs have reflinks).
 bool shows_every_copy(const File& file) {
   const long type = type_of(file);
   return type == EXT4_SUPER_MAGIC || type == TMPFS_MAGIC;
@@ -68,7 +69,8 @@ bool may_have_been_read(const File& file) {
   if (!shows_every_copy(file)) return true;
   const auto before = file.status();
   if (!before || read_time(*before) >= written_time(*before)) return true;
-  // Nobody has read it, if reads are noted here: so we read it, and look whether that is noted.
+  // The access time shows no read. To make sure that reads are recorded here, read the file and
+  // compare.
   const auto readable =
       File::open(AT_FDCWD, restart::link_path(file.descriptor()), O_RDONLY | O_NONBLOCK);
   std::array<std::byte, 1> byte{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether somebody has read a file, or listed a directory, since we wrote there: he may have copied
-// what he saw (`mv` to another file system copies, then removes). Access times tell it on local file
-// systems that are not mounted without them; what we read ourselves leaves them alone
+// Whether a file was read, or a directory listed, by another process since we wrote there. That
+// process may have copied what it saw (`mv` to another file system copies, then removes). Access
+// times tell it on local file systems that record them; our own reads do not change them
 // (restart::File::leave_access_time).
 #pragma once
 
@@ -12,20 +12,20 @@
 
 namespace mcr::aggregation {
 
-/// On NFS a file that is removed while it is open keeps a name (.nfs…), and its directory cannot be
-/// removed.
+/// True if the file system keeps a name (.nfs…) for a file that is removed while it is open, as NFS
+/// does. Its directory can then not be removed.
 bool keeps_names_of_open_files(const restart::File& file);
 
-/// Whether who reads the file leaves a trace, as far as the mount says: a local file system that keeps
-/// access times, and makes no copies without a read. A parallel file system does not.
+/// True if every read of the file leaves a trace, as far as the mount says: a local file system
+/// that keeps access times and cannot copy without a read. False on parallel file systems.
 bool shows_reads(const restart::File& file);
 
-/// False where it is certain that nobody has read the file since it was last written. The file may have
-/// lost its name, and may be open by O_PATH. Finding out is a read.
+/// False only if the file was certainly not read since it was last written. The file may have lost
+/// its name, and may be open with O_PATH. This function reads the file itself.
 bool may_have_been_read(const restart::File& file);
 
-/// False where it is certain that nobody has listed the directory since `since_ns`, when a file was
-/// made in it.
+/// False only if the directory was certainly not listed since `since_ns`, when a file was made in
+/// it.
 bool may_have_been_listed(const std::string& directory, std::uint64_t since_ns);
 
 }  // namespace mcr::aggregation

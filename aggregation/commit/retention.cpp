@@ -30,9 +30,9 @@ using restart::parent_of;
 
 namespace {
 
-/// Ids of all stubs in an open directory and below it, as one looks for the stubs of `set`. An error where
-/// not all could be looked at, or where users who may not remove the set's containers can hide stubs by
-/// moving directories.
+/// Finds the ids of all stubs in an open directory and below it, for a decision about `set`. Fails
+/// if a directory or file could not be looked at, or if users who may not remove the set's
+/// containers could hide stubs by moving directories.
 class StubsBelow {
  public:
   StubsBelow(const StoredSet& set, const File& home, std::string base)
@@ -40,7 +40,7 @@ class StubsBelow {
 
   Result<std::set<PartId>> find() {
     MCR_TRY(look_below());
-    // A file that was moved meanwhile may have been in neither place when that was looked at.
+    // A file that was moved during the first look may have been seen in neither place.
     is_second_look_ = true;
     MCR_TRY(look_below());
     return std::move(parts_);
@@ -52,7 +52,7 @@ class StubsBelow {
     MCR_TRY(look_at(root_));
     fs::recursive_directory_iterator entry(root_, problem);
     for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
-      // Our own links are names that do not count.
+      // Our own links do not count as names of a stub.
       const bool is_link_of_ours =
           entry->path().parent_path().filename() == restart::stub_links_directory;
       if (!is_link_of_ours) MCR_TRY(look_at(entry->path().native()));
@@ -71,7 +71,8 @@ class StubsBelow {
                  number};
   }
 
-  /// Whether others could have moved what lies in the directory to where this look does not see it.
+  /// True if other users could have moved files of this directory to where this look does not see
+  /// them.
   [[nodiscard]] bool may_be_rearranged(const struct stat& directory) const {
     if (set_.beside.writers_may_remove(set_.owner)) return false;
     const bool is_open_to_others = (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0;
@@ -102,7 +103,7 @@ class StubsBelow {
     if (!S_ISREG(status.st_mode)) return {};
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
     if (there.is_stub()) parts_.insert(there.stub.part);
-    // What another user has closed is no stub of the set's owner.
+    // A closed file of another user cannot be a stub of the set's owner.
     const int number = there.error.system_error;
     const bool is_hidden = there.kind == restart::FileAt::Kind::closed &&
                            (number != EACCES || restart::is_believed(status.st_uid, set_.owner));
@@ -134,7 +135,7 @@ class StubsBelow {
   std::map<FileIdentity, std::uint64_t> modified_;  ///< directories, when the first look was there
 };
 
-/// True where the stub of that part, or a copy of it, lies at its path, or may lie there.
+/// True if the part's stub, or a copy of it, lies or may lie at its path.
 bool lies_at_its_path(const StoredPart& part) {
   using Kind = restart::FileAt::Kind;
   const auto there = restart::file_at(part.open());
@@ -171,7 +172,7 @@ Replacements::Replacements(const std::vector<StoredSet>& sets) {
 }
 
 const StoredSet* Replacements::of(const StoredSet& set, bool of_same_pattern) const {
-  // Only the owner of a set, or root, replaces it.
+  // A set is replaced only by one of the same owner or of root.
   const auto newer = [&](const Newest& newest, const std::string& name) {
     const StoredSet* best = nullptr;
     for (const uid_t owner : {set.owner, uid_t{0}}) {
@@ -192,7 +193,7 @@ const StoredSet* Replacements::of(const StoredSet& set, bool of_same_pattern) co
 
 std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
                                                const std::vector<StoredSet>& sets) {
-  std::map<std::string, std::size_t> stays;  // by bundle: sets of it that are not to go
+  std::map<std::string, std::size_t> stays;  // by bundle: how many of its sets must stay
   for (const StoredSet& set : sets) {
     for (const std::string& path : set.containers) stays[path] += set.is_bundled ? 1 : 0;
   }

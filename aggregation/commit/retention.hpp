@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which sets nobody needs any more, and their removal.
+// Which sets are no longer needed, and their removal.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +15,13 @@
 
 namespace mcr::aggregation {
 
-/// Which whole sets replace others; each of `sets`, which must outlive this, is looked at once.
+/// Which whole sets replace others. Looks at each of `sets` once; they must outlive this object.
 class Replacements {
  public:
   explicit Replacements(const std::vector<StoredSet>& sets);
-  /// The newest whole set that is newer and replaces this one: of the same owner and masked name or, where
-  /// nothing lies at any of its paths any more and `of_same_pattern`, of the same pattern (step00010 and
-  /// step00020). nullptr: there is none, and the set must stay.
+  /// Returns the newest whole set that replaces this one: newer, and of the same owner and masked
+  /// name. If the set has no file at its paths any more and `of_same_pattern`, also of the same
+  /// pattern (step00010 and step00020). nullptr: no set replaces it, so it must stay.
   [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_pattern) const;
 
  private:
@@ -31,28 +31,27 @@ class Replacements {
   Newest newest_of_pattern_;                                      ///< by pattern_of that
 };
 
-/// Sets that the program has given up for certain, each with the set that replaces it: every part's
-/// stub is known to have been deleted or overwritten under all its names (restart/sets/stub_links).
+/// A set that the program has certainly given up, and the set that replaces it: the stub of every
+/// part is known to have been deleted or overwritten under all its names (restart/sets/stub_links).
 struct GivenUp {
   const StoredSet* set;
   const StoredSet* replacement;
 };
 std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart::StubLinks& links);
 
-/// Less those of bundles that hold a set which stays: a bundle goes with the last of its sets.
+/// Leaves out sets in bundles that also hold a set which stays: a bundle is removed with the last
+/// of its sets.
 std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
                                                const std::vector<StoredSet>& sets);
 
-/// Sets that may go as far as a look at every file below their base can tell: no stub there names a
-/// part of theirs, none is known to be elsewhere, and a newer whole set of the same masked name
-/// exists. For `mcr gc` and not for a leader. Where something could not be looked at, nothing may
-/// go.
+/// Returns sets that may be removed, judging by every file below their base: no stub there names
+/// one of their parts, none is known to be elsewhere, and a newer whole set of the same masked name
+/// exists. For `mcr gc`, not for a leader. Fails if anything could not be looked at.
 Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets);
 
-/// Removes the set's containers, then our links to its stubs: the very files that were read, in the
-/// very directory; an error (EPERM) where others lie there by now. A crash in between leaves a set of
-/// which parts are missing, which the next call finds again. The caller has seen to it that its
-/// replacement is durable.
+/// Removes the set's containers, then our links to its stubs. Fails with EPERM if these are no
+/// longer the files and the directory that were read. After a crash, parts of the set are missing,
+/// and the next call finds it again. The caller has made its replacement durable.
 Result<void> remove_set(const GivenUp& order);
 
 }  // namespace mcr::aggregation

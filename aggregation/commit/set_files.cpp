@@ -36,7 +36,7 @@ std::string prefix_of(const std::string& container) {
   return ranks == std::string::npos ? container : container.substr(0, ranks + 1);
 }
 
-/// As opens order them (restart/sets/generations).
+/// Orders the sets as opens do (restart/sets/generations).
 void follow_sequences(std::vector<StoredSet>& sets) {
   std::map<std::pair<uid_t, std::string>, restart::WritingTimes> by_name;
   for (StoredSet& set : sets) {
@@ -46,7 +46,7 @@ void follow_sequences(std::vector<StoredSet>& sets) {
   for (const auto& [name, times] : by_name) restart::follow_sequences(times);
 }
 
-/// A container as a file, and whose word it is.
+/// A container file, and the user to whom it is attributed.
 struct ContainerFile {
   std::string path;
   restart::Beside beside;
@@ -101,7 +101,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   add_natives(set, container, share);
 }
 
-/// The sets that are found in one container after the other.
+/// The sets found so far, as one container after the other is read.
 class FoundSets {
  public:
   Result<void> add(const std::string& path) {

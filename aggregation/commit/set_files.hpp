@@ -18,7 +18,7 @@
 
 namespace mcr::aggregation {
 
-/// The launch that `mcr pack` writes into all its containers: it tells no sets apart.
+/// The launch that `mcr pack` writes into all its containers; it does not tell sets apart.
 inline constexpr const char* packed_launch = "packed";
 
 /// True if the set is one file to which no other rank has a counterpart, in a launch of several ranks.
@@ -31,16 +31,16 @@ struct StoredPart {
   std::string path;  ///< where the program left its stub, for people and for comparing
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
-  /// Where the stub is looked for: `below` in `base`, and nowhere else. Empty where the container
-  /// names a path that leads out of there.
+  /// The stub is looked for only at `below` in `base`. `below` is empty if the container names a
+  /// path outside `base`.
   std::string base;
   std::string below;
   std::string containers;  ///< the name in `base` of the directory of containers, and which it is
   restart::FileIdentity containers_identity;
 
-  /// Opens `base`. EPERM: it is not the directory any more in which these containers were read.
+  /// Opens `base`. EPERM: it no longer is the directory in which these containers were read.
   [[nodiscard]] Result<restart::File> open_base(int flags) const;
-  /// Opens what lies there; no link is followed. ENOENT, ENOTDIR: nothing does.
+  /// Opens the file at that place; follows no links. ENOENT, ENOTDIR: no file lies there.
   [[nodiscard]] Result<restart::File> open() const;
 };
 
@@ -70,17 +70,20 @@ struct StoredSet {
   bool is_unreadable = false;        ///< one of its containers cannot be read: who knows its parts
 };
 
-/// Of any names: by the time when they were begun, which follows the sequences of a launch.
+/// True if `a` was begun before `b`; within a launch, the times follow the sequences. The names may
+/// differ.
 bool is_older(const StoredSet& a, const StoredSet& b);
 
-/// All sets of these containers, oldest first. What cannot be read at all is told in `unreadable`.
+/// Returns all sets of these containers, oldest first. Adds what cannot be read at all to
+/// `unreadable`.
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
                                    std::vector<std::string>& unreadable);
 
-/// The beginning of the names of a set's own containers. Sets in bundles are called so too.
+/// Returns the beginning of the names of a set's own containers. Sets in bundles use it as their
+/// name too.
 std::string name_prefix_of(const restart::SetIdentity& set);
 
-/// The newest whole set that is not of one file only; nullptr where there is none.
+/// Returns the newest whole set with files of several ranks; nullptr if there is none.
 const StoredSet* newest_whole(const std::vector<StoredSet>& sets);
 
 }  // namespace mcr::aggregation

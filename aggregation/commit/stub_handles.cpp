@@ -28,7 +28,8 @@ using restart::system_calls;
 
 namespace {
 
-/// Handles are a help, parts are not: they get what is left.
+/// True if the descriptor is in the first quarter of the limit: the others are left for parts,
+/// which need descriptors more than stubs do.
 bool is_in_first_quarter(const File& file) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
@@ -46,8 +47,8 @@ struct TimeSpan {
   std::uint64_t end_ns = 0;
 };
 
-/// Whether the stub was unlinked from `directory` within that time, and nothing lies at its name. A file
-/// without a name was changed for the last time when it lost that.
+/// True if the stub was unlinked from `directory` within that time, and no file took its name. The
+/// last status change of a file without a name is its removal.
 bool was_removed_in(const TimeSpan& span, const File& stub, const std::string& directory) {
   const auto status = stub.status();
   if (!status || status->st_nlink != 0) return false;
@@ -81,7 +82,7 @@ void StubHandles::receive() {
   if (stubs_.size() >= look_again_at_) forget_what_left_the_stage();
 }
 
-/// A part may leave the stage without ever having been seen there: taken back and dropped.
+/// Forgets parts that left the stage without a drain: taken back and dropped.
 void StubHandles::forget_what_left_the_stage() {
   using State = restart::LaunchDirectory::State;
   std::erase_if(stubs_, [&](const auto& entry) {
@@ -192,8 +193,8 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
       return found;
     }
   }
-  // It was removed just now, it was linked and lost its first name, or it was renamed within its
-  // directory.
+  // The stub was removed just now, it was linked and lost its first name, or it was renamed within
+  // its directory.
   if (handle.stub.is_open() && !handle.stub.has_name()) {
     found.fate = Fate::removed;
     found.path = without_mark(found.path);
@@ -212,7 +213,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
       return found;
     }
   }
-  // Without a descriptor of the file itself its number may be another file's by now.
+  // Without an open descriptor of the file, its inode number may have been reused.
   found.fate = handle.stub.is_open() ? Fate::elsewhere : Fate::unknown;
   if (!handle.stub.is_open()) found.device = found.inode = 0;
   return found;
@@ -221,7 +222,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
 bool StubHandles::was_removed_from(const std::string& directory,
                                    std::chrono::milliseconds period) const {
   constexpr std::size_t most_asked = 256;
-  // By the clock of local file systems. Where a server's clock differs by more, no removal is seen.
+  // Compares local clocks. If a server's clock differs by more than `period`, no removal is seen.
   const std::uint64_t now_ns = restart::clock_ns(CLOCK_REALTIME_COARSE);
   const auto period_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(period).count());
   const TimeSpan recently{now_ns - period_ns, now_ns + period_ns};

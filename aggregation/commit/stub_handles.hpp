@@ -24,22 +24,24 @@
 
 namespace mcr::aggregation {
 
-/// Thread-safe: the leader's loop receives and remembers, the drain asks.
+/// Thread-safe: the leader's loop receives and remembers, the drain's thread asks.
 class StubHandles {
  public:
-  /// From now on ranks can send descriptors. The caller holds the leader's lock, and `directory`
-  /// outlives this object.
+  /// Lets ranks send descriptors from now on. The caller holds the leader's lock; `directory` must
+  /// outlive this object.
   Result<void> listen(const restart::LaunchDirectory& directory);
   /// Becomes readable when a rank sends a descriptor; -1 where listen() was not called or failed.
   [[nodiscard]] int descriptor() const;
-  /// Takes in what ranks have sent. A part whose lock its writer has given back is among it.
+  /// Takes in the descriptors that ranks have sent. A writer sends its stub's descriptor before it
+  /// gives the part's lock back.
   void receive();
 
-  /// Opens what lies at the part's path and keeps it where it is this part's stub, or will be, and
-  /// no rank has sent a descriptor.
+  /// If no rank has sent a descriptor, opens the file at the part's path and keeps it if it is this
+  /// part's stub or will become it.
   void remember(const restart::PartBegin& begin);
   void forget(const restart::PartId& part);
-  /// The stub itself, and forgets it; a file that is not open where there is no descriptor of it.
+  /// Returns the stub itself, and forgets it. The file is not open if there is no descriptor of the
+  /// stub.
   restart::File take(const restart::PartId& part);
 
   enum class Fate {
@@ -55,20 +57,22 @@ class StubHandles {
     std::uint64_t inode = 0;
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
-  /// Whether a stub of any set was unlinked from that directory within the last `period`, and nothing took
-  /// its name: of those known here and of the last ones that were; of very many only some are looked at.
+  /// True if a stub of any set was unlinked from that directory within the last `period`, and no
+  /// file took its name. Looks at stubs known here, at most 256 of them, and at those forgotten
+  /// last.
   [[nodiscard]] bool was_removed_from(const std::string& directory,
                                       std::chrono::milliseconds period) const;
-  /// Who may use the stub now, wherever it is; nothing where it is not open, or has no name any more.
+  /// Returns the access rights of the stub, wherever it is now; nothing if it is not open or has no
+  /// name.
   [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
 
-  /// For a removed stub. False where it is certain that no process has read the stub since its rank
-  /// wrote it (read_marks.hpp), so that nobody has copied it first.
+  /// For a removed stub: false only if no process has read the stub since its rank wrote it
+  /// (read_marks.hpp), so that it was certainly not copied.
   [[nodiscard]] bool may_have_been_copied(const restart::PartId& part);
 
  private:
-  /// The stub itself, or, where descriptors are few or the file system keeps a removed file's name
-  /// while it is open (NFS), its directory, which all stubs in it share, and its name there.
+  /// The stub itself. If descriptors are few, or the file system keeps a removed file's name while
+  /// it is open (NFS): its directory, shared by all stubs in it, and its name there.
   struct Handle {
     restart::File stub;
     std::shared_ptr<restart::File> directory;

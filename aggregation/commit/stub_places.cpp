@@ -28,7 +28,8 @@ using Kind = StubPlace::Kind;
 
 namespace {
 
-/// Storage that does not answer has not lost anything: writing there will say what is wrong.
+/// True if the path certainly does not exist. Storage that does not answer counts as present:
+/// writing there will report the error.
 
 bool is_gone(const std::string& path) {
   struct stat status {};
@@ -37,7 +38,8 @@ bool is_gone(const std::string& path) {
          means_gone(errno);
 }
 
-/// A number may be another directory's by now; what is found there is asked for its part's number.
+/// True if `path` still is the directory in which the part was begun. Its number may have been
+/// reused, so callers compare the part's id as well.
 bool is_directory_of(const PartBegin& begin, const std::string& path) {
   struct stat status {};
   if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0)
@@ -47,7 +49,7 @@ bool is_directory_of(const PartBegin& begin, const std::string& path) {
   return S_ISDIR(status.st_mode) && is_same;
 }
 
-/// Without a descriptor of the stub: by what lies at the part's path.
+/// Looks at the file at the part's path; used if there is no descriptor of the stub.
 StubPlace look_at_path(const PartBegin& begin) {
   const std::string directory = parent_of(begin.path);
   const auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -56,12 +58,13 @@ StubPlace look_at_path(const PartBegin& begin) {
     return {file.error().system_error == ELOOP ? Kind::superseded : Kind::here, directory};
   }
   const auto status = file ? file->status() : Result<struct stat>(file.error());
-  // A neighbour's file at that path is not the part's stub.
+  // Another user's file at that path is not the part's stub.
   const bool is_own = status && restart::is_believed(status->st_uid, ::geteuid());
   if (file && !is_own) return {Kind::missing, {}};
   if (file) {
     const auto stub = restart::read_stub_file(*file);
-    // What the part replaces may lie there still, because its writer died before it put the stub there.
+    // What the part replaces may still lie there, because its writer died before it put the stub
+    // there.
     const bool is_predecessor = stub && begin.replaced_part && *begin.replaced_part == stub->part;
     if ((stub && stub->part == begin.part) || is_predecessor || is_our_empty_file(begin, *status)) {
       return {Kind::here, directory};
@@ -71,7 +74,7 @@ StubPlace look_at_path(const PartBegin& begin) {
   return {Kind::missing, is_directory_of(begin, directory) ? directory : std::string()};
 }
 
-/// What is known of a part's stub without a search.
+/// Returns what is known of a part's stub without a search.
 StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found& found) {
   const PartBegin& begin = part.journal.begin;
   if (part.is_native) {  // its file is no stub, and goes with the set
@@ -83,8 +86,9 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
     case StubHandles::Fate::present:
       return {Kind::here, parent_of(found.path)};
     case StubHandles::Fate::removed: {
-      // A stub that a newer one replaced has no name either, but its part may belong to the last whole
-      // set: at the path itself, or, where programs write `tmp` and rename it, at its last name.
+      // A stub that a newer one replaced has no name either, but its part may belong to the last
+      // whole set. The newer one lies at the path itself or, if programs write `tmp` and rename it,
+      // at the stub's last name.
       const std::string last = found.path.empty() ? begin.path : found.path;
       if (!is_gone(last)) return {Kind::superseded, parent_of(last)};
       if (!is_gone(begin.path)) return {Kind::superseded, parent_of(begin.path)};
@@ -92,7 +96,7 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
       return {Kind::missing, is_gone(parent_of(last)) ? std::string() : parent_of(last)};
     }
     case StubHandles::Fate::elsewhere:
-      // Of a replaced stub our own link is left (gc=on).
+      // A replaced stub has only our own link left (gc=on).
       if (!is_gone(begin.path)) return {Kind::superseded, parent_of(begin.path)};
       return {Kind::missing, {}};
     case StubHandles::Fate::unknown:
@@ -101,7 +105,7 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
   return look_at_path(begin);
 }
 
-/// Searched together from the directory above the one in which they lay.
+/// Searches for all missing stubs at once, each from the directory above the one in which it lay.
 void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles::Found>& found,
             StubPlaces& places) {
   std::map<std::string, WantedStubs> wanted;  // by root
@@ -127,14 +131,14 @@ std::string up(std::string directory, std::uint32_t levels) {
   return directory;
 }
 
-/// The deepest directory above both, or one of them.
+/// Returns the deepest directory above both, or one of them.
 std::string shared_directory(const std::string& a, const std::string& b) {
   std::string shared = a;
   while (shared != "/" && b != shared && !b.starts_with(shared + "/")) shared = parent_of(shared);
   return shared;
 }
 
-/// A directory of containers of ours may be made there.
+/// True if a directory of containers may be made in this directory.
 bool is_usable(const std::string& directory) {
   struct stat status {};
   return directory != "/" &&
@@ -189,7 +193,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     placement.where.depth = 0;
     placement.where.prefix = names.far_prefix;
   };
-  // Stubs first. What superseded one says where the set lies only if no stub does.
+  // Stubs decide. What superseded a stub says where the set lies only if there is no stub.
   Kind kind = Kind::here;
   const auto is_of_kind = [&](const StubPlace& place) { return place.kind == kind; };
   if (std::none_of(places.begin(), places.end(), is_of_kind)) kind = Kind::superseded;
@@ -204,8 +208,8 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     if (base.empty()) base = of_this;
   }
   const bool is_where_there = !is_gone(where.base);
-  // If the files were moved into a directory below, the place by their names still reaches them, and
-  // also after further moves below it.
+  // If the files were moved into a directory below, their place by names still reaches them, also
+  // after further moves below it.
   if (is_where_there && shared.starts_with(where.base + "/")) {
     go_below(where.base);
   } else if (!base.empty() && is_one) {
@@ -234,7 +238,8 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
 
 ContainerName place_above(const PlaceByNames& names) {
   ContainerName where = names.where;
-  // Whoever may write above has perhaps put a directory of his own, or a link, there meanwhile.
+  // Another user who may write to a directory above may have put a directory or a link at this
+  // path.
   const auto is_ours = [](const std::string& path) {
     struct stat status {};
     return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) ==

@@ -12,7 +12,7 @@
 
 namespace mcr::aggregation {
 
-/// Of one part.
+/// Where the stub of one part is.
 struct StubPlace {
   enum class Kind {
     here,        ///< the stub, or what its dead writer left instead of it, lies in `directory`
@@ -27,15 +27,17 @@ struct StubPlace {
 
 using StubPlaces = std::vector<StubPlace>;  ///< parallel to parts
 
-/// `stubs` may be null: then stubs are looked for at their paths, and what is not there is searched.
+/// `stubs` may be null: stubs are then looked for at their paths, and searched for if they are not
+/// there.
 StubPlaces find_stub_places(const std::vector<LockedPart>& parts, StubHandles* stubs);
-/// A second look, without a search: what is not at its path is where it was `before`.
+/// Looks again, without a search: a stub that is not at its path is taken to be where it was
+/// `before`.
 StubPlaces look_again(const std::vector<LockedPart>& parts, StubHandles* stubs,
                       const StubPlaces& before);
-/// How many of these stubs the program has removed, as far as descriptors tell.
+/// Returns how many of these stubs the program has removed, as far as descriptors tell.
 std::size_t count_removed(const std::vector<LockedPart>& parts, StubHandles* stubs);
 
-/// The place by the names under which parts were begun.
+/// The place that follows from the names under which the parts were begun.
 struct PlaceByNames {
   restart::ContainerName where;
   std::string far_prefix;  ///< of the container's name in any other directory (far_container_name)
@@ -49,18 +51,18 @@ struct Placement {
   std::vector<bool> is_reached;
 };
 
-/// The container goes
-///  1. below the directory that it belongs into from all stubs that were found, or below the
-///     directory of the names if all of them lie in or below that; else
+/// Returns where the container goes:
+///  1. below the base directory that all stubs found have in common, or below the directory of the
+///     names if all stubs lie in or below it; else
 ///  2. below the deepest directory that these stubs share, under its far name, because readers look
 ///     there as well; else
-///  3. below the directory of the names, while that is there: readers know it by its path; else
-///  4. below the nearest directory above that one, as in 2.
-/// `places` is parallel to the parts; a stub that was removed since misses nothing.
+///  3. below the directory of the names, while it exists: readers know it by its path; else
+///  4. below the nearest existing directory above that one, as in 2.
+/// `places` is parallel to the parts. A stub that was removed since needs no container.
 Placement choose_place(const PlaceByNames& names, const StubPlaces& places);
 
-/// Where a container goes whose stubs, and the directory of their names, have gone: as in 4, below a
-/// directory of this user's or root's.
+/// Returns where a container goes if its stubs and the directory of their names are gone: as in 4,
+/// below a directory of this user or of root.
 restart::ContainerName place_above(const PlaceByNames& names);
 
 }  // namespace mcr::aggregation

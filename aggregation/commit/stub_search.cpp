@@ -61,7 +61,7 @@ class Search {
   void look_into(const std::string& directory, std::size_t level) {
     const auto names = restart::list_directory(AT_FDCWD, directory);
     if (!names) return;
-    // A directory of containers: its files are ours, and links in it are no names of the program's.
+    // A directory of containers has no files of the program, only ours and our links.
     const bool is_ours = std::any_of(names->begin(), names->end(), [](const std::string& name) {
       return restart::is_container_name(name);
     });
@@ -80,15 +80,16 @@ class Search {
     }
   }
 
-  /// Second names of stubs, or of native files: no names of the program's.
+  /// True for directories of our second links to stubs or native files: the program does not know
+  /// these names.
   static bool has_our_links(const std::string& directory) {
     return directory == restart::stub_links_directory ||
            directory == restart::native_members_directory;
   }
 
   void look_at(const std::string& path, const struct stat& status) {
-    if (restart::name_of(path).starts_with(".mcr-")) return;  // a leader's, on its way
-    // Another user's copy of a stub is no file of the program's.
+    if (restart::name_of(path).starts_with(".mcr-")) return;  // a leader's temporary file
+    // Another user's copy of a stub is not a file of the program.
     if (!restart::is_believed(status.st_uid, ::geteuid())) return;
     for (const auto& [part, wanted] : wanted_) {
       if (wanted.inode == status.st_ino && wanted.device == status.st_dev) return found(part, path);

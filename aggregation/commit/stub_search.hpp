@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks for stubs that lie no longer at their paths, and of which there is no descriptor: the leader
-// that had it died, or the rank died before it could send one. What is found is certain, because a
-// stub names its part by a random number; that nothing is found proves nothing, because the search is
-// bounded.
+// Looks for stubs that are no longer at their paths and of which there is no descriptor, because
+// the leader that had it died, or the rank died before it sent one. A stub that is found is
+// certainly the right one, because it names its part by a random number. The search is bounded, so
+// not finding a stub proves nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct WantedStub {
 };
 using WantedStubs = std::map<restart::PartId, WantedStub>;
 
-/// Paths of wanted stubs below `root`, directories nearer to it first. Other file systems, links and
-/// directories of containers are left out. The search ends after two seconds, 50,000 names or six
-/// levels.
+/// Returns the paths of wanted stubs below `root`; directories nearer to it are searched first.
+/// Other file systems, links and directories of containers are left out. The search ends after two
+/// seconds, 50,000 names or six levels.
 std::map<restart::PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted);
 
-/// The directory of that path or, where it is gone, the nearest one above that is there.
+/// Returns the directory of that path or, if it is gone, the nearest existing one above it.
 std::string nearest_directory(std::string path);
-/// From where a stub is searched that lay at `path`: from above its own directory.
+/// Returns the root of the search for a stub that lay at `path`: the directory above its own.
 std::string root_of_search(const std::string& path);
 
 }  // namespace mcr::aggregation

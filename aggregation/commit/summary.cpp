@@ -19,7 +19,7 @@ std::uint64_t Summary::committed(const SetName& set, std::size_t parts, std::uin
                                  std::uint64_t container_bytes) {
   const std::lock_guard lock(mutex_);
   const bool is_new = std::find(recent_.begin(), recent_.end(), set) == recent_.end();
-  if (is_new && parts > 0) {  // of some sets all files went native
+  if (is_new && parts > 0) {  // a set may have no parts: all its files are native
     ++now_.sets;
     recent_.push_back(set);
     if (recent_.size() > 64) recent_.pop_front();

@@ -13,22 +13,22 @@
 
 namespace mcr::aggregation {
 
-/// What this launch has come to on this node; written into its directory after each commit, where
-/// ranks (for the line at their end), `mcr status` and `mcr run` read it.
+/// The totals of this launch on this node. Written into the launch's directory after each commit,
+/// and read by ranks (for the line at their end), `mcr status` and `mcr run`.
 class Summary {
  public:
   explicit Summary(const restart::LaunchDirectory& directory) : directory_(directory) {}
 
-  /// Answers how many containers there were before.
+  /// Counts a committed container; returns how many there were before.
   std::uint64_t committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
                           std::uint64_t container_bytes);
   /// The same for a bundle, which holds `sets` sets of one part each.
   std::uint64_t committed_bundle(std::size_t sets, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes);
   void put_back(std::size_t parts);
-  /// Parts whose files the program removed before their commit.
+  /// Counts parts whose files the program removed before their commit.
   void removed(std::size_t parts);
-  /// Parts whose files were not found at their commit, and the container that has their data.
+  /// Counts parts whose files were not found at their commit; `container` has their data.
   void astray(std::size_t parts, const std::string& container);
   void failed(const std::string& why);
   /// What the leader has been doing, in words that follow "it is", and for how long.
@@ -36,11 +36,11 @@ class Summary {
     std::string what;  ///< empty: nothing
     std::uint64_t seconds = 0;
   };
-  /// Parts still in the stage; rewrites the file where anything has changed, and once a second
-  /// while parts wait: its time says that the leader moves.
+  /// Rewrites the file if anything has changed, and once a second while parts wait: its
+  /// modification time shows that the leader makes progress. `pending`: parts still in the stage.
   void write(std::size_t pending, const Busy& busy);
-  /// Rewrites the file before parts leave the stage: a rank at its end that finds none of its own
-  /// there any more finds them counted.
+  /// Rewrites the file before parts leave the stage, so that a rank which finds its parts gone
+  /// finds them counted.
   void write();
 
  private:

@@ -22,7 +22,7 @@ std::string number(double value) {
 }
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-/// Names come from strangers' files, in any encoding.
+/// Names come from other programs' files and may be in any encoding.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : restart::printable(text)) {
@@ -61,7 +61,7 @@ std::string bin_text(const DrainTrace::Bin& bin) {
 
 std::string trace_text(const CommitReport& report) {
   const DrainTrace& trace = report.drain.trace;
-  // Names of those variables alone whose blocks are listed: there may be ten thousand others.
+  // Only the variables whose blocks are listed are named: there may be ten thousand others.
   std::map<std::uint32_t, std::size_t> numbers;
   std::vector<std::string> names;
   for (const BlockTimes& block : trace.first_blocks()) {
@@ -104,7 +104,8 @@ std::string trace_text(const CommitReport& report) {
 Result<void> write_trace(int directory, const std::string& name, const CommitReport& report) {
   const std::string unfinished = name + std::string(restart::leader_files::unfinished_suffix);
   {
-    // Left by a dead leader. What another user has put there stays, and there is no trace.
+    // A dead leader may have left the file. If another user's file is there, it stays, and no trace
+    // is written.
     (void)restart::system_calls().unlinkat(directory, unfinished.c_str(), 0);
     const restart::File file = MCR_TRY(
         restart::File::open(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));

@@ -37,7 +37,7 @@ namespace {
 
 class Seconds {
  public:
-  /// Since the last call.
+  /// Returns the time since the last call.
   double lap() {
     const auto now = std::chrono::steady_clock::now();
     const double passed = std::chrono::duration<double>(now - last_).count();
@@ -49,11 +49,12 @@ class Seconds {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// Walked parts that others are compared with: a program's ranks rarely have more layouts than
-/// this.
+/// The most walked parts with which others are compared: a program's ranks rarely have more
+/// different layouts.
 constexpr std::size_t max_references = 4;
 
-/// Processor time in which any honest part is walked: a dataset takes 31 µs and 300 B.
+/// Limit on the processor time for walking a part. Any valid part needs less: a dataset takes 31 µs
+/// and 300 B.
 std::chrono::milliseconds walking_time(std::uint64_t bytes) {
   return std::chrono::milliseconds(5000 + bytes / 1024);
 }
@@ -102,7 +103,7 @@ class Committer {
   }
 
  private:
-  /// Whoever sees the name may remove it at once.
+  /// Keeps the container open, because another process may remove it as soon as it has its name.
   void keep_open(const restart::File& file) {
     const std::string link = restart::link_path(file.descriptor());
     auto container = restart::File::open(AT_FDCWD, link, O_RDONLY);
@@ -113,8 +114,8 @@ class Committer {
     report_.status = *status;
   }
 
-  /// A part that HDF5 cannot read (killed in the middle of writing, damaged, newer than this HDF5)
-  /// is committed all the same: all of it is skeleton.
+  /// Takes the inventory of all parts. A part that HDF5 cannot read (killed in the middle of
+  /// writing, damaged, newer than this HDF5) is committed as well: all of it is skeleton.
   Result<void> take_inventory() {
     opaque_type_ = MCR_TRY(types_.opaque_bytes());
     layouts_.resize(set_.parts.size());
@@ -131,7 +132,7 @@ class Committer {
     return {};
   }
 
-  /// In the rehearsal itself `rehearsal` is null.
+  /// `rehearsal` is null in the rehearsal itself.
   Result<void> take_inventory_of(std::size_t i, Rehearsal* rehearsal) {
     const PartToCommit& part = set_.parts[i];
     const auto known = std::find_if(
@@ -173,7 +174,7 @@ class Committer {
     return find_skeleton_bases(plan_, reads);
   }
 
-  /// work(i) for all i below `count`, on all threads; the first error.
+  /// Runs work(i) for all i below `count` on all threads; returns the first error.
   template <typename Work>
   Result<void> for_each(std::size_t count, const Work& work) {
     std::vector<Result<void>> results(count);
@@ -188,7 +189,7 @@ class Committer {
     return {};
   }
 
-  /// A pipeline for each dataset.
+  /// Chooses a pipeline for each dataset.
   Result<void> choose_encodings() {
     encodings_.resize(plan_.datasets.size());
     reasons_.resize(plan_.datasets.size());
@@ -224,7 +225,7 @@ class Committer {
         return {};
       }
     }
-    // The first frame, one in the middle and the last: what a variable's ranks have in common.
+    // The first frame, one in the middle and the last show what a variable's ranks have in common.
     const std::uint32_t count = dataset.frame_count();
     std::vector<std::uint32_t> sampled{0};
     if (count > 2) sampled.push_back(count / 2);
@@ -247,7 +248,7 @@ class Committer {
     return {};
   }
 
-  /// The same for a program's next set: steps are numbers in its path.
+  /// Returns a key that is the same for a program's next set: steps are numbers in its path.
   [[nodiscard]] std::string memory_key() const {
     std::string key(codecs::profile_name(options_.profile.profile));
     key += '\n';
@@ -269,7 +270,7 @@ class Committer {
     return options_.memory->recall_links(memory_key(), set_bytes());
   }
 
-  /// What has become of the set, for the next one's choices.
+  /// Remembers this set's choices and sizes for the next set.
   void remember(const std::vector<std::uint64_t>& stored_bytes) const {
     if (!options_.memory || options_.profile.profile == codecs::Profile::portable) return;
     ChoiceMemory::Links links;
@@ -332,8 +333,8 @@ class Committer {
     return {};
   }
 
-  /// Every frame lies where the index says: HDF5 chose the places, and our reader goes there
-  /// without it.
+  /// Checks that every frame lies where the index says: HDF5 chose the places, and our reader goes
+  /// there without HDF5.
   Result<void> read_back(const restart::PendingFile& pending) {
     constexpr std::size_t at_once = 4096;
     const std::string& name = pending.temporary_name();
@@ -414,7 +415,7 @@ class Committer {
   MergePlan plan_;
   std::vector<Encoding> encodings_;
   std::vector<std::string> reasons_;
-  std::vector<restart::Access> accesses_;  // of the parts, and what else the container speaks of
+  std::vector<restart::Access> accesses_;  // of the parts and of native members
   CommitReport report_;
 };
 

@@ -37,12 +37,14 @@ struct SetToCommit {
   std::string directory;                ///< where the container goes; exists
   const restart::File* home = nullptr;  ///< that directory, open; null: it is opened by its path
   std::string name;                     ///< its file name there
-  /// Of its temporary name; what an earlier attempt left under it is replaced. "": a new one.
+  /// Makes the temporary name, so that this attempt replaces an earlier one's file. "": a new name.
   std::string temporary_word;
-  /// Asked once the parts are in the container, because programs change modes at any time: who may
-  /// use each part, in order, and further files that the container speaks of. Null: as umask says.
+  /// Called once the parts are in the container, because programs change modes at any time. Returns
+  /// the access rights of each part, in order, and of further files that the container names. Null:
+  /// the umask decides.
   std::function<std::vector<restart::Access>()> look_at_access;
-  /// Asked right before the container gets its name; false ends in Cause::system, ENOENT. May be empty.
+  /// Called right before the container gets its name; false ends in Cause::system, ENOENT. May be
+  /// empty.
   std::function<bool()> is_wanted;
 };
 
@@ -53,9 +55,9 @@ struct MergeOptions {
   MatchOptions match;
   DrainOptions drain;
   std::uint64_t frame_bytes = frame_target_bytes;  ///< at most, about, of a frame
-  /// What was chosen for earlier sets; null: each set is looked at anew.
+  /// Choices made for earlier sets; null: each set is examined anew.
   std::shared_ptr<ChoiceMemory> memory;
-  bool replace = false;  ///< a container of that name; else it is Cause::system (EEXIST)
+  bool replace = false;  ///< replaces a container of that name; else Cause::system (EEXIST)
 };
 
 struct VariableReport {
@@ -92,9 +94,9 @@ struct CommitReport {
   struct stat status {};    ///< of the container then
 };
 
-/// Calls HDF5 from the caller's thread, and from the pipeline's write stage while the caller waits
-/// in here: never from two threads at once. After an error no container and no temporary file is
-/// left, and the parts are as they were. Cause::full and Cause::system are the storage's.
+/// Calls HDF5 from the caller's thread, and from the pipeline's write stage while the caller waits:
+/// never from two threads at once. After an error no container and no temporary file is left, and
+/// the parts are unchanged. Cause::full and Cause::system are errors of the storage.
 Result<CommitReport> write_container(const SetToCommit& set, const MergeOptions& options);
 
 }  // namespace mcr::aggregation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions' rules about actions: when a set is drained and into which groups, what becomes of a
-// dead writer's parts, when it is the end.
+// Decisions' rules about actions: when a set is drained and in which groups, what is done with a
+// dead writer's parts, and when the leader exits.
 #include <algorithm>
 
 #include "aggregation/leader/decisions.hpp"
@@ -9,21 +9,22 @@ namespace mcr::aggregation {
 
 namespace {
 
-/// Sets of one rank: with fewer waiting each gets a container of its own, and so does what is left
-/// of a block.
+/// Sets of one rank are bundled only if at least `least_family` wait, and only blocks of at least
+/// `least_bundle`; other sets get a container each.
 constexpr std::size_t least_family = 16;
 constexpr std::size_t least_bundle = 8;
-/// Larger files cost more than their containers.
+/// Largest part that is bundled: the overhead of a container is small beside a larger one.
 constexpr std::uint64_t largest_bundled_part = 256 * 1024;
-/// Sets that may be bundled wait behind so many drains, and not in the queue of the drain's thread.
+/// Sets that may be bundled wait while so many drains are under way, and not in the queue of the
+/// drain's thread, so that more of them can be bundled.
 constexpr std::size_t most_drains_under_way = 2;
 
 }  // namespace
 
-/// Ranks of this node of which nothing is known yet: processes of one start do not begin at the
-/// same moment, and a short one may have ended before the last has begun.
+/// True while ranks of this node may still join: processes of one launch do not begin at the same
+/// moment, and a short one may end before the last begins.
 bool Decisions::others_may_join(const Set& set) {
-  if (!anybody_lives() || !first_join_ms_) return false;  // what a dead launch left
+  if (!anybody_lives() || !first_join_ms_) return false;  // a dead launch left the set
   std::set<std::uint32_t> joined;
   for (const auto& [presence, rank] : ranks_) joined.insert(rank.rank);
   if (joined.size() >= set.local_rank_count) return false;
@@ -33,7 +34,7 @@ bool Decisions::others_may_join(const Set& set) {
   return true;
 }
 
-/// May these published parts of the set be drained, with or without the others?
+/// True if these published parts of the set may be drained, even if other parts are missing.
 bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
   if (terminating_ || set.writers <= 1) return true;
   if (set.wrote.size() >= set.writers) return true;
@@ -58,12 +59,13 @@ bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
     ripe |= is_due(set.last_publish_ms + patience_.settle_ms);
   for (const Part* part : parts) {
     if (part->durable) ripe |= is_due(part->published_ms + patience_.durable_ms);
-    if (set.failures > 0) ripe = true;  // it was ripe once; only storage was in the way
+    if (set.failures > 0) ripe = true;  // the set was ripe before; only storage failed
   }
   return ripe;
 }
 
-/// Nobody waits for it, and it has only just been closed: a moment more does no harm.
+/// False if the set was closed only just now and no rank waits for it: then the drain is delayed by
+/// `calm_ms`.
 bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   if (terminating_ || !anybody_may_write()) return true;
   const std::uint64_t due = set.last_publish_ms + patience_.calm_ms;
@@ -75,8 +77,8 @@ bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   return false;
 }
 
-/// Another node's rank goes on in the file, as a native one: so does the whole pattern, or one set
-/// would be native and the next not.
+/// A rank on another node continues the file as a native one. The whole pattern becomes native, so
+/// that all its sets are treated alike.
 void Decisions::put_back_requested() {
   for (auto& [id, part] : parts_) {
     if (part.state != State::published || !part.wanted_native) continue;
@@ -95,7 +97,7 @@ void Decisions::drain_ripe_sets() {
       wake_at(part.hold_until_ms);
       continue;
     }
-    if (may_be_lone(part)) continue;  // look_for_siblings has it
+    if (may_be_lone(part)) continue;  // look_for_siblings() handles it
     auto& entry = by_order[part.in_set->order];
     entry.first = &*part.set;
     entry.second.push_back(&part);
@@ -120,8 +122,9 @@ bool Decisions::may_be_bundled(const Set& set, const std::vector<Part*>& parts) 
          set.containers.empty() && set.failures == 0;
 }
 
-/// Sets of one rank and one family, in order, that may be drained now. As long as few wait each goes
-/// alone, as soon as the drains before it are done; what comes faster than that goes in bundles.
+/// Drains sets of one rank and one family, oldest first, that may be drained now. While few sets
+/// wait, each is drained alone as soon as the drains before it are done; if many wait, they are
+/// bundled.
 void Decisions::drain_family(const std::vector<Part*>& parts) {
   if (parts.size() < least_family) return drain_alone(parts);
   std::vector<std::vector<Part*>> blocks;
@@ -144,7 +147,8 @@ void Decisions::drain_family(const std::vector<Part*>& parts) {
   }
 }
 
-/// The end of a drain is an event: what has to wait for it is looked at again then.
+/// Parts that find too many drains under way wait: the end of a drain is an event, after which all
+/// rules run again.
 void Decisions::drain_alone(const std::vector<Part*>& parts) {
   for (Part* part : parts) {
     if (draining_.size() >= most_drains_under_way) return;
@@ -177,7 +181,7 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
            std::pair(b->facts.rank, b->facts.begin_ns);
   });
   while (!parts.empty()) {
-    // One run of ranks, each path once; what remains of it makes a further container.
+    // Takes one run of ranks, with each path once; the remaining parts go into further containers.
     DrainGroup group = account_of(name, set);
     group.drain = ++last_drain_;
     group.keep = set.keep > 0 && !terminating_;
@@ -204,9 +208,9 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
   }
 }
 
-/// Ranks of this node that certainly had nothing to write for this set: they wrote nothing of its
-/// pattern in this launch, and either ended regularly or all that did write have gone on to the
-/// next set.
+/// Returns the ranks of this node that certainly had nothing to write for this set. They wrote
+/// nothing of its pattern in this launch, and either ended regularly, or all ranks that did write
+/// have gone on to the next set.
 std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
   if (set.is_amended || is_successor_) return {};
   const Pattern& pattern = patterns_.at(set.pattern);
@@ -229,7 +233,7 @@ std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
   return {passed.begin(), passed.end()};
 }
 
-/// Ranks that wrote others of the pattern, and will not write this one any more.
+/// Returns the ranks that wrote other sets of the pattern and will not write this one any more.
 std::vector<std::uint32_t> Decisions::failed_ranks(const Set& set) const {
   if (set.is_amended) return {};
   std::set<std::uint32_t> failed;
@@ -242,7 +246,7 @@ std::vector<std::uint32_t> Decisions::failed_ranks(const Set& set) const {
   return {failed.begin(), failed.end()};
 }
 
-/// A set of one file is whole with it: what other ranks did says nothing.
+/// Nothing is known of a set of one file: it is whole with that file, whatever other ranks did.
 Decisions::Told Decisions::known_of(const Set& set) const {
   if (set.writers <= 1) return {};
   return {passed_ranks(set), failed_ranks(set), set.drifted};
@@ -260,14 +264,14 @@ DrainGroup Decisions::account_of(const SetName& name, const Set& set) const {
   return account;
 }
 
-/// What a set's containers do not say yet: at once that its counts prove nothing, the rest when
-/// nobody writes any more, so that it is said once.
+/// Notes what a set's containers do not say yet. Drift is noted at once; the rest when no rank
+/// writes any more, so that it is noted once.
 void Decisions::note_accounts() {
   if (anybody_may_write() && !has_drift_news_) return;
   if (storage_failed_ || terminating_) return;
-  if (!has_drift_news_ && !draining_.empty()) return;  // it looks at all sets: once, in the end
+  if (!has_drift_news_ && !draining_.empty()) return;  // looks at all sets, so once, at the end
   has_drift_news_ = false;
-  std::set<SetName> in_action;  // their own container will say it
+  std::set<SetName> in_action;  // their next container will say it
   for (const auto& [id, part] : parts_) {
     if (part.set && part.state != State::open) in_action.insert(*part.set);
   }
@@ -314,7 +318,7 @@ void Decisions::consider_exit() {
   if (!terminating_) {
     if (anybody_lives() || shares_frames_ || watches_) return;
     if (ranks_.empty() && parts_.empty() && !has_shared_frames_) {
-      // Nobody has joined yet: the process that started us is about to.
+      // No rank has joined yet: the process that started this leader is about to.
       const std::uint64_t due = *start_ms_ + patience_.first_rank_ms;
       if (now_ms_ < due) return wake_at(due);
     }
@@ -329,7 +333,7 @@ void Decisions::consider_exit() {
   if (waiting && failed_rounds_ < patience_.last_tries) return;
   const bool all_ended = std::all_of(ranks_.begin(), ranks_.end(),
                                      [](const auto& entry) { return entry.second.regular; });
-  if (all_ended) release_kept();  // after a crash they stay, for a restart at memory speed
+  if (all_ended) release_kept();  // after a crash, kept parts stay for a fast restart
   exited_ = true;
   out_.emplace_back(Exit{!waiting});
 }

@@ -10,7 +10,8 @@
 namespace mcr::aggregation {
 namespace {
 
-/// After a collection that took longer than this comes a pause, `pause_per_cost` times as long as it took.
+/// A collection that took longer than `cheap_ns` is followed by a pause of `pause_per_cost` times
+/// its duration.
 constexpr std::uint64_t cheap_ns = 1'000'000;
 constexpr std::uint64_t pause_per_cost = 20;
 

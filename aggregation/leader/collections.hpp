@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a leader removes what newer sets made superfluous: after each commit, but where collections
-// cost much (each lists the directory, with gc=on it reads all containers) after some commits only.
+// When a leader removes what newer sets made superfluous: after each commit, or only after some
+// commits if collections are slow. Each lists the directory and, with gc=on, reads all containers.
 #pragma once
 
 #include <atomic>
@@ -14,21 +14,21 @@
 
 namespace mcr::aggregation {
 
-/// All but due_ms() is of the drain's thread.
+/// Used only by the drain's thread, except due_ms().
 class Collections {
  public:
-  /// `pattern` is the pattern of the set's masked name. Collects now, or after a pause in which the
-  /// sets that come replace one another.
+  /// Collects after the commit of `set`, now or after a pause; during a pause, a newer set of the
+  /// same pattern replaces it. `pattern` is the pattern of the set's masked name.
   void committed(const std::string& pattern, const CommittedSet& set);
 
-  /// Makes up for what a pause put off, where that pause is over.
+  /// Runs the collections that were delayed by a pause that is over.
   void make_up();
 
-  /// Once more for each directory and pattern at the job's end: a program may remove its older files
-  /// only after the newest is closed. gc=on alone.
+  /// With gc=on, collects once more for each directory and pattern at the job's end, because a
+  /// program may remove its older files only after it closed the newest.
   void finish();
 
-  /// Monotonic time at which make_up() has something to do.
+  /// Returns the monotonic time at which make_up() is due.
   [[nodiscard]] std::optional<std::uint64_t> due_ms() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events change what is known; on() then asks the rules: which set a part belongs to
+// Events change what is known; on() then applies the rules: which set a part belongs to
 // (set_rules.cpp), and what is done with it (action_rules.cpp).
 #include "aggregation/leader/decisions.hpp"
 
@@ -51,7 +51,7 @@ void Decisions::apply(const RankEnded& event) {
     found->second.ended = true;
     found->second.regular = event.regular;
   }
-  if (!anybody_may_write()) {  // what storage refused gets its last tries at once
+  if (!anybody_may_write()) {  // parts that storage refused get their last tries now
     for (auto& [id, part] : parts_) part.hold_until_ms = 0;
   }
 }
@@ -90,7 +90,7 @@ void Decisions::apply(const PartWithdrawn& event) {
   if (withdrawn.set) sets_.at(*withdrawn.set).wrote.erase(withdrawn.facts.rank);
 }
 
-/// Kept for a part that is still written: its turn comes when it is published.
+/// A request for a part that is still written is kept until the part is published.
 void Decisions::apply(const PartRequested& event) {
   const auto found = parts_.find(event.part);
   if (found == parts_.end()) return;
@@ -118,8 +118,8 @@ void Decisions::apply(const SiblingsLookedUp& event) {
     if (!facts.lone_name.empty() && !single.is_alone) stand_alone(single);
     return;
   }
-  // Native files that any rank may have written decide only where nothing better can come any more,
-  // and only for a part that is not put back: a native file costs nothing but a copy.
+  // Native files that any rank may have written are weak evidence: they decide only if no better
+  // evidence can come any more, and only for a part that is drained rather than put back.
   const bool stays =
       !facts.may_be_lone || !facts.lone_name.empty() || single.durable || single.requested;
   const bool decides = event.is_certain || !facts.may_be_lone || (single.is_last_look && stays);
@@ -130,7 +130,7 @@ void Decisions::apply(const SiblingsLookedUp& event) {
     return;
   }
   if (!single.set) place_in_set(single, event.name.value_or(0));
-  if (!may_be_lone(single)) return;  // company came while the names were looked up
+  if (!may_be_lone(single)) return;  // another rank's file was found meanwhile
   const bool looks_again = event.name || !facts.lone_name.empty();
   if (looks_again && !single.is_last_look) return;
   if (facts.lone_name.empty()) {
@@ -140,7 +140,8 @@ void Decisions::apply(const SiblingsLookedUp& event) {
   }
 }
 
-/// One rank writes files of this pattern, or their numbers are not ranks: a native file.
+/// Writes a native file: one rank alone writes files of this pattern, or their numbers are not
+/// ranks.
 void Decisions::put_back_lone(Part& part) {
   Set& set = sets_.at(*part.set);
   if (!set.counted_lone) {
@@ -183,7 +184,7 @@ void Decisions::apply(const DrainDone& event) {
     if (counted.insert(&set).second) {
       ++set.failures;
       if (event.place_went_away) {
-        // Neither storage nor files are to blame: later files are captured.
+        // Neither storage nor the files failed, so later files are captured.
       } else if (event.storage_failed) {
         if (!storage_failed_) out_.emplace_back(StorageFailed{});
         storage_failed_ = true;
@@ -194,7 +195,8 @@ void Decisions::apply(const DrainDone& event) {
     const bool may_work_later = event.storage_failed || event.place_went_away;
     put_back(failed, may_work_later ? PutBackReason::storage_failed : PutBackReason::part_refused);
   }
-  // In neither list: withdrawn or dropped meanwhile. What became of it comes as events of its own.
+  // Parts in neither list were withdrawn or dropped meanwhile; separate events tell what became of
+  // them.
   for (const PartId& id : draining_[event.drain]) {
     const auto found = parts_.find(id);
     if (found != parts_.end() && found->second.state == State::draining &&
@@ -219,8 +221,8 @@ void Decisions::apply(const PutBackDone& event) {
   part.wanted_native = false;
   const bool healthy =
       part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;
-  if (healthy) return;  // it goes the way of every other part
-  // None: another group of the set has been committed since.
+  if (healthy) return;  // from now on handled as other parts are
+  // `failures` is 0 if another group of the set was committed meanwhile.
   const std::uint32_t failures = std::max(sets_.at(*part.set).failures, 1U);
   const std::uint64_t pause =
       std::min(patience_.retry_max_ms, patience_.retry_ms << std::min(failures - 1, 16U));
@@ -232,7 +234,8 @@ void Decisions::apply(const SettleDone& event) {
   const auto found = parts_.find(event.part);
   if (found == parts_.end()) return;
   Part& part = found->second;
-  // Another process may go on in it: whether that one publishes it or dies too, time will tell.
+  // While processes live, one of them may be writing the file, and publishes it or dies: tries
+  // without a limit.
   if (!anybody_lives() || terminating_) ++part.settle_tries;
   if (event.done || part.dropped || part.settle_tries >= patience_.last_tries) {
     forget(event.part);

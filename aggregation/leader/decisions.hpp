@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the leader does, decided purely: events in, decisions out; no clock, no file, so that a seed
-// replays a run (test/simulation). Times are milliseconds of any monotonic clock, given with each
-// event.
+// What the leader does, as a pure function: events in, decisions out. It reads no clock and no
+// file, so that a seed replays a run (test/simulation). Times are milliseconds of any monotonic
+// clock, given with each event.
 //
 // A part's life as the leader sees it, with the function that makes each transition:
 //
@@ -22,10 +22,10 @@
 //  2. Only a published part is drained or put back; only a dead writer's part is settled.
 //  3. A group holds each path at most once, all of one set and of one run of ranks; or it is a
 //     bundle: sets of one rank, each with its only part, all of one family and block.
-//  4. No exit while a process of the launch lives or shares frames, or a part waits, except after
-//     Terminate or, with `complete` false, when storage refused to the end: the stage then still
+//  4. No exit while a process of the launch lives or shares frames, or a part waits. Exceptions:
+//     after Terminate, or with `complete` false after the last failed try, when the stage still
 //     holds the parts.
-//  5. Once everybody is gone and storage works, every published part leaves the stage in bounded
+//  5. Once no process lives and storage works, every published part leaves the stage in bounded
 //     time.
 #pragma once
 
@@ -49,12 +49,12 @@ struct RankJoined {
   std::string presence;
   std::uint32_t rank = 0;
 };
-/// The process recorded its end; it may live on for a while (exit=wait), but writes nothing more.
+/// The process recorded its end. It may live on for a while (exit=wait), but writes nothing more.
 struct RankEnded {
   std::string presence;
   bool regular = true;  ///< with status 0
 };
-/// The process is gone; without RankEnded before, it died.
+/// The process is gone. Without an earlier RankEnded it died.
 struct RankGone {
   std::string presence;
 };
@@ -68,16 +68,16 @@ struct PartPublished {
   bool native = false;  ///< its bytes lie at its path already; it only counts as one of its set
   std::uint64_t size = 0;
 };
-/// The writer took a published part back for more writing.
+/// The writer took a published part back to write more.
 struct PartWithdrawn {
   PartId part;
 };
-/// A rank of another node waits for this part: to have it as a native file, or in a container.
+/// A rank on another node waits for this part, as a native file or in a container.
 struct PartRequested {
   PartId part;
   bool native = false;
 };
-/// The part left the stage, and not by us.
+/// The part left the stage, but the leader did not take it out.
 struct PartDropped {
   PartId part;
 };
@@ -86,10 +86,10 @@ struct SiblingsLookedUp {
   /// Index in PartFacts::names of the name under which other ranks have files, or the launch has
   /// containers. names.size() stands for lone_name, nullopt for no such name.
   std::optional<std::size_t> name;
-  bool is_certain = true;  ///< false: native files that any rank may have written speak for `name`
+  bool is_certain = true;  ///< false: only native files, of any rank perhaps, have `name`
 };
-/// A rank has made a file of this family in whose path no number is the rank: the numbers of these
-/// files are not ranks.
+/// A rank has made a file of this family whose path does not contain the rank's number: the numbers
+/// of these files are not ranks.
 struct FamilyUnranked {
   std::string family;
 };
@@ -101,22 +101,22 @@ struct SettleDone {
   PartId part;
   bool done = true;  ///< not: another process writes it, or its place refuses
 };
-/// NoteAccount's answer, whether it could be written or not.
+/// The answer to NoteAccount, whether the account was written or not.
 struct AccountNoted {
   SetName set;
 };
 struct Tick {};
-/// Ranks that read leave decoded frames to one another in the stage, whether they write or not.
+/// Ranks that read share decoded frames in the stage, whether they write or not.
 struct FramesShared {
-  bool is_left = false;  ///< of it
+  bool is_left = false;  ///< shared frames are in the stage
 };
-/// Containers that may lose their names are watched (commit/container_watch).
+/// Whether containers that may lose their names are watched (commit/container_watch).
 struct ContainersWatched {
   bool is_any = false;
 };
-/// The stage is nearly full: kept sets give way.
+/// The stage is nearly full: kept sets are freed.
 struct StageShort {};
-/// SIGTERM: drain what is published, as fast as possible, and end.
+/// SIGTERM: drain the published parts as fast as possible, then end.
 struct Terminate {};
 
 using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
@@ -126,29 +126,31 @@ using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPubli
 
 // --- decisions ----------------------------------------------------------------------------------
 
-/// Do files of other ranks exist beside this part? Answer: SiblingsLookedUp.
+/// Look for files of other ranks beside this part. Answer: SiblingsLookedUp.
 struct LookForSiblings {
   PartId part;
 };
-/// What became known of a set after its commit goes into a supplement without parts. Answer:
+/// Write what became known of a set after its commit into a supplement without parts. Answer:
 /// AccountNoted.
 struct NoteAccount {
-  DrainGroup account;  ///< of no parts
+  DrainGroup account;  ///< without parts
 };
 enum class PutBackReason : std::uint8_t { lone, storage_failed, part_refused, requested };
-/// Leave the part at its path as native HDF5 would have. Answer: PutBackDone.
+/// Leave the part at its path as native HDF5 would have left it. Answer: PutBackDone.
 struct PutBack {
   PartId part;
   PutBackReason reason = PutBackReason::lone;
 };
-/// Files of this pattern go native for the launch.
+/// Write files of this pattern natively for the rest of the launch.
 struct MarkNative {
   std::string pattern;
   std::string why;
 };
-/// Storage refused: later creates go native, so that the program meets the storage's own error.
+/// Storage refused a container: later creates go native, so that the program gets the storage's own
+/// error.
 struct StorageFailed {};
-/// The part's writer died with the file open: what native HDF5 would have left. Answer: SettleDone.
+/// The part's writer died with the file open: leave what native HDF5 would have left. Answer:
+/// SettleDone.
 struct Settle {
   PartId part;
 };
@@ -156,7 +158,7 @@ struct Settle {
 struct FreeKept {
   PartId part;
 };
-/// Nothing is left to do. Not `complete`: parts remain, for `mcr recover` or an adopter.
+/// Nothing is left to do. If not `complete`, parts remain for `mcr recover` or an adopter.
 struct Exit {
   bool complete = true;
 };
@@ -166,17 +168,17 @@ using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, 
 
 // --- the function -------------------------------------------------------------------------------
 
-/// Bounds of the leader's patience.
+/// How long the leader waits.
 struct Patience {
   std::uint64_t lone_ms = 1000;          ///< after which a part without company is looked into
   std::uint64_t durable_ms = 100;        ///< for which a durable part waits for its set
   std::uint64_t settle_ms = 1000;        ///< quiet that stands for an unknown number of local ranks
   std::uint64_t first_rank_ms = 10'000;  ///< until the first process must have joined
   std::uint64_t join_ms = 5000;  ///< after the first one, within which the node's others begin
-  /// Quiet before a drain that nobody waits for: a program that removes its files as soon as they
-  /// are closed meets nobody in its directory.
+  /// Delay before a drain that no rank waits for: a program that removes its files as soon as they
+  /// are closed does not find ours in its directory.
   std::uint64_t calm_ms = 100;
-  /// For which sets of one rank wait for others that go into the same container, if many wait.
+  /// How long sets of one rank wait for others that go into the same container, if many wait.
   std::uint64_t bundle_ms = 500;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
@@ -187,23 +189,23 @@ class Decisions {
  public:
   explicit Decisions(Patience patience = {}) : patience_(patience) {}
 
-  /// A leader before this one has drained parts of the launch: what ranks wrote is not all known,
-  /// so that nobody is taken to have passed.
+  /// Call this if an earlier leader has drained parts of the launch. What the ranks wrote is then
+  /// not all known, so that no rank counts as passed.
   void succeed() { is_successor_ = true; }
 
-  /// What to do now. `now_ms` never goes back. Events that were found together are given together:
-  /// what is decided then has seen them all.
+  /// Returns what to do now. `now_ms` never decreases. Events that were found together must be
+  /// given together, because the rules run after all of them.
   std::vector<Decision> on(const std::vector<Event>& events, std::uint64_t now_ms);
 
-  /// The time at which the next Tick has an effect; nullopt if nothing waits for the clock.
+  /// Returns when the next Tick has an effect; nullopt if nothing waits for the clock.
   [[nodiscard]] std::optional<std::uint64_t> next_tick_ms() const { return wake_ms_; }
 
   [[nodiscard]] bool anybody_lives() const;  ///< of the launch's processes
-  /// Somebody stands still until parts are committed: the launch's processes at their end, who
-  /// closed durably, another node's opener, or whoever sent SIGTERM.
+  /// True if a process waits until parts are committed: the launch's processes at their end, a rank
+  /// that closed durably, a rank of another node, or the sender of SIGTERM.
   [[nodiscard]] bool somebody_waits() const;
 
-  /// Parts that are published (drained, put back or waiting right now included).
+  /// Returns how many parts are published, including those being drained or put back.
   [[nodiscard]] std::size_t pending() const;
 
  private:
@@ -242,7 +244,7 @@ class Decisions {
     std::uint32_t settle_tries = 0;
     PutBackReason reason = PutBackReason::lone;
   };
-  /// What this node knows of the ranks without a part in a set.
+  /// What this node knows of the ranks that have no part in a set.
   struct Told {
     std::vector<std::uint32_t> passed;
     std::vector<std::uint32_t> failed;

@@ -13,7 +13,8 @@ using restart::LaunchDirectory;
 
 Result<std::vector<Event>> Discovery::scan() {
   std::vector<Event> events;
-  // Processes first: a part of a process that was alive then is not taken for a dead writer's.
+  // Scan processes first: the part of a process that was still alive in that scan is not taken for
+  // a dead writer's.
   MCR_TRY(scan_processes(events));
   MCR_TRY(scan_parts(events));
   report_unranked(events);
@@ -69,7 +70,7 @@ namespace {
 std::uint64_t begin_ns_of(const Event& event) {
   if (const auto* begun = std::get_if<PartBegun>(&event)) return begun->facts.begin_ns;
   if (const auto* published = std::get_if<PartPublished>(&event)) return published->facts.begin_ns;
-  return 0;  // of a part that is known
+  return 0;  // another event of a known part
 }
 
 }  // namespace
@@ -95,12 +96,12 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
       }
     }
   }
-  // Part ids are random; sets count in the order in which they were begun.
+  // Part ids are random, but sets are numbered in the order in which they were begun.
   std::stable_sort(events.begin() + first, events.end(),
                    [](const Event& a, const Event& b) { return begin_ns_of(a) < begin_ns_of(b); });
   for (auto known = parts_.begin(); known != parts_.end();) {
     const PartId id = known->first;
-    // A journal that moved while the two directories were read is in neither list.
+    // A journal that was renamed between the two listings is in neither list.
     const bool gone = !there.contains(id) && !directory_.is_in(LaunchDirectory::State::open, id) &&
                       !directory_.is_in(LaunchDirectory::State::published, id);
     if (gone) events.emplace_back(PartDropped{id});
@@ -110,7 +111,8 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
   return {};
 }
 
-/// Whoever begins a part holds its presence's lock before and after.
+/// True if no process of the launch lives. A process holds its presence's lock from before it
+/// begins a part until after.
 bool Discovery::nobody_lives() const {
   const auto lives = directory_.anybody_lives();
   return lives && !*lives;
@@ -150,7 +152,7 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
                                     publish.native.has_value(), publish.size});
 }
 
-/// Families of parts here that a rank has marked (vol/capture/unranked_family).
+/// Reports families of parts here that a rank has marked (vol/capture/unranked_family).
 void Discovery::report_unranked(std::vector<Event>& events) {
   std::set<std::string_view> asked;
   for (const auto& [id, part] : parts_) {
@@ -161,7 +163,8 @@ void Discovery::report_unranked(std::vector<Event>& events) {
   }
 }
 
-/// Parts whose writer has no file below ranks/ any more: it is gone.
+/// Reports parts whose writer has no file below ranks/ any more, which means that the writer is
+/// gone.
 void Discovery::report_strangers(std::vector<Event>& events) {
   for (const auto& [id, part] : parts_) {
     if (processes_.contains(part.presence)) continue;

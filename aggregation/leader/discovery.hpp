@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Published parts and dead processes as events: what lies in a launch directory, compared with what
-// was reported before. Nothing is remembered between two leaders, so an adopter sees everything
-// anew.
+// Makes events of published parts and dead processes: compares the contents of a launch directory
+// with what was reported before. Nothing is kept from one leader to the next, so an adopter sees
+// everything anew.
 #pragma once
 
 #include <map>
@@ -19,17 +19,17 @@ namespace mcr::aggregation {
 
 class Discovery {
  public:
-  /// `stubs`, `requests` and `clock`, where given, get all parts that are reported.
+  /// `stubs`, `requests` and `clock`, if not null, receive all parts that are reported.
   explicit Discovery(const restart::LaunchDirectory& directory, StubHandles* stubs = nullptr,
                      Requests* requests = nullptr, LaunchClock* clock = nullptr)
       : directory_(directory), stubs_(stubs), requests_(requests), clock_(clock) {}
 
-  /// What has changed since the last call. Locks and journals are looked at; nothing is changed but
-  /// that journals without a word in them, whose writers are dead, are dropped.
+  /// Returns what has changed since the last call. Changes nothing, except that it drops empty
+  /// journals of dead writers.
   Result<std::vector<Event>> scan();
 
-  /// Parts that left published/ by our own doing, or that shall be reported anew if they are still
-  /// there.
+  /// Forgets parts that the leader took out of published/, or that shall be reported again if they
+  /// are still there.
   void forget(const std::vector<PartId>& parts);
 
  private:

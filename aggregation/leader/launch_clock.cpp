@@ -21,20 +21,23 @@ namespace mcr::aggregation {
 
 namespace {
 
-/// A part may be found after others that were begun a little later.
+/// Added to the difference of the clocks: a part may be found after others that were begun up to
+/// this much later.
 constexpr std::uint64_t begun_together_ns = 1'000'000'000;
 /// Upper bound of a believable time (the year 2262): another user's container may hold any number.
 constexpr std::uint64_t latest_order = std::uint64_t{1} << 63;
-/// Sets of one launch are committed in about the order in which they were begun.
+/// How many containers of each launch are read, newest first: sets are committed in about the order
+/// in which they were begun.
 constexpr std::size_t looked_at_of_each_launch = 8;
 
-/// What the sets in a directory of containers say of the clock.
+/// What the sets in a directory of containers tell about the clock.
 struct SetsThere {
   std::uint64_t newest_of_others = 0;  ///< order of the newest set of another launch
   std::uint64_t own_behind = 0;        ///< what was added to the times of this launch's own sets
 };
 
-/// Of another launch those that came last; supplements come when their sets are old.
+/// Reads the newest containers of each launch. Supplements are left out, because their sets are
+/// older than they are.
 Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
   SetsThere there;
   const auto home = restart::File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
@@ -63,7 +66,7 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     for (const auto& [modified, name] : dated) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
       const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-      // A neighbour's container says nothing of this user's clock.
+      // Another user's container tells nothing about this user's clock.
       if (!status || !beside.believes(status->st_uid, ::geteuid())) continue;
       const restart::SetIdentity& whole = (*reader)->set();
       for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
@@ -83,7 +86,7 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
 }  // namespace
 
 void LaunchClock::remember(const restart::PartBegin& begin) {
-  if (!directory_.is_of(begin.launch)) return;  // mends a set of an earlier launch
+  if (!directory_.is_of(begin.launch)) return;  // amends a set of an earlier launch
   const std::lock_guard lock(mutex_);
   for (const std::string& name : begin.masked_names) {
     const std::string directory = container_name_of(begin, name).directory;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a launch's clock is behind the sets that lie where it writes. Generations of different
-// launches are ordered by when they were begun, by the clocks of their nodes; those of a clock that
-// is behind would count as older than the sets that they follow.
+// How far a launch's clock is behind the sets in the directories that it writes to. Generations of
+// different launches are ordered by the time when they were begun, which their nodes' clocks give.
+// With a clock that is behind, they would count as older than the sets that they follow.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,21 @@
 
 namespace mcr::aggregation {
 
-/// Thread-safe: the leader's loop remembers, the drain's thread looks, because storage may be slow.
+/// Thread-safe: the leader's loop remembers; the drain's thread looks, because storage may be slow.
 class LaunchClock {
  public:
   explicit LaunchClock(const restart::LaunchDirectory& directory) : directory_(directory) {}
 
-  /// A part of this launch that is being written, or was.
+  /// Remembers where a part of this launch goes and when it was begun.
   void remember(const restart::PartBegin& begin);
-  /// True if the launch writes into a directory that was not searched for other launches' sets yet.
+  /// True if the launch writes into a directory that was not yet searched for other launches' sets.
   [[nodiscard]] bool has_news() const;
-  /// Looks there for sets of other launches that count as begun later than the first part, which
-  /// cannot be, and leaves the difference in the launch's directory; at least that of its own sets
-  /// (an earlier program of the launch had a directory of its own in the stage). To be called
-  /// before the first commit there, and not when the launch is long over: its successors' sets may
-  /// lie there then.
+  /// Searches these directories for sets of other launches that count as begun later than the first
+  /// part, and records the difference in the launch's directory. It is at least the difference
+  /// recorded in the launch's own sets, because an earlier program of the launch may have had
+  /// another launch directory.
+  /// Call this before the first commit in a directory, but not long after the launch ended: sets of
+  /// later launches may be there by then.
   void look();
 
  private:

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t summary_bytes = 1U << 16;
 constexpr auto look_every = std::chrono::milliseconds(50);
-/// A launch whose leaders end so often with its parts still there is given up.
+/// A launch is given up when so many leaders have ended while parts were left.
 constexpr unsigned leaders_tried = 3;
 
 std::optional<restart::LaunchSummary> read_summary(const LaunchDirectory& directory) {
@@ -30,7 +30,8 @@ std::optional<restart::LaunchSummary> read_summary(const LaunchDirectory& direct
   return restart::read_summary(as_text(*content));
 }
 
-/// Of life: a leader rewrites the notice at least once a second, and the summary while parts wait.
+/// Returns the seconds since the leader's last sign of life. A leader rewrites the notice at least
+/// once a second, and also the summary while parts wait.
 std::uint64_t seconds_since_sign(const LaunchDirectory& directory) {
   std::uint64_t sign_ns = directory.notice().written_ns;
   struct stat written {};
@@ -127,7 +128,7 @@ Result<Drained> wait_until_drained(
       if (launch.published == 0 && !orphaned) continue;
       pending += launch.published + (orphaned ? launch.open : 0);
       if (launch.needs_leader()) {
-        // One that was just started has not got its lock yet.
+        // A leader that was only just started may not have its lock yet.
         const bool is_new = started.contains(launch.path) &&
                             clock::now() < started[launch.path] + std::chrono::seconds(2);
         if (is_new) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a stage holds, launch by launch, seen from outside the leader: for `mcr status`, for whoever
-// waits until all is committed, and for whoever adopts what a dead leader left.
+// What a stage holds, launch by launch: for `mcr status`, for commands that wait until all is
+// committed, and for a leader that adopts what a dead leader left.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct LaunchStatus {
   std::optional<restart::LaunchSummary> summary;  ///< as the leader left it
   std::uint64_t silent_s = 0;                     ///< since the leader's last sign of life
 
-  /// Says that the leader has made no progress for ten seconds, and what it is doing. Empty where
-  /// the leader goes on, or where there is none.
+  /// Returns a text which says that the leader has made no progress for ten seconds, and what it is
+  /// doing. Empty if it makes progress, or if there is no leader.
   [[nodiscard]] std::string what_stands_still() const;
   [[nodiscard]] bool needs_leader() const {
     return !has_leader && (published > 0 || (processes == 0 && open > 0));
@@ -34,21 +34,21 @@ struct LaunchStatus {
 };
 Result<LaunchStatus> look_at_launch(const restart::LaunchDirectory& directory);
 
-/// Of all launches in the stage; those that end meanwhile are left out.
+/// Returns the status of all launches in the stage; launches that end meanwhile are left out.
 Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage);
 
-/// Published parts and those that dead writers left open.
+/// Returns how many parts are published, or were left open by dead writers.
 std::size_t parts_in(const restart::LaunchDirectory& directory);
 
-/// Starts a leader for each launch in the stage that has none, and parts to see to; with `kept_too`
-/// also for those in which only kept parts of a job that is over lie. Returns how many were
-/// started. `except`: the path of a launch that has its own.
+/// Starts a leader for each launch that has none but has parts to drain or settle. With `kept_too`,
+/// also for launches that are over and hold only kept parts. Leaves out the launch with the path
+/// `except`, which has a leader. Returns how many leaders were started.
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
                                    bool kept_too);
 
-/// Waits until nothing in the stage is published and not committed, giving leaders to launches that
-/// have lost theirs. False at `limit_ms`, or when leaders give up because storage refuses: `left`
-/// says what is left. `progress` gets (parts done, parts in all).
+/// Waits until every published part in the stage is committed; starts leaders for launches that
+/// have lost theirs. Not complete at `limit_ms`, or when leaders give up because storage refuses;
+/// `left` then lists the launches. `progress` gets (parts done, parts in all).
 struct Drained {
   bool complete = false;
   std::vector<LaunchStatus> left;

@@ -39,23 +39,24 @@ using State = restart::LaunchDirectory::State;
 
 namespace {
 
-/// Without watches the directories are looked at so often; with them, so often to be safe.
+/// How often directories are scanned: `poll_ms` without watches, `safety_poll_ms` with them.
 constexpr std::uint64_t poll_ms = 20;
 constexpr std::uint64_t safety_poll_ms = 1000;
-/// Ranks publish together: what comes within this time is looked at once.
+/// Wait after a change before the scan: ranks publish together, and one scan then finds all of
+/// them.
 constexpr std::uint64_t gather_ms = 2;
-/// After a turn of the loop that took long.
+/// Bounds of the pause after a turn of the loop that took long.
 constexpr std::uint64_t shortest_pause_ns = 4'000'000;
 constexpr std::uint64_t longest_pause_ns = 500'000'000;
 constexpr std::uint64_t notice_ms = 200;
 constexpr int niceness_behind_others = 10;
-/// Native files whose writers are remembered.
+/// The most native files whose writers are remembered.
 constexpr std::size_t most_natives = 4096;
-/// How often other nodes' ranks are asked what they want, while there is anything to want.
+/// How often the leader looks for requests of other nodes' ranks, if any can come.
 constexpr std::uint64_t request_ms = 250;
 constexpr std::uint64_t watch_ms = 100;  ///< between looks at containers that may be removed
-/// Ranks that read touch what they share each second; those of a busy machine come one after
-/// another.
+/// Shared frames that no rank holds are dropped after the first of these times, others after the
+/// second. Ranks that read touch them each second, on a busy machine later.
 constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
 constexpr std::uint64_t frames_idle_ns = 10'000'000'000;
 constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
@@ -75,7 +76,7 @@ class Leader {
         quick_("mcr put back", answers_),
         drain_("mcr drain", answers_) {}
 
-  /// Until the decisions say that it is the end.
+  /// Runs until the decisions include Exit.
   Result<void> run() {
     free_what_a_dead_leader_kept();
     if (was_led_before()) decisions_.succeed();
@@ -123,7 +124,7 @@ class Leader {
     quick_.submit("looking for the files of other ranks", [this, look]() -> std::vector<Event> {
       stubs_.receive();
       const auto journal = directory_.journal(State::published, look.part);
-      // What cannot be read is not put back.
+      // A part whose journal cannot be read is not put back: it counts as having siblings.
       if (!journal) return {SiblingsLookedUp{look.part, 0}};
       const Siblings found = find_siblings(journal->begin, stubs_, natives_);
       return {SiblingsLookedUp{look.part, found.name, found.is_certain}};
@@ -156,7 +157,7 @@ class Leader {
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
           const auto journal = directory_.journal(State::published, order.part);
-          // Keep it in a container, because a copy of its stub would lead nowhere.
+          // Drain the part, because a copy of its stub would lead nowhere after a put back.
           if (order.reason == PutBackReason::lone && was_read(directory_, order.part, &stubs_)) {
             if (journal) remember_native(journal->begin);
             return {PutBackDone{order.part, false}};
@@ -195,7 +196,7 @@ class Leader {
           if (said) {
             restart::log_summary(*said);
           } else if (said.error().system_error !=
-                     EWOULDBLOCK) {  // else: another process goes on in it
+                     EWOULDBLOCK) {  // else another process writes it
             restart::log_warning_once(
                 order.part.text(),
                 "a dead writer's part stays in the stage for now: " + said.error().message);
@@ -216,13 +217,14 @@ class Leader {
       restart::log_warning("parts remain in " + directory_.path() + ": `mcr recover`");
   }
 
-  /// In the quick thread: a file at this path is this rank's, and no sibling of another's.
+  /// Runs in the quick thread. A file at this path is this rank's, so it is not a sibling of
+  /// another rank's file.
   void remember_native(const restart::PartBegin& begin) {
     if (natives_.size() >= most_natives) natives_.clear();
     natives_[begin.path] = begin.rank;
   }
 
-  /// In the drain's thread: what the set makes superfluous, if it is whole by now.
+  /// Runs in the drain's thread. Removes what the set makes superfluous, if it is whole now.
   void collect(const DrainGroup& group) {
     const auto place = places_.find(group.set);
     if (place == places_.end()) return;
@@ -232,7 +234,7 @@ class Leader {
         {set.where, set.directory, set.first_rank, group.rank_count, set.settings.flag("gc")});
   }
 
-  /// Of what the two workers do, what has taken longest.
+  /// Returns the job that has taken longest among those of the two workers.
   [[nodiscard]] Summary::Busy busy() const {
     Worker::Busy longest = drain_.busy();
     const Worker::Busy other = quick_.busy();
@@ -253,7 +255,7 @@ class Leader {
     if (niceness != session_niceness_ && weigh_session(niceness)) session_niceness_ = niceness;
   }
 
-  /// In the drain's thread, so that no drain of what was just found comes before it.
+  /// Runs in the drain's thread, before the drains of parts that were found just now.
   void look_at_clock() {
     if (!clock_.has_news()) return;
     drain_.submit("comparing clocks with sets in storage", [this]() -> std::vector<Event> {
@@ -288,7 +290,7 @@ class Leader {
     });
   }
 
-  /// What a drain left in the stage, taken back by its writer or new again, is reported anew.
+  /// Forgets the parts of finished actions: those that are still in the stage are reported again.
   std::vector<Event> take_answers() {
     std::vector<Event> events = answers_.take();
     for (const Event& event : events) {
@@ -327,20 +329,20 @@ class Leader {
     (void)watch_.take();
   }
 
-  /// A turn looks at every part that waits. Four fifths of the time are left for other things, so
-  /// that 10,000 parts, committed one after another, do not cost 10,000 looks at 10,000 parts.
+  /// A turn of the loop looks at every part that waits. Loops take at most a fifth of the time, so
+  /// that committing 10,000 parts one by one does not cost 10,000 looks at 10,000 parts.
   void pause_after_a_long_turn() const {
     const std::uint64_t turn_ns = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID) - turn_begin_ns_;
     const std::uint64_t pause_ns = std::min(4 * turn_ns, longest_pause_ns);
     if (pause_ns < shortest_pause_ns) return;
-    // The drain's thread is not to stand still for it.
+    // While drains are queued, a finished drain need not end the pause.
     const bool drains_wait = drains_.size() > 2;
     std::array<pollfd, 2> sources{{{drains_wait ? -1 : answers_.descriptor(), POLLIN, 0},
                                    {signals_ != nullptr ? signals_->descriptor() : -1, POLLIN, 0}}};
     (void)::poll(sources.data(), sources.size(), static_cast<int>(pause_ns / 1'000'000));
   }
 
-  /// One look at a time: storage that answers slowly is not asked more often.
+  /// Runs one look at a time, so that slow storage is not asked more often.
   void look_for_requests() {
     const std::uint64_t now = restart::monotonic_ms();
     if (looking_ || now < looked_ms_ + request_ms || !requests_.may_come()) return;
@@ -353,7 +355,8 @@ class Leader {
     });
   }
 
-  /// Ranks read at each create what the stage holds, and whether storage has failed.
+  /// Writes the notice, which ranks read at each create: how much the stage holds, and whether
+  /// storage has failed.
   void leave_notice() {
     const std::uint64_t now = restart::monotonic_ms();
     if (noticed_ms_ != 0 && now < noticed_ms_ + notice_ms) return;
@@ -377,8 +380,8 @@ class Leader {
     (void)directory_.write_notice(notice).has_value();
   }
 
-  /// Near stage_limit= the pool gives way first, then kept sets; when that is not enough ranks
-  /// write natively.
+  /// Near stage_limit=, first the pool is freed, then kept sets. If that is not enough, ranks write
+  /// natively.
   void give_memory_back(const LaunchDirectory::Notice& notice) {
     const std::uint64_t used = notice.stage_bytes;
     std::uint64_t limit = options_.settings.bytes("stage_limit");
@@ -393,14 +396,15 @@ class Leader {
     }
   }
 
-  /// The summary is the first thing that a leader writes.
+  /// True if the launch had a leader before: a summary is the first file that a leader writes.
   [[nodiscard]] bool was_led_before() const {
     return restart::File::open(directory_.descriptor(), restart::leader_files::summary_name,
                                O_RDONLY)
         .has_value();
   }
 
-  /// Their container exists; from here on the present leader decides what is kept.
+  /// Frees the parts that a dead leader kept. They are committed, and only this leader decides what
+  /// is kept from now on.
   void free_what_a_dead_leader_kept() {
     const auto kept = directory_.list(State::committed);
     if (!kept) return;
@@ -438,9 +442,9 @@ class Leader {
   bool exit_ = false;
   bool was_terminated_ = false;
   std::optional<int> session_niceness_;  ///< as last set
-  // Last, so that they end first: their jobs use all of the above.
-  Worker quick_;  ///< small files, which must not wait for a set of gigabytes
-  Worker drain_;  ///< the one thread that calls HDF5
+  // Declared last, so that they end first: their jobs use all members above.
+  Worker quick_;  ///< small files, which must not wait for a large set
+  Worker drain_;  ///< the only thread that calls HDF5
 };
 
 }  // namespace
@@ -452,7 +456,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     signals = std::make_unique<Signals>();
   }
   for (;;) {
-    // One leader a launch: a second one ends here.
+    // A launch has one leader: a second one ends here.
     const auto lock = MCR_TRY(directory.try_lead());
     if (!lock) return report;
     report.led = true;
@@ -464,7 +468,7 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
           MCR_TRY(restart::File::open(directory.descriptor(), restart::leader_files::log_name,
                                       O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
       restart::set_log_descriptor(log.release());
-      // Its log is a file, which nobody has to read.
+      // The log is a file, so summaries in it disturb no user.
       restart::set_log_level(
           std::max(restart::log_level_of(options.settings), restart::LogLevel::summary));
     }
@@ -481,12 +485,12 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
       MCR_TRY(leader.run());
       was_terminated = leader.was_terminated();
     }
-    // Kept sets of a launch that crashed have served its restart, if there was one.
+    // Frees the kept sets of crashed launches: if there was a restart, it has read them by now.
     if (options.adopts_others) {
       const std::string& path = directory.path();
       (void)adopt_launches(restart::parent_of(path), path, true).has_value();
     }
-    // A rank may have begun to share since.
+    // A rank may have begun to share frames since the leader's exit.
     const auto shared = restart::drop_idle_frames(directory, 0, frames_idle_ns);
     const bool is_shared = shared && *shared;
     if (!is_shared) {
@@ -496,7 +500,8 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     }
     report.left = report.removed ? 0 : parts_in(directory);
     if (report.removed || was_terminated) return report;
-    // Who joined while we were leaving found our lock held, and counts on us.
+    // A process that joined since then found our lock held, started no leader, and relies on this
+    // one.
     const auto lives = directory.anybody_lives();
     if (!is_shared && (!lives || !*lives)) return report;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The leader: waits for events, asks the decisions, does what they say.
+// The leader's loop: waits for events, asks Decisions, and does what they say.
 #pragma once
 
 #include <string>
@@ -16,8 +16,9 @@ struct LeaderOptions {
   bool is_process = true;      ///< the process is the leader's alone: priority, log file, signals
 };
 
-/// Leads the launch until nobody of it lives and nothing is pending, or until SIGTERM has drained
-/// what was published. At once when another leads. `left` parts are still in the stage at the end.
+/// Leads the launch until no process of it lives and nothing is pending, or until SIGTERM has
+/// drained what was published. Returns at once if another process leads. `left`: parts still in the
+/// stage at the end.
 struct LeaderReport {
   bool led = false;
   bool removed = false;  ///< the launch's directory, as nothing is left

@@ -31,13 +31,14 @@ namespace {
 
 constexpr const char* self = "/proc/self/exe";
 
-/// Variables that would make this program another one. MPI's are harmless; a launcher's own are
-/// kept, for who looks at the process.
+/// Variables that would change what this program does. MPI's are harmless; a launcher's own are
+/// kept, for users who inspect the process.
 constexpr std::array unwanted{"LD_PRELOAD",           "LD_AUDIT",         "HDF5_VOL_CONNECTOR",
                               "HDF5_DRIVER",          "HDF5_PLUGIN_PATH", "HDF5_PLUGIN_PRELOAD",
                               "HDF5_USE_FILE_LOCKING"};
 
-/// Of these, what is in this process already and stays whatever is done to its environment.
+/// The variables among these whose libraries are already loaded into this process, even if the
+/// variable is removed.
 constexpr std::array loaded_by{"LD_PRELOAD", "LD_AUDIT"};
 
 std::vector<std::string> clean_environment() {
@@ -85,7 +86,7 @@ void close_everything() {
 }  // namespace
 
 Result<void> detach(const std::vector<std::string>& words) {
-  // 1. Twice away from the starter, so that we are nobody's child and no session's leader.
+  // 1. Fork twice, so that the process is neither a child of the starter nor a session leader.
   const pid_t first = ::fork();
   if (first < 0) return system_error("cannot", "fork");
   if (first > 0) ::_exit(0);
@@ -93,11 +94,11 @@ Result<void> detach(const std::vector<std::string>& words) {
   const pid_t second = ::fork();
   if (second < 0) ::_exit(1);
   if (second > 0) ::_exit(0);
-  // 2. Nothing of the starter's remains open, blocked or in use.
+  // 2. Close the starter's files, and reset its signal mask and handlers.
   close_everything();
   reset_signals();
   (void)!::chdir("/");
-  // 3. A clean environment needs a fresh program: what LD_PRELOAD brought in is in us already.
+  // 3. Start the program again if LD_PRELOAD has loaded libraries into this process.
   bool is_clean = true;
   for (const char* name : loaded_by) is_clean &= ::getenv(name) == nullptr;
   if (is_clean) return {};
@@ -131,7 +132,7 @@ Result<void> step_back(const std::string& cpus) {
     (void)!::write(file, "1000", 4);
     ::close(file);
   }
-  // A rank's binding to one core is not ours.
+  // The binding of a rank to one core must not hold for the leader.
   cpu_set_t set;
   CPU_ZERO(&set);
   if (cpus.empty() || cpus == "auto") {
@@ -145,7 +146,7 @@ Result<void> step_back(const std::string& cpus) {
 
 bool weigh_session(int niceness) {
   const int file = ::open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-  if (file < 0) return true;  // a kernel without
+  if (file < 0) return true;  // the kernel has no autogroups
   const std::string text = std::to_string(niceness);
   const bool is_later = ::write(file, text.data(), text.size()) < 0 && errno == EAGAIN;
   ::close(file);
@@ -163,7 +164,7 @@ Result<void> start_again(const std::vector<std::string>& words) {
     errno = failed;
     return system_error("cannot start", self);
   }
-  // It detaches at once, so this is no wait to speak of.
+  // The child detaches at once, so this wait is short.
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -221,7 +222,7 @@ bool Signals::take() {
 
 Watch::Watch(const std::vector<std::string>& directories, For what)
     : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
-  // IN_CLOSE_WRITE: the kernel closes a dead process's files too.
+  // IN_CLOSE_WRITE also reports dead processes: the kernel closes their files.
   const std::uint32_t changes =
       IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE;
   complete_ = descriptor_ >= 0;

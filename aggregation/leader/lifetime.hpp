@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the leader's process begins and ends: apart from the job, in nobody's way, and not for longer
-// than it is needed.
+// How the leader's process begins and ends: detached from the job, with low priority, and only as
+// long as it is needed.
 #pragma once
 
 #include <string>
@@ -10,36 +10,38 @@
 
 namespace mcr::aggregation {
 
-/// Leaves the process group, session, descriptors and working directory of whoever started us;
-/// returns in a grandchild (the caller's process ends with status 0). Must come before any thread
-/// and any file. Descriptors 0 to 2 lead to /dev/null, all others are closed: launchers wait for
-/// every inherited one. Where the environment would change what this program does (LD_PRELOAD, a
-/// connector), it starts again without it; `words` are its arguments then, which must not ask for
+/// Leaves the process group, session, descriptors and working directory of the starter; returns in
+/// a grandchild (the caller's process ends with status 0). Call it before any thread is started or
+/// file is opened. Descriptors 0 to 2 lead to /dev/null; all others are closed, because launchers
+/// wait until every inherited descriptor is closed.
+/// If the environment would change what this program does (LD_PRELOAD, a connector), the program
+/// starts again without these variables and with the arguments `words`, which must not ask for
 /// detaching.
 Result<void> detach(const std::vector<std::string>& words);
 
-/// The limits on a file's size and on descriptors as high as this process may set them: a container
-/// is larger than any of its files, and all files of a set are open at once.
+/// Raises the limits on a file's size and on descriptors as far as possible: a container is larger
+/// than each of its files, and all files of a set are open at once.
 void lift_limits();
 
-/// Lifts limits; lowest CPU and I/O priority, first in line when memory runs out, and the cores of `cpus`
-/// ("auto": all that there are; else a list as "0-3,8"). What the system refuses is left as it is.
+/// Lifts limits; takes the lowest CPU and I/O priority, makes this process the first victim when
+/// memory runs out, and binds it to the cores of `cpus` ("auto": all; else a list such as "0-3,8").
+/// Steps that the system refuses are skipped.
 Result<void> step_back(const std::string& cpus);
 
-/// Where the kernel weighs sessions against each other (sched(7), autogroups), niceness counts
-/// within a session only: gives this session, which detach() made for us, the weight of a niceness
-/// from 0 to 19. False where that is to be tried again: the kernel takes ten such wishes a second,
-/// of all users together.
+/// Gives this session, which detach() made, the weight of a niceness from 0 to 19. With autogroups
+/// (sched(7)) the kernel weighs sessions against each other, and niceness counts only within a
+/// session. Returns false if the caller must try again: the kernel accepts ten such changes a
+/// second, of all users together.
 bool weigh_session(int niceness);
 
-/// Starts `mcr WORDS…`, this very program, as a process of its own that nobody waits for.
+/// Starts `mcr WORDS…`, this very program, as a detached process.
 Result<void> start_again(const std::vector<std::string>& words);
 
-/// "0-3,8" -> {0,1,2,3,8}; Cause::usage otherwise.
+/// Parses "0-3,8" to {0,1,2,3,8}; Cause::usage if the text is not such a list.
 Result<std::vector<unsigned>> parse_cpus(const std::string& text);
 
-/// SIGTERM and SIGINT of this process as a readable descriptor; they are blocked in all threads
-/// made afterwards, SIGPIPE and SIGHUP are ignored.
+/// SIGTERM and SIGINT of this process as a readable descriptor. Both are blocked in all threads
+/// made afterwards; SIGPIPE and SIGHUP are ignored.
 class Signals {
  public:
   Signals();
@@ -48,18 +50,18 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// True when one came since the last call.
+  /// Returns true if a signal came since the last call.
   bool take();
 
  private:
   int descriptor_ = -1;
 };
 
-/// Changes in some directories as a readable descriptor. Where the system has no more watches to
-/// give, is_complete() is false and the caller looks by himself, often.
+/// Changes in some directories as a readable descriptor. If the system has no more watches,
+/// is_complete() is false, and the caller must poll the directories.
 class Watch {
  public:
-  /// All changes, or only names that are new in the directories.
+  /// Watch all changes, or only new names in the directories.
   enum class For { changes, creations };
   explicit Watch(const std::vector<std::string>& directories, For what = For::changes);
   ~Watch();
@@ -68,7 +70,7 @@ class Watch {
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] bool is_complete() const { return complete_; }
-  /// True when something has changed since the last call.
+  /// Returns true if anything has changed since the last call.
   bool take() const;
 
  private:

@@ -12,7 +12,8 @@ namespace mcr::aggregation {
 
 namespace {
 
-/// `auto` gave the file its name, as far as the setting alone shows it.
+/// True if the rule `auto` may have found the rank in the path, judging by the setting `files`
+/// alone.
 bool is_guessed_by(std::string_view files) {
   if (files.empty()) return true;
   if (files.find("{rank") != std::string_view::npos) return false;
@@ -61,8 +62,9 @@ PartFacts facts_of(const restart::Journal& journal) {
   facts.is_unranked = begin.rank_count > 1 && restart::is_of_one_file(likeliest);
   const bool is_guess = !facts.lone_name.empty() || is_guessed_by(settings.text("files"));
   facts.may_be_lone = has_rank && begin.rank_count > 1 && is_guess;
-  // A file with a life of its own, of a program of one process. gc=on removes each alone, a native
-  // file that it replaces is seen to alone.
+  // A file of a one-process program that has no relation to other files. With gc=on each file is
+  // removed by itself, and a native file that it replaces is handled by itself, so both exclude
+  // bundles.
   const bool is_alone = begin.rank_count == 1 && begin.rank == 0 && facts.names.size() == 1 &&
                         likeliest == begin.path && facts.keep == 0 && !settings.flag("gc") &&
                         begin.replaced != restart::Replaced::native_file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the decisions need of a part's journal.
+// The facts of a part's journal that the decisions need.
 #pragma once
 
 #include "aggregation/merge/sets.hpp"
@@ -7,7 +7,7 @@
 
 namespace mcr::aggregation {
 
-/// The journal's settings are read; bad ones are ignored.
+/// Reads the journal and its settings; invalid settings are ignored.
 PartFacts facts_of(const restart::Journal& journal);
 
 }  // namespace mcr::aggregation

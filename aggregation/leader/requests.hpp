@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks on other nodes want of this node's parts (restart/open/part_request.hpp).
+// Requests of ranks on other nodes for this node's parts (restart/open/part_request.hpp).
 #pragma once
 
 #include <map>
@@ -12,15 +12,16 @@
 
 namespace mcr::aggregation {
 
-/// Thread-safe: the leader's loop remembers, a worker looks, because storage may be slow.
+/// Thread-safe: the leader's loop remembers; a worker looks, because storage may be slow.
 class Requests {
  public:
-  /// Nothing is remembered of a launch whose ranks are all on this node: nobody else can ask.
+  /// Ignores parts of a launch whose ranks are all on this node: no other node can ask for them.
   void remember(const restart::PartBegin& begin);
   void forget(const restart::PartId& part);
   [[nodiscard]] bool may_come() const;
 
-  /// One system call for each directory into which the parts' containers go.
+  /// Returns the requests. One system call tells for each directory of containers whether it has
+  /// any.
   std::vector<Event> look();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions' rules about sets: to which one a part belongs, whether its rank writes alone, whether
-// counts prove anything, what is kept and what is remembered.
+// Decisions' rules about sets: to which set a part belongs, whether its rank writes alone, whether
+// counts prove anything, and what is kept or forgotten.
 #include <algorithm>
 
 #include "aggregation/leader/decisions.hpp"
@@ -30,7 +30,7 @@ Decisions::Part& Decisions::part(const PartFacts& facts) {
   return part;
 }
 
-/// Makes the part one of its set. Called again when it is published (`name` has no meaning then).
+/// Adds the part to its set. Called again when the part is published; `name` is then ignored.
 void Decisions::place_in_set(Part& part, std::size_t name) {
   const PartFacts& facts = part.facts;
   if (!part.set) part.set = SetName{facts.launch, facts.names[name].masked_name, facts.sequence};
@@ -76,30 +76,30 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
       !set.wrote.empty() && (set.wrote.size() > 1 || !set.wrote.contains(facts.rank));
   if (others) {
     pattern.proven = true;
-    if (set.counted_lone) {  // the file was not lone, only early
+    if (set.counted_lone) {  // other ranks' files came later
       set.counted_lone = false;
       --pattern.lone_sets;
     }
   }
 }
 
-/// The part's file is a set of its own: a file of one rank, or one whose numbers are not ranks. What
-/// its former set counts of the rank stays: should others write that set after all, nobody may take
-/// this rank to have passed or failed.
+/// Makes the part's file a set of its own: a file of one rank, or one whose numbers are not ranks.
+/// The former set's counts of the rank stay: if other ranks do write that set, this rank must count
+/// neither as passed nor as failed.
 void Decisions::stand_alone(Part& part) {
   part.is_alone = true;
   part.set = SetName{part.facts.launch, part.facts.lone_name, part.facts.sequence};
   place_in_set(part, 0);
 }
 
-/// If the numbers of a family are not ranks, none of its parts joins a set of one part per rank, even if
-/// its own number equals a rank: the whole family is treated alike.
+/// If the numbers of a family are not ranks, none of its parts joins a set of one part per rank,
+/// even if its own number equals a rank: all files of a family are treated alike.
 void Decisions::treat_unranked() {
   for (auto& [id, part] : parts_) {
     const PartFacts& facts = part.facts;
     if (part.state != State::published || part.must_drain || part.is_alone) continue;
     if (!facts.may_be_lone || facts.is_amendment || !unranked_.contains(facts.family)) continue;
-    if (part.set && sets_.at(*part.set).committed) continue;  // some of it is in storage as a set
+    if (part.set && sets_.at(*part.set).committed) continue;  // some of its parts are in storage as a set
     if (!facts.lone_name.empty()) {
       stand_alone(part);
     } else if (!terminating_) {
@@ -112,7 +112,8 @@ void Decisions::treat_unranked() {
   }
 }
 
-/// A rank that began its next writing before all had finished this one: their counts prove nothing.
+/// Marks the set as drifted if a rank began its next writing before all ranks had finished this
+/// one: the set's counts then prove nothing.
 void Decisions::note_drift(const SetName& name, Set& set) {
   if (set.drifted || set.writers <= 1) return;
   const auto next = sets_.find(SetName{name.launch, name.masked_name, name.sequence + 1});
@@ -126,7 +127,7 @@ void Decisions::note_drift(const SetName& name, Set& set) {
   }
 }
 
-/// Gives ambiguous parts a name as soon as other parts speak for one of their candidates.
+/// Chooses a name for ambiguous parts as soon as other parts use one of their candidates.
 void Decisions::name_parts() {
   for (auto& [id, part] : parts_) {
     if (part.set) continue;
@@ -157,13 +158,13 @@ void Decisions::name_parts() {
       }
     }
     int chosen = choose_name(names, supports, maybe);
-    // Nobody will speak for it: the likeliest.
+    // No part will use any of the names: take the likeliest.
     if (chosen < 0 && (terminating_ || part.facts.writers <= 1 || part.has_company)) chosen = 0;
     if (chosen >= 0) place_in_set(part, static_cast<std::size_t>(chosen));
   }
 }
 
-/// No other rank is known to have written a file of this name or pattern.
+/// True if no other rank is known to have written a file of this name or pattern.
 bool Decisions::may_be_lone(const Part& part) const {
   if (!part.facts.may_be_lone || part.has_company || part.is_alone || terminating_) return false;
   if (!part.set) return true;
@@ -175,8 +176,8 @@ bool Decisions::may_be_lone(const Part& part) const {
   return true;
 }
 
-/// Siblings are looked for where a part may be lone, and under every rule of files= where its name is
-/// not clear: no part stays without a set.
+/// Looks for siblings of parts that may be lone, and of parts without a certain name under any rule
+/// of files=, so that every part gets a set.
 void Decisions::look_for_siblings() {
   for (auto& [id, part] : parts_) {
     if (part.state != State::published || part.lookup_sent) continue;
@@ -198,7 +199,7 @@ bool Decisions::is_look_due(const Part& part) {
   return is_due(part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms));
 }
 
-/// What is not there now does not come any more, or is not waited for.
+/// True if siblings that are not there now will not come any more, or are not waited for.
 bool Decisions::is_last_look(Part& part) {
   const Set& set = sets_.at(*part.set);
   if (!is_ripe(set, {&part})) return false;
@@ -215,7 +216,7 @@ bool Decisions::is_due(std::uint64_t time_ms) {
   return false;
 }
 
-/// Sets whose kept parts are gone may be forgotten: they are the oldest.
+/// Returns 0 for a set that was forgotten: only old sets without kept parts are.
 std::uint64_t Decisions::order_of(const SetName& name) const {
   const auto found = sets_.find(name);
   return found == sets_.end() ? 0 : found->second.order;
@@ -224,7 +225,8 @@ std::uint64_t Decisions::order_of(const SetName& name) const {
 void Decisions::keep_set(const SetName& name, Set& set) {
   auto& kept = patterns_[set.pattern].kept;
   if (std::find(kept.begin(), kept.end(), name) == kept.end()) kept.push_back(name);
-  // A set may be committed after one that was begun later: storage refused it at first.
+  // Sorts, because a set may be committed after one that was begun later, if storage refused it at
+  // first.
   std::sort(kept.begin(), kept.end(),
             [this](const SetName& a, const SetName& b) { return order_of(a) < order_of(b); });
   while (kept.size() > set.keep) {
@@ -246,7 +248,7 @@ void Decisions::release_kept() {
 
 void Decisions::forget(const PartId& part) { parts_.erase(part); }
 
-/// Looked for again only when the number of sets has doubled: all of them may be in use.
+/// Looks again only when the number of sets has doubled, because all of them may be in use.
 void Decisions::forget_old_sets() {
   if (sets_.size() <= std::max(remembered_sets, forget_sets_at_)) return;
   std::set<SetName> in_use;

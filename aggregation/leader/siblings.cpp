@@ -20,10 +20,10 @@
 namespace mcr::aggregation {
 
 namespace {
-/// Steps to other ranks: neighbours, then those that are likely to be on other nodes.
+/// Distances to the ranks that are tried: neighbours, then ranks that are probably on other nodes.
 constexpr std::uint32_t steps[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, 256};
 
-/// The launch has containers under that name: of this very sequence, or of any.
+/// True if the launch has containers under that name, of this very sequence or of any.
 bool has_containers(const restart::PartBegin& begin, const std::string& masked_name,
                     bool of_its_set) {
   const auto where = restart::container_name(masked_name, settings_of(begin).text("container_dir"),
@@ -44,14 +44,15 @@ bool has_containers(const restart::PartBegin& begin, const std::string& masked_n
 
 std::optional<std::size_t> name_with_containers(const restart::PartBegin& begin, bool of_its_set) {
   for (std::size_t i = 0; i < begin.masked_names.size(); ++i) {
-    // The container of a single file is no company for its next writing.
+    // The container of an earlier writing of a single file does not prove that other ranks write
+    // files.
     if (!of_its_set && restart::is_of_one_file(begin.masked_names[i])) continue;
     if (has_containers(begin, begin.masked_names[i], of_its_set)) return i;
   }
   return std::nullopt;
 }
 
-/// The ranks whose files are looked for.
+/// Returns the ranks whose files are looked for.
 std::set<std::uint32_t> neighbours(const restart::PartBegin& begin) {
   std::set<std::uint32_t> others;
   for (const std::uint32_t step : steps) {
@@ -69,8 +70,8 @@ class Look {
   Look(const restart::PartBegin& begin, const NativeWriters& natives)
       : begin_(begin), natives_(natives) {}
 
-  /// Native files prove that ranks have files of their own only where the last rank has one, too:
-  /// where fewer files than ranks are written, their numbers are the low ones.
+  /// Native files prove that each rank has a file of its own only if the last rank has one: if
+  /// there are fewer files than ranks, their numbers are the low ones.
   [[nodiscard]] Siblings beside(const std::string& path,
                                 const std::vector<std::string>& masked_names) const {
     Siblings possible;
@@ -98,8 +99,8 @@ class Look {
     return best;
   }
 
-  /// A file of another rank than the one whose number the path bears is not a sibling: the number is
-  /// something else.
+  /// A file written by another rank than the one whose number its path has is not a sibling: the
+  /// number is not the rank.
   [[nodiscard]] AtSibling look_at(const std::string& path, std::uint32_t rank) const {
     struct stat status {};
     if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
@@ -107,7 +108,7 @@ class Look {
     }
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::followed);
     if (there.file.is_open()) status = there.status;
-    // What a neighbour has there is as if nothing lay there.
+    // Another user's file does not count.
     if (!S_ISREG(status.st_mode) ||
         !restart::is_believed_in(restart::parent_of(path), status, ::geteuid()))
       return AtSibling::nothing;
@@ -115,7 +116,7 @@ class Look {
       return there.stub.rank == rank ? AtSibling::stub_of_its_rank : AtSibling::nothing;
     if (const auto writer = natives_.find(path); writer != natives_.end() && writer->second != rank)
       return AtSibling::nothing;
-    // The storage's clock may be another one than ours.
+    // The clock of the storage may differ from ours.
     constexpr std::uint64_t clock_slack_s = 60;
     const auto modified_s = static_cast<std::uint64_t>(status.st_mtim.tv_sec);
     const bool is_old = modified_s + clock_slack_s < begin_.begin_ns / 1'000'000'000;
@@ -134,7 +135,7 @@ Siblings find_siblings(const restart::PartBegin& begin, const StubHandles& stubs
   const Look look(begin, natives);
   const Siblings beside = look.beside(begin.path, begin.masked_names);
   if (beside.is_certain) return beside;
-  // A program that renames its files when they are done leaves none under the others' names.
+  // If the program renames finished files, no files of other ranks have the old names.
   const StubHandles::Found now = stubs.find(begin.part);
   if (now.fate == StubHandles::Fate::present && now.path != begin.path) {
     const auto names = restart::masked_names(now.path, begin.rank, begin.rank_count);
@@ -142,8 +143,8 @@ Siblings find_siblings(const restart::PartBegin& begin, const StubHandles& stubs
     if (moved.name)
       return {*moved.name < begin.masked_names.size() ? *moved.name : 0, moved.is_certain};
   }
-  // Another leader, which wrote such a container, knew of other ranks. This one writes them also for lone
-  // files whose stubs were read.
+  // Containers of another leader prove that there were other ranks' files. This leader also makes
+  // containers for lone files whose stubs were read.
   const auto writer = natives.find(begin.path);
   const bool is_lone = writer != natives.end() && writer->second == begin.rank;
   if (is_lone) return beside;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Do other ranks have files beside this part? Looked up by name; no scan of the program's directory.
+// Whether other ranks have files beside this part. Looks names up; does not list the program's
+// directory.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +14,21 @@
 
 namespace mcr::aggregation {
 
-/// By path, the ranks of files that this leader has put back, or found lone, or whose writers died.
+/// By path, the ranks of files that this leader put back or found lone, or whose writers died.
 using NativeWriters = std::map<std::string, std::uint32_t>;
 
 struct Siblings {
-  /// Number of the first of the part's masked names that something speaks for.
+  /// Index of the first of the part's masked names for which there is evidence.
   std::optional<std::size_t> name;
-  /// False: only native files do, and the highest rank has none, or they are older than the part. Any
-  /// rank may have written them.
+  /// False if the only evidence is native files that any rank may have written: the highest rank
+  /// has none, or they are older than the part.
   bool is_certain = false;
 };
 
-/// The name of a container of the part's own set, where there is one; else the name under which files
-/// of other ranks exist, beside the part or, where the program has renamed it, as `stubs` knows,
-/// beside its new name; else one under which the launch has containers. Of the ranks, the next ones
-/// in both directions are tried. A file counts only for the rank that wrote it, where that is known.
+/// Returns, in this order, the name of a container of the part's own set; the name under which
+/// other ranks have files, beside the part or beside its new name that `stubs` knows; a name under
+/// which the launch has containers. Tries ranks at growing distances in both directions. A file
+/// counts only for the rank that wrote it, if that rank is known.
 Siblings find_siblings(const restart::PartBegin& begin, const StubHandles& stubs,
                        const NativeWriters& natives = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thread that does the leader's slow work in order, so that the loop sees what happens
-// meanwhile. What a job answers comes back to the loop, woken by a descriptor.
+// One thread that does the leader's slow work in order, so that the loop goes on meanwhile. The
+// events that a job returns come back to the loop, which a descriptor wakes.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 
 namespace mcr::aggregation {
 
-/// What jobs have answered since the last look. Threads add, the loop takes.
+/// The events of finished jobs. Threads add them, the loop takes them.
 class Answers {
  public:
   Answers();
@@ -26,7 +26,7 @@ class Answers {
 
   void add(std::vector<Event> events);
   std::vector<Event> take();
-  /// Readable while there are answers.
+  /// Becomes readable when there are events.
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
@@ -39,17 +39,17 @@ class Worker {
  public:
   using Job = std::function<std::vector<Event>()>;
 
-  /// `name` is the thread's, for who looks at the process (15 characters).
+  /// `name` is shown as the thread's name by `ps` (at most 15 characters).
   Worker(const char* name, Answers& answers);
-  /// Ends after the job under way; what waits is not begun.
+  /// Ends after the present job; queued jobs are dropped.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// `what` says in words what the job does, for Busy.
+  /// `what` describes the job, for Busy.
   void submit(std::string what, Job job);
 
-  /// The job under way, and since when by the monotonic clock.
+  /// The present job, and since when it runs by the monotonic clock.
   struct Busy {
     std::string what;  ///< empty: none
     std::uint64_t since_ms = 0;

@@ -196,7 +196,7 @@ class Leader {
           if (said) {
             restart::log_summary(*said);
           } else if (said.error().system_error !=
-                     EWOULDBLOCK) {  // else another process writes it
+                     EWOULDBLOCK) {  // else: another process writes this file
             restart::log_warning_once(
                 order.part.text(),
                 "a dead writer's part stays in the stage for now: " + said.error().message);

@@ -99,7 +99,7 @@ void Decisions::treat_unranked() {
     const PartFacts& facts = part.facts;
     if (part.state != State::published || part.must_drain || part.is_alone) continue;
     if (!facts.may_be_lone || facts.is_amendment || !unranked_.contains(facts.family)) continue;
-    if (part.set && sets_.at(*part.set).committed) continue;  // some of its parts are in storage as a set
+    if (part.set && sets_.at(*part.set).committed) continue;  // partly in storage
     if (!facts.lone_name.empty()) {
       stand_alone(part);
     } else if (!terminating_) {

@@ -15,7 +15,7 @@
 namespace mcr::aggregation {
 namespace {
 
-/// Linux' overflowgid, which owns nothing.
+/// The kernel's overflowgid, a group that owns no files.
 constexpr gid_t nobodys_group = 65534;
 
 struct Groups {
@@ -32,7 +32,7 @@ Groups look_up_groups(uid_t user) {
   int count = 64;
   groups.all.resize(static_cast<std::size_t>(count));
   while (::getgrouplist(name.c_str(), groups.first, groups.all.data(), &count) < 0) {
-    // The answer is the number that there are.
+    // getgrouplist() has set `count` to the number of groups.
     if (count <= static_cast<int>(groups.all.size())) return {groups.first, {}};
     groups.all.resize(static_cast<std::size_t>(count));
   }
@@ -40,7 +40,8 @@ Groups look_up_groups(uid_t user) {
   return groups;
 }
 
-/// Directories of accounts may be slow to answer, and there are many stubs of one user.
+/// Returns the user's groups, and remembers them: the account database may be slow, and one user
+/// may have many stubs.
 const Groups& groups_of(uid_t user) {
   static std::map<uid_t, Groups> known;
   const auto found = known.find(user);
@@ -62,7 +63,7 @@ ActingAs::ActingAs(ActingAs&& other) noexcept
 
 ActingAs::~ActingAs() {
   if (!is_changed_) return;
-  // Nothing may go on with the wrong rights.
+  // Abort rather than go on with another user's rights.
   if (::seteuid(user_) != 0 || ::setegid(group_) != 0 ||
       ::setgroups(groups_.size(), groups_.data()) != 0)
     std::abort();

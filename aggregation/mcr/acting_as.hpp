@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Root does something for another user with that user's rights, so that the operating system decides
-// what he may: modes, access lists, sticky bits, quotas.
+// Lets root act with the rights of another user, so that the operating system applies that user's
+// modes, access lists, sticky bits and quotas.
 #pragma once
 
 #include <sys/types.h>
@@ -12,11 +12,12 @@
 
 namespace mcr::aggregation {
 
-/// This process has the rights of `user` while an object of this class lives. For one thread at a time.
+/// While an object of this class lives, the process has the rights of `user`. Use it in one thread
+/// at a time.
 class ActingAs {
  public:
-  /// Nothing changes where this process is `user`; else only root can. The groups are those of the
-  /// user's account. Of a user without an account no group is known, and so none counts.
+  /// Changes nothing if this process is `user`; otherwise only root can call it. The groups are
+  /// those of the user's account. A user without an account has no groups.
   static Result<ActingAs> begin(uid_t user);
 
   ActingAs(ActingAs&& other) noexcept;

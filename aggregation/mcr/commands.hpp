@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of subcommands. A subcommand is one file: a function that declares its options and
-// answers what runs it; and one row in commands.cpp.
+// The table of subcommands. A subcommand is one row in commands.cpp and one file, with a function
+// that declares its options and returns what runs it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,12 +10,12 @@
 
 namespace mcr::aggregation {
 
-/// What every subcommand knows.
+/// The options that every subcommand has.
 struct CommonOptions {
   bool json = false;  ///< --json: one JSON value on standard output, nothing else
 };
 
-/// What a subcommand does; answers the exit code (see options.hpp).
+/// Runs a subcommand; returns the exit code (see options.hpp).
 using RunCommand = std::function<int(const CommonOptions&)>;
 
 struct CommandEntry {

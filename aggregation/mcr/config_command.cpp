@@ -63,10 +63,10 @@ RunCommand declare_config(CLI::App& app) {
     };
     for (const restart::SettingRow& row : restart::settings_table()) {
       if (row.name.find('<') != std::string_view::npos)
-        continue;  // a family of keys: those that are set follow
+        continue;  // a family of keys: those that are set follow below
       std::string value(settings->text(row.name));
       std::string source(settings->source(row.name));
-      // What the launcher says stands where nothing else is said.
+      // Show the launcher's values if no setting overrides them.
       if (!settings->is_set(row.name)) {
         if (row.name == "rank") value = std::to_string(launcher.rank);
         if (row.name == "ranks") value = std::to_string(launcher.rank_count);

@@ -28,11 +28,11 @@
 namespace mcr::aggregation {
 namespace {
 
-/// What became of the files of the program that was looked at.
+/// What happened to the files of the program that was examined.
 enum class Captured : std::uint8_t { nothing, in_vain, files };
 
-/// Whether one of the traces is of a container that holds something: one of a set whose files all went
-/// native says only that.
+/// True if one of the traces belongs to a container with data. The container of a set whose files
+/// all went native has none.
 bool has_bytes(const std::string& traces) {
   constexpr std::size_t most_bytes = 256U << 20;
   const auto names = restart::list_directory(AT_FDCWD, traces);
@@ -57,7 +57,8 @@ const char* verdict_name(Verdict verdict) {
   return verdict == Verdict::good ? "ok" : verdict == Verdict::note ? "note" : "FIX";
 }
 
-/// The leader ends, and takes its directory with it, a moment after all is committed.
+/// Removes the stage once it is empty. The leader ends, and removes its directory, a moment after
+/// all is committed.
 void remove_when_empty(const std::string& stage) {
   constexpr int looks = 100;
   constexpr auto pause = std::chrono::milliseconds(50);
@@ -115,7 +116,7 @@ class Doctor {
     const std::string stage(settings->text("stage"));
     const std::string above = restart::parent_of(stage);
     struct statvfs space {};
-    // A stage that is there may be a file system of its own.
+    // An existing stage may be a file system of its own.
     if (::statvfs(stage.c_str(), &space) != 0 && ::statvfs(above.c_str(), &space) != 0) {
       return bad(
           "the stage " + stage + " cannot be made: " + restart::system_error("no", above).message,
@@ -140,7 +141,7 @@ class Doctor {
     }
   }
 
-  /// Runs the program under the loader's eyes.
+  /// Runs the program with LD_DEBUG, so that the loader's log shows which libraries it loads.
   Result<void> look_at_program(const std::vector<std::string>& words, bool quiet) {
     std::string home = MCR_TRY(stage_path({})) + "-doctor-XXXXXX";
     std::error_code problem;
@@ -152,8 +153,8 @@ class Doctor {
     }
     std::string scratch = (temporary / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
-    // The stage lies beside the user's, in a directory whose name nobody can have taken. Where none can
-    // be made, the stage cannot be either, and nothing is captured.
+    // The stage lies beside the user's, in a new directory with a random name. If that directory
+    // cannot be made, the stage cannot be either, and nothing is captured.
     (void)::mkdtemp(home.data());
     const std::string stage = home + "/stage";
     std::vector<std::string> environment = captured_environment();
@@ -169,11 +170,11 @@ class Doctor {
     const auto status = run_program(words, environment, quiet);
     const auto seen = read_loader_logs(scratch, plugin_file());
     std::error_code ignored;
-    // A stage of its own: it is there if, and only if, something was to be captured.
+    // Only a captured file makes this stage.
     Captured captured = Captured::nothing;
     if (std::filesystem::exists(stage, ignored)) {
       (void)drain_stage("doctor", stage, 600'000).has_value();
-      // Where the user's connector text says where traces go, that is stronger.
+      // If the user's connector text sets trace=, it overrides ours, and no traces are found here.
       const bool has_other_traces =
           original_variable("HDF5_VOL_CONNECTOR").find("trace=") != std::string::npos;
       captured = has_other_traces || has_bytes(traces) ? Captured::files : Captured::in_vain;
@@ -245,7 +246,7 @@ class Doctor {
     }
   }
 
-  // Python's wheels bring an HDF5 of their own, in NAME.libs beside the package.
+  // Python's wheels contain their own HDF5, in NAME.libs beside the package.
   void judge_wheel(const std::string& library) {
     const std::filesystem::path directory = std::filesystem::path(library).parent_path();
     const bool is_netcdf =
@@ -255,7 +256,7 @@ class Doctor {
         "Python's file objects (h5py.File(open(…)), fsspec) and netCDF's memory= read a stub's own "
         "bytes, which are no data",
         "open such files by their path, or give them plain files: mcr unpack STUB -d DIR");
-    // The package sets HDF5_PLUGIN_PATH to its own filters, unless it is set already.
+    // The package sets HDF5_PLUGIN_PATH to its own filters unless the variable is set.
     const std::filesystem::path filters = directory.parent_path() / "netCDF4" / "plugins";
     std::error_code none;
     if (!is_netcdf || !std::filesystem::is_directory(filters, none) ||
@@ -277,8 +278,8 @@ class Doctor {
     return false;
   }
 
-  // HDF5 in the program itself loads plugins, but ours sees its functions only where the program
-  // exports them.
+  // HDF5 that is linked into the program loads plugins, but our plugin finds HDF5's functions only
+  // if the program exports them.
   void judge_linked_in(const std::string& program) {
     const std::string version = hdf5_version_in(resolve(program));
     bad("HDF5" + (version.empty() ? "" : " " + version) + " is linked into " +
@@ -314,7 +315,7 @@ class Doctor {
         judge_wheel(library);
       }
     }
-    if (is_too_old && captured == Captured::nothing) return;  // the plugin was loaded, in vain
+    if (is_too_old && captured == Captured::nothing) return;  // the plugin was loaded but refused
     if (seen.linked_in > 0 && captured == Captured::nothing) return judge_linked_in(program);
     if (seen.with_plugin > 0) {
       good("the plugin was loaded in " + std::to_string(seen.with_plugin) + " of " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr drain: waits until all that was published on this node is committed.
+// mcr drain: waits until everything that was published on this node is committed.
 #include <cstdio>
 #include <memory>
 

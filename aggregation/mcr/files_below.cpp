@@ -45,7 +45,7 @@ NotLookedAt look_below(const File& top, const std::string& root, std::size_t lev
                                  : Result<std::vector<std::string>>(directory.error());
     if (!names) {
       const int problem = names.error().system_error;
-      if (problem != ENOENT)  // it has gone meanwhile
+      if (problem != ENOENT)  // removed meanwhile
         left.closed.push_back((here.below.empty() ? root : in(root, here.below)) + ": " +
                               std::generic_category().message(problem));
       continue;

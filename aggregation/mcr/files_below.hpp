@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A look at every file below a directory, in which others may have files and directories too: what
-// cannot be looked at keeps nothing else from it.
+// Visits every file below a directory in which other users may have files and directories too. A
+// directory that cannot be read does not end the visit.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace mcr::aggregation {
 
 struct NotLookedAt {
   std::vector<std::string> closed;  ///< directories, each with the reason
-  /// Directories more than `levels` levels below `top`; they were not entered.
+  /// Directories more than `levels` levels below `top`, which were not entered.
   std::vector<std::string> too_deep;
 };
 

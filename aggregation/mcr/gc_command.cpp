@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr gc DIR: containers of sets whose stubs the program has deleted or overwritten, and that a
-// newer whole set of the same names replaces. Shows them; removes them with --remove.
+// mcr gc DIR: shows the containers of sets whose stubs the program has deleted or overwritten and
+// which a newer whole set of the same names replaces; removes them with --remove.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -51,7 +51,7 @@ RunCommand declare_gc(CLI::App& app) {
     if (!orders) return print_error(common, "gc", orders.error());
     for (const GivenUp& order : *orders) {
       const StoredSet& set = *order.set;
-      // What replaces it must outlive a loss of power as well.
+      // The set that replaces it must survive a power failure as well.
       const std::string home = restart::parent_of(set.prefix);
       if (words->remove) {
         const auto synced = sync(home);

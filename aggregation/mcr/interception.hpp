@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Is a program really intercepted? Only a look from outside can say: HDF5 1.10 ignores connectors
-// in silence, 1.14 goes on natively when it does not find one, a static HDF5 loads none. The
-// dynamic loader itself is asked (LD_DEBUG=files): which HDF5 did each process load, and did that
-// load our plugin.
+// Whether a program is really intercepted. Only an observer outside can tell: HDF5 1.10 ignores
+// connectors without a message, 1.14 goes on natively if it does not find the connector, and a
+// static HDF5 loads none. The log of the dynamic loader (LD_DEBUG=files) shows which HDF5 each
+// process loaded, and whether that HDF5 loaded our plugin.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ struct Interception {
 /// Reads what the loader wrote into `directory` (LD_DEBUG_OUTPUT=directory/loaded).
 Result<Interception> read_loader_logs(const std::string& directory, const std::string& plugin);
 
-/// What a library file says of its version ("1.14.5"), by the text that every HDF5 carries; ""
-/// where it is no HDF5. Also for programs with HDF5 linked in statically.
+/// Returns the version in a library file ("1.14.5"), from the text that every HDF5 contains; "" if
+/// the file is not an HDF5. Also for programs with HDF5 linked in statically.
 std::string hdf5_version_in(const std::string& path);
 
 }  // namespace mcr::aggregation

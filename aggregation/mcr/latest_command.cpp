@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr latest DIR: the newest set of which every rank is accounted for.
+// mcr latest DIR: the newest set in which every rank is accounted for.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ std::string nothing_found(const std::string& directory, const std::vector<Stored
          " -d DIR` writes the newest of every file, `mcr latest --all` shows them";
 }
 
-/// The user that --owner names, by name or number.
+/// Returns the user that --owner names, by name or number.
 Result<uid_t> user_of(const std::string& words) {
   if (words.empty()) return ::geteuid();
   if (const struct passwd* const account = ::getpwnam(words.c_str()); account != nullptr)
@@ -88,7 +88,8 @@ RunCommand declare_latest(CLI::App& app) {
     auto found = sets_in(*directory, "latest");
     if (!found) {
       Error error = found.error();
-      // A restart script asks before its first job has written anything: an answer, not wrong usage.
+      // A restart script may ask before its first job has written anything: that is not wrong
+      // usage.
       if (error.system_error == ENOENT) error.cause = Cause::system;
       return print_error(common, "latest", error);
     }

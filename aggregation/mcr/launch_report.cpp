@@ -28,7 +28,7 @@ std::string leader_text(const LaunchStatus& launch) {
   return launch.what_stands_still().empty() ? "yes" : "stands still";
 }
 
-/// The first of the system's errors whose text is in `message`; 0: none of them is.
+/// Returns the first system error whose text is in `message`; 0 if there is none.
 int error_number_in(const std::string& message) {
   for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO, ESTALE, ENOENT}) {
     if (message.find(std::generic_category().message(number)) != std::string::npos) return number;
@@ -36,7 +36,7 @@ int error_number_in(const std::string& message) {
   return 0;
 }
 
-/// What is wrong with the directory, and what the user does about it.
+/// Returns what is wrong with the directory, and what the user can do about it.
 std::string remedy_text(int number, const std::string& directory, std::uint64_t bytes) {
   const std::string need = bytes > 0 ? " (up to " + size_text(bytes) + " needed)" : "";
   switch (number) {
@@ -57,7 +57,7 @@ std::string remedy_text(int number, const std::string& directory, std::uint64_t 
   }
 }
 
-/// Says once of each launch that a failed commit is waited for.
+/// Reports once per launch that a commit failed and is tried again.
 class FailureNotes {
  public:
   FailureNotes(std::string_view command, std::string stage)

@@ -18,7 +18,7 @@ struct LeaderWords {
   std::string stage, node, launch, adopt, settings;
 };
 
-/// The same command, detached, should detach() have to start the program again.
+/// Returns the arguments with which detach() starts the program again, if it has to.
 std::vector<std::string> words_of(const LeaderWords& words) {
   std::vector<std::string> all{"leader", "--detached"};
   const auto add = [&](const char* option, const std::string& value) {
@@ -35,7 +35,7 @@ std::vector<std::string> words_of(const LeaderWords& words) {
 Result<LeaderReport> lead_launch(const LeaderWords& words) {
   LeaderOptions options;
   options.is_detached = words.is_detached;
-  // Older or newer plugins may name settings that are not known here; those that are known count.
+  // Settings of older or newer plugins that are not known here are ignored.
   (void)options.settings.set_all(words.settings, "plugin").has_value();
   if (!words.adopt.empty()) {
     options.adopts_others = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr ls CONTAINER|STUB|DIR…: sets, ranks, sizes; with -v every variable, with its pipeline, and of
-// linked ones what they are computed from.
+// mcr ls CONTAINER|STUB|DIR…: sets, ranks and sizes. With -v also every variable, with its pipeline
+// and, if it is linked, the variables from which it is computed.
 #include <fcntl.h>
 
 #include <map>
@@ -44,7 +44,7 @@ struct Listed {
   std::uint64_t stored_bytes = 0;  ///< of the file
 };
 
-/// Where a variable's data lies, for linked ones.
+/// Where the data of a linked variable lies.
 struct LinkedAt {
   std::size_t variable = 0;  ///< in Listed::variables
   codecs::Link link;
@@ -64,7 +64,7 @@ Result<std::string> pipeline_of(restart::ContainerReader& container,
   return link ? std::string("linked") : info.pipeline.print();
 }
 
-/// Says of linked variables how the solid frame that their first bytes lie in codes them.
+/// For linked variables, reports how the solid frame with their first bytes codes them.
 Result<void> explain_links(restart::ContainerReader& container, const std::vector<LinkedAt>& links,
                            Listed& listed) {
   std::map<std::uint64_t, std::vector<const LinkedAt*>> by_frame;
@@ -126,7 +126,7 @@ Result<Listed> list(const std::string& name, bool verbose) {
   return listed;
 }
 
-/// "0-7", "0-3,5": runs of ranks.
+/// Formats runs of ranks: "0-7", "0-3,5".
 std::string ranks_text(const std::vector<restart::PartRecord>& parts) {
   std::string text;
   for (std::size_t i = 0; i < parts.size();) {
@@ -146,7 +146,7 @@ std::string ranks_text(const std::vector<std::uint32_t>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + text;
 }
 
-/// What a container without parts says: who wrote nothing, or failed to.
+/// Prints what a container without parts records: which ranks wrote nothing, or failed to.
 void print_note(const Listed& listed) {
   const restart::SetIdentity& set = listed.set;
   std::string said;
@@ -206,7 +206,7 @@ nlohmann::json to_json(const Listed& listed) {
                      {"path", entry.path},
                      {"size", entry.size},
                      {"id", entry.part.text()}});
-    if (i >= listed.set.bundled.size()) continue;  // no bundle
+    if (i >= listed.set.bundled.size()) continue;  // not a bundle
     parts.back()["masked_name"] = listed.set.bundled[i].masked_name;
     parts.back()["sequence"] = listed.set.bundled[i].sequence;
   }

@@ -17,14 +17,15 @@
 namespace mcr::aggregation {
 namespace {
 
-// This process uses HDF5 by itself: neither our own connector nor somebody else's may come between.
-// What is open is closed where it was opened; of an object whose close failed, because storage
-// refused the write, HDF5 would call a connector at exit that it has freed before.
+// Keeps connectors out of this process, ours included, because it uses HDF5 itself. HDF5's cleanup
+// at exit is disabled: every object is closed where it was opened, and for an object whose close
+// failed because storage refused the write, HDF5 would call a connector at exit that it has already
+// freed.
 void prepare_hdf5() {
   ::H5dont_atexit();
   for (const char* name : {"HDF5_VOL_CONNECTOR", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
     ::unsetenv(name);
-  ::setenv("HDF5_PLUGIN_PRELOAD", "::", 1);  // no plugin is looked for
+  ::setenv("HDF5_PLUGIN_PRELOAD", "::", 1);  // disables all plugins
 }
 
 bool is_command(std::string_view name) {
@@ -33,7 +34,7 @@ bool is_command(std::string_view name) {
                      [&](const CommandEntry& entry) { return entry.name == name; });
 }
 
-/// `mcr help` is `mcr --help`, `mcr help COMMAND` is `mcr COMMAND --help`.
+/// Replaces `mcr help` by `mcr --help`, and `mcr help COMMAND` by `mcr COMMAND --help`.
 std::vector<std::string> without_help_command(std::vector<std::string> words) {
   const auto first = std::find_if(words.begin(), words.end(),
                                   [](const std::string& word) { return !word.starts_with('-'); });
@@ -43,8 +44,8 @@ std::vector<std::string> without_help_command(std::vector<std::string> words) {
   return words;
 }
 
-/// What is wrong, with the subcommand's name before it. An option that there is not is named even where
-/// an argument is missing, too: CLI11 complains of that first.
+/// Returns what is wrong, after the subcommand's name. Names an unknown option even if an argument
+/// is missing, of which CLI11 complains first.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   std::string name = "mcr";
   for (const CLI::App* const command : app.get_subcommands()) name += " " + command->get_name();
@@ -61,7 +62,7 @@ int run(std::vector<std::string> words) {
   app.name("mcr");
   app.set_version_flag("-V,--version", "mcr " MCR_VERSION);
   app.require_subcommand(1);
-  app.fallthrough();  // --json may stand behind the subcommand's name
+  app.fallthrough();  // --json may follow the subcommand's name
   app.footer(
       "`mcr help COMMAND` tells of a subcommand what `mcr COMMAND --help` does.\n"
       "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
@@ -74,7 +75,7 @@ int run(std::vector<std::string> words) {
     CLI::App* command = app.add_subcommand(std::string(entry.name), std::string(entry.purpose));
     commands.emplace_back(command, entry.declare(*command));
   }
-  // What the parser has not read any more counts too.
+  // Look at all words: the parser may have stopped before --json.
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   const auto failed = [json](const std::string& why) {
     if (json) print_json({{"error", why}});
@@ -89,7 +90,7 @@ int run(std::vector<std::string> words) {
     return failed(why);
   }
   try {                                        // CLI11 is a library that throws
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // CLI11 takes them in reverse order
     app.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // help or version was asked for
@@ -115,7 +116,7 @@ int main(int count, char** words) {
   mcr::aggregation::prepare_hdf5();
   try {
     return mcr::aggregation::run({words + 1, words + count});
-  } catch (const std::exception& error) {  // no memory, and what libraries throw
+  } catch (const std::exception& error) {  // out of memory, or an exception of a library
     mcr::aggregation::print_line(stderr, "mcr: %s", error.what());
     return mcr::aggregation::exit_code::failure;
   }

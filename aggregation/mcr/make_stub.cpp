@@ -14,7 +14,8 @@ using restart::File;
 
 namespace {
 
-/// A link to the old stub would say that the program had given the part up.
+/// Links the new stub, because the link to the old one would show that the program had given the
+/// part up.
 void link_again(const std::string& containers, const restart::Stub& stub, const File& made) {
   const auto status = made.status();
   const auto links = restart::StubLinks::list(containers);
@@ -37,7 +38,7 @@ Result<void> make_stub(int home, const std::string& name, const StubToMake& want
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home, name, wanted.mode & 0777));
   MCR_TRY(pending.file().write_at(0, restart::write_stub(wanted.stub)));
-  // Only root may give a group that its owner is not in.
+  // Done as root: only root may set a group of which the owner is not a member.
   acting.reset();
   give_group(pending.file(), wanted.owner, wanted.group);
   acting.emplace(MCR_TRY(ActingAs::begin(wanted.owner)));

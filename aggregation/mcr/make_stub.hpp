@@ -23,13 +23,13 @@ struct StubToMake {
   std::string containers;  ///< the directory of the part's container
 };
 
-/// Writes the stub durably at `name` in the open directory `home`, with the rights of its owner: what
-/// lies at the name by now may be another user's. Our link to the part's stub (gc=on) leads to the new
-/// one from then on.
+/// Writes the stub durably at `name` in the open directory `home`, with the rights of its owner,
+/// because the file at that name may be another user's by now. Then our link to the part's stub
+/// (gc=on) leads to the new one.
 Result<void> make_stub(int home, const std::string& name, const StubToMake& wanted);
 
-/// Gives `group` to what was made for `owner`. A file system where root is nobody refuses that, and the
-/// file is the owner's all the same.
+/// Sets the group of a file that was made for `owner`. A file system that maps root to nobody
+/// refuses this; the file then keeps the owner's group.
 void give_group(const restart::File& made, uid_t owner, std::optional<gid_t> group);
 
 }  // namespace mcr::aggregation

@@ -33,8 +33,8 @@ using restart::Stub;
 
 namespace {
 
-/// How many levels down stubs and containers are looked for; without a limit, a user could nest
-/// directories without end.
+/// How many levels down stubs and containers are searched for: users can nest directories without
+/// limit.
 constexpr std::size_t most_levels = 64;
 
 struct Holder {
@@ -46,10 +46,12 @@ struct FoundStub {
   Stub stub;
   struct stat status {};
 };
-/// Several containers may list a part: copies of one, and what a neighbour makes.
+/// Several containers may list a part: copies of one container, and containers that another user
+/// made.
 using Holders = std::map<PartId, std::vector<Holder>>;
 
-/// A container that cannot be read has no parts here; other commands say what is wrong with it.
+/// Adds the container's parts. A container that cannot be read is ignored; other commands report
+/// it.
 void add_parts(const std::string& container, Holders& holders) {
   const auto reader = restart::ContainerReader::open(AT_FDCWD, container);
   if (!reader) return;
@@ -62,7 +64,8 @@ void add_parts(const std::string& container, Holders& holders) {
   }
 }
 
-/// The first whose word the stub's owner takes; else the first, which the error names.
+/// Returns the first container that the stub's owner trusts; else the first one, for the error
+/// message.
 const Holder& holder_for(const std::vector<Holder>& holders, uid_t owner) {
   const auto believed = std::find_if(holders.begin(), holders.end(), [&](const Holder& holder) {
     return restart::is_believed(holder.owner, owner);
@@ -70,7 +73,7 @@ const Holder& holder_for(const std::vector<Holder>& holders, uid_t owner) {
   return believed == holders.end() ? holders.front() : *believed;
 }
 
-/// The stub with names that lead to that container, wherever the stub lies.
+/// Returns the stub with names that lead to that container from wherever the stub lies.
 Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   const std::string directory = parent_of(holder.container);
   const std::string base = parent_of(directory);
@@ -84,8 +87,8 @@ Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   return stub;
 }
 
-/// Writes the stub anew where it was found, below the directory `top` that is held open: a link that
-/// somebody has put on the way meanwhile is not followed. The file belongs to the stub's owner.
+/// Rewrites the stub where it was found, below the open directory `top`, for the stub's owner. Does
+/// not follow a link that was put on the way meanwhile.
 Result<void> rewrite(const File& top, const std::string& root, const Holder& holder,
                      const FoundStub& found, const std::string& path) {
   const uid_t owner = found.status.st_uid;

@@ -29,7 +29,8 @@ bool is_below_allow_setting(const std::string& name) {
          restart::is_below_allowed(restart::parent_of(name), std::string(settings->text("allow")));
 }
 
-/// HDF5 finds the index where it lies now, and it begins with what `block` says.
+/// True if HDF5 finds the index at its present place, and the index begins with what `block`
+/// describes.
 bool has_index(const std::string& name, const restart::UserBlock& block) {
   const auto container = open_natively(name);
   if (!container) return false;
@@ -45,9 +46,9 @@ bool has_index(const std::string& name, const restart::UserBlock& block) {
          checksum(directory) == block.directory_checksum;
 }
 
-/// An HDF5 program copied the user block as it is. HDF5 looks in a child process: the file is
-/// damaged in some way, and nobody knows what HDF5 makes of that. Not into another user's: HDF5 follows
-/// what it says to any file that this user may read.
+/// True if an HDF5 program has rewritten the container and copied the user block unchanged. HDF5
+/// reads the file in a child process, because damage may crash HDF5. Another user's file is not
+/// read: HDF5 would follow its links to any file that this user may read.
 bool was_written_anew(const std::string& name) {
   const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK);
   Bytes head(restart::UserBlock::bytes);
@@ -68,7 +69,7 @@ bool has_hdf5_signature(const std::string& name, std::uint64_t offset) {
   return file && file->read_at(offset, head) && as_text(head) == signature;
 }
 
-/// Of something else than a container, with which nothing is wrong.
+/// Returns the remedy for a file that is no container but otherwise intact.
 std::string remedy(const std::string& name) {
   if (has_hdf5_signature(name, 0)) {
     return "; it is an HDF5 file as programs write them: h5ls shows it, `mcr pack` makes a "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container for a subcommand to read.
+// Opens a container for a subcommand.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace mcr::aggregation {
 
-/// Cause::unsupported where the file is no damaged container but what another program, such as
-/// h5repack, has made of one: HDF5 reads its datasets, and nothing is where the index says.
+/// Cause::unsupported if the file is not damaged, but was rewritten by another program such as
+/// h5repack: HDF5 reads its datasets, but its data is not where the index says.
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::string& name);
 
 }  // namespace mcr::aggregation

@@ -33,7 +33,8 @@ std::string join(const std::string& directory, const std::string& name) {
   return directory == "." ? name : directory + "/" + name;
 }
 
-/// A name that was found and not given by the user: no link, or one that he or root has made.
+/// True if a path that was found, not given by the user, is no link, or a link of this user or of
+/// root.
 bool leads_nowhere_else(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return false;
@@ -41,13 +42,13 @@ bool leads_nowhere_else(const std::string& path) {
          (S_ISLNK(status.st_mode) && restart::is_own_link(status));
 }
 
-/// What has a container's name may be something else.
+/// True for a file: directories and other things may have a container's name too.
 bool is_file(const std::string& path) {
   struct stat status {};
   return leads_nowhere_else(path) && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// The bundle has a set whose containers' names would begin with `prefix`.
+/// True if the bundle has a set whose containers' names would begin with `prefix`.
 bool has_set(const std::string& bundle, const std::string& prefix) {
   const auto reader = restart::ContainerReader::open(AT_FDCWD, bundle);
   if (!reader) return false;
@@ -58,8 +59,8 @@ bool has_set(const std::string& bundle, const std::string& prefix) {
   return false;
 }
 
-/// Finished containers in `directory` of sets whose names begin with `prefix`; none where it cannot
-/// be listed.
+/// Returns the finished containers in `directory` of sets whose names begin with `prefix`; none if
+/// the directory cannot be listed.
 std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix) {
   std::vector<NamedContainer> found;
   const auto names = restart::list_directory(AT_FDCWD, directory);
@@ -76,15 +77,16 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
   return found;
 }
 
-/// A container in `directory` that has no name as the leader gives them; empty: none.
+/// Returns a container in `directory` whose name is not one that leaders give; empty if there is
+/// none.
 std::string packed_container_in(const std::string& directory) {
   const auto names = restart::list_directory(AT_FDCWD, directory);
   if (!names) return {};
   for (const std::string& name : *names) {
-    if (name.starts_with('.')) continue;  // one that is not finished
+    if (name.starts_with('.')) continue;  // not finished
     const std::string path = join(directory, name);
     struct stat status {};
-    // Devices and the like are not even opened.
+    // Do not open devices and other special files.
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (file && is_container(*file)) return path;
@@ -92,14 +94,15 @@ std::string packed_container_in(const std::string& directory) {
   return {};
 }
 
-/// The reason why this user cannot list the directory; nothing if he can, or if there is no such directory.
+/// Returns why this user cannot list the directory; nothing if he can, or if it does not exist.
 std::optional<Error> why_closed(const std::string& directory) {
   if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
   if (errno == ENOENT) return std::nullopt;
   return restart::system_error("cannot read the directory", directory);
 }
 
-/// Names the first directories directly below `directory` that have containers; empty: none has.
+/// Names the first directories directly below `directory` that have containers; empty if there are
+/// none.
 std::string directories_with_containers(const std::string& directory) {
   constexpr std::size_t most_named = 3;
   const auto names = restart::list_directory(AT_FDCWD, directory);
@@ -117,7 +120,7 @@ std::string directories_with_containers(const std::string& directory) {
   return text;
 }
 
-/// The directory has no container of a job: says what it has instead.
+/// Returns the error that the directory has no container of a job, with what it has instead.
 Error no_container_in(const std::string& directory) {
   for (const std::string& closed : {directory, join(directory, "mcr")}) {
     if (auto error = why_closed(closed)) return *std::move(error);
@@ -132,7 +135,7 @@ Error no_container_in(const std::string& directory) {
   return Error{Cause::system, std::move(text), ENOENT};
 }
 
-/// Those whose owner may speak for the stub.
+/// Returns the containers whose owner the stub's reader trusts.
 std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& place,
                                                 const std::string& prefix) {
   const auto opened = place.open();
@@ -142,12 +145,12 @@ std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& p
     const auto reader = opened->container(restart::name_of(container.path));
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
     if (status) container.file = restart::FileIdentity(*status);
-    return !reader && reader.error().cause == Cause::usage;  // somebody else's
+    return !reader && reader.error().cause == Cause::usage;  // another user's
   });
   return found;
 }
 
-/// Seen from where the stub lies now, and where it was written.
+/// Looks from where the stub lies now, and from where it was written.
 std::vector<NamedContainer> containers_of_stub(const std::string& path, const restart::Stub& stub) {
   for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
     auto found = believed_containers(place, place.prefix);
@@ -166,7 +169,7 @@ std::vector<NamedContainer> containers_of_stub(const std::string& path, const re
   return {};
 }
 
-/// What is said of the removal of the stub's set; empty: nothing.
+/// Returns the log line about the removal of the stub's set; empty if there is none.
 std::string removal_of(const std::string& path, const restart::Stub& stub) {
   for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
     const auto opened = place.open();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What subcommands have in common: exit codes, what a container, stub or directory on the command
-// line stands for, numbers with units.
+// What subcommands share: exit codes, the containers that an argument names, and numbers with
+// units.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,28 @@ inline constexpr int pending = 4;  ///< not finished within the time given
 
 int exit_code_of(const Error& error);
 
-/// Whether the file begins as a container does, whatever its name.
+/// True if the file begins as a container does, whatever its name.
 bool is_container(const restart::File& file);
 
 /// A container that an argument names.
 struct NamedContainer {
   std::string path;
-  /// Of a bundle only the sets whose own containers' names would begin so are meant; "": all of it.
+  /// For a bundle: only the sets whose own containers' names would begin with this prefix; "": all
+  /// sets.
   std::string sets;
-  /// Of a stub's container: the one that was looked at, whatever its path leads to by now.
+  /// For a stub's container: the file that was looked at, even if its path leads to another one by
+  /// now.
   std::optional<restart::FileIdentity> file;
 };
 
-/// Containers that `argument` names: a container; a stub (all containers of its set); a directory
-/// (all of jobs that lie in it or in its mcr/); or the beginning of containers' paths. Sorted; none
-/// is Cause::system with ENOENT, a directory that this user may not read is Cause::system with EACCES.
+/// Returns the sorted containers that `argument` names: a container, a stub (all containers of its
+/// set), a directory (all containers of jobs in it or in its mcr/), or the beginning of containers'
+/// paths. Cause::system with ENOENT: there is none; with EACCES: this user may not read the
+/// directory.
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument);
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 
-/// Runs on so many threads (oneTBB).
+/// Returns a loop that runs on `threads` threads (oneTBB).
 restart::ParallelFor parallel_on(unsigned threads);
 
 }  // namespace mcr::aggregation

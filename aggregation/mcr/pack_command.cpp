@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr pack [-o OUT] FILE…: existing rank files into one container, the way the leader does it.
+// mcr pack [-o OUT] FILE…: merges existing rank files into one container, as the leader does.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -26,7 +26,7 @@ namespace {
 struct PackOptions {
   std::vector<std::string> files;
   std::string output;
-  /// Settings that the command line gives: key, value; "" where it does not.
+  /// Settings of the command line by key; "" if not given.
   std::map<std::string, std::string> settings;
   std::vector<std::string> codecs;
   std::vector<std::string> others;
@@ -36,7 +36,7 @@ struct PackOptions {
   bool verbose = false;
 };
 
-/// `text` is "KEY=VALUE".
+/// Sets a setting from `text`, which is "KEY=VALUE".
 Result<void> set_pair(restart::Settings& settings, const std::string& prefix,
                       const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -44,7 +44,7 @@ Result<void> set_pair(restart::Settings& settings, const std::string& prefix,
   return settings.set(prefix + text.substr(0, equals), text.substr(equals + 1), "command line");
 }
 
-/// The same settings as the leader's for files in `directory`; the command line is stronger.
+/// Returns the leader's settings for files in `directory`, overridden by the command line.
 Result<MergeOptions> merge_options_of(const PackOptions& pack, const std::string& directory) {
   std::vector<std::string> warnings;
   restart::Settings settings = MCR_TRY(effective_settings(directory, warnings));
@@ -60,7 +60,7 @@ Result<MergeOptions> merge_options_of(const PackOptions& pack, const std::string
   return options;
 }
 
-/// The directory that all `files` share, with '/' at its end; "" for the working directory.
+/// Returns the directory that all `files` share, with '/' at its end; "" for the working directory.
 std::string common_directory(const std::vector<std::string>& files) {
   std::string common = files.front().substr(0, files.front().rfind('/') + 1);
   for (const std::string& file : files) {
@@ -70,7 +70,7 @@ std::string common_directory(const std::vector<std::string>& files) {
   return common;
 }
 
-/// An override that names nothing is a mistake of typing.
+/// Warns of overrides that match no variable, because they are probably typing errors.
 void warn_of_unused(const std::vector<std::string>& codecs, const CommitReport& report) {
   for (const std::string& codec : codecs) {
     const std::string name = codec.substr(0, codec.find('='));
@@ -94,8 +94,8 @@ Output output_of(const PackOptions& pack) {
   return {restart::parent_of(path), restart::name_of(path)};
 }
 
-/// With --force a file of that name is replaced: none of those that are packed, and nothing that is
-/// no file, such as /dev/null.
+/// With --force an existing file is replaced, unless it is one of the files to pack, or not a
+/// regular file (such as /dev/null).
 Result<void> check_output(const SetToCommit& set, bool force) {
   const std::string path = set.directory + "/" + set.name;
   struct stat there {};
@@ -221,7 +221,7 @@ RunCommand declare_pack(CLI::App& app) {
   setting("--min-size", "min_size", "smaller datasets are not merged");
   setting("--memory", "leader_memory", "for blocks in flight");
   setting("-j,--threads", "leader_threads", "auto: all cores that this process may use");
-  // One word each time: what follows is a file.
+  // Each --codec takes one word: the next word is a file.
   app.add_option("--codec", options->codecs,
                  "NAME=PIPELINE for a variable or a type; may be repeated")
       ->allow_extra_args(false);

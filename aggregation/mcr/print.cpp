@@ -36,7 +36,7 @@ void write_json_text(std::string_view text, std::string& out) {
     } else if (bytes == "\"" || bytes == "\\") {
       (out += '\\') += bytes;
     } else if (restart::printable(bytes) != bytes) {
-      write_code(character.code);  // all of them are below U+10000
+      write_code(character.code);  // all such characters are below U+10000
     } else {
       out += bytes;
     }
@@ -44,7 +44,7 @@ void write_json_text(std::string_view text, std::string& out) {
   out += '"';
 }
 
-/// As nlohmann's dump(2), but for text, where that one knows no way to print every byte.
+/// Prints as nlohmann's dump(2) does, except for text: dump() cannot print arbitrary bytes.
 void write_json(const nlohmann::json& value, std::size_t indent, std::string& out) {
   if (value.is_string()) return write_json_text(value.get_ref<const std::string&>(), out);
   if (!value.is_structured() || value.empty()) {
@@ -65,7 +65,7 @@ void write_json(const nlohmann::json& value, std::size_t indent, std::string& ou
   out += '\n' + std::string(indent, ' ') + (value.is_object() ? '}' : ']');
 }
 
-/// Characters, not bytes: UTF-8's continuation bytes do not count.
+/// Counts characters, not bytes: continuation bytes of UTF-8 do not count.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;

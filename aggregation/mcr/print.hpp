@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What subcommands print: errors with their remedy, sizes that people read, tables, a progress bar.
+// Output of subcommands: errors with their remedy, readable sizes, tables, a progress bar.
 #pragma once
 
 #include <chrono>
@@ -17,26 +17,26 @@
 
 namespace mcr::aggregation {
 
-/// "mcr COMMAND: message" on standard error (with --json also {"error": …} on standard output);
-/// answers the exit code that belongs to it.
+/// Prints "mcr COMMAND: message" to standard error and, with --json, {"error": …} to standard
+/// output; returns the exit code of the error.
 int print_error(const CommonOptions& options, std::string_view command, const Error& error);
 
-/// One line on `to`, in printf's format. Names may hold any byte: what a terminal would obey is
-/// printed as an escape (restart/base/printable), a line feed too.
+/// Prints one line to `to`, in printf's format. Names may hold any byte: control characters, line
+/// feeds included, are printed as escapes (restart/base/printable).
 __attribute__((format(printf, 2, 3))) void print_line(std::FILE* to, const char* format, ...);
 
-/// A line on standard output that is one name and nothing else. Into a pipe or a file it goes as it
-/// is, because another program takes it from there, as with `ls`.
+/// Prints a line with nothing but a name to standard output. In a pipe or a file the name is not
+/// escaped, because another program reads it, as with `ls`.
 void print_name(const std::string& name);
 
-/// One JSON value on standard output. A byte of a name that is no UTF-8 is printed as "\udc80" to
-/// "\udcff", as Python's os.fsdecode gives it: os.fsencode makes the name of it again.
+/// Prints one JSON value to standard output. A byte that is not UTF-8 is printed as "\udc80" to
+/// "\udcff", as in Python: os.fsencode restores the name.
 void print_json(const nlohmann::json& value);
 
 using restart::size_text;
 std::string ratio_text(std::uint64_t raw_bytes, std::uint64_t stored_bytes);  ///< "6.93"
 
-/// Rows with columns as wide as they need to be; those named in `right` are set to the right.
+/// Rows whose columns are as wide as needed; the columns in `right` are right-aligned.
 class Table {
  public:
   Table(std::vector<std::string> titles, std::vector<bool> right)
@@ -49,7 +49,8 @@ class Table {
   std::vector<bool> right_;
 };
 
-/// A bar on standard error, from the first second on, if that is a terminal; gone when it ends.
+/// A bar on standard error, if that is a terminal. It appears after one second and is erased at the
+/// end.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string title);

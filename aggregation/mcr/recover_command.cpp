@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr recover [DIR…]: what dead jobs and dead leaders left on this node goes to storage. Below DIR, stubs
-// that were moved lead to their containers again, and those that are missing or damaged are made again.
+// mcr recover [DIR…]: commits what dead jobs and dead leaders left on this node. Below DIR, makes
+// moved stubs lead to their containers again, and rewrites stubs that are missing or damaged.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,32 +47,32 @@ struct Remade {
   std::string set;
 };
 
-/// Whether a stub takes the file's place: an empty file, or a damaged stub. One of another user than the
-/// set's owner is never replaced.
+/// True if a stub may replace the file: an empty file or a damaged stub, which must belong to the
+/// set's owner.
 bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
   using Kind = restart::FileAt::Kind;
   if (there.status.st_uid != set.owner) return false;
-  // Empty: its writer died before it could fill in the stub.
+  // The file is empty if its writer died before it filled in the stub.
   if (there.kind == Kind::plain_file) return there.status.st_size == 0;
   return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
 }
 
-/// Whether the part's path has lost its stub.
+/// True if the part's stub is missing at its path.
 bool needs_stub(const StoredSet& set, const StoredPart& part) {
   using Kind = restart::FileAt::Kind;
   const auto there = restart::file_at(part.open());
   return there.kind == Kind::nothing || part.below.empty() || may_be_replaced(set, there);
 }
 
-/// What is made for the set's owner in `home` gets the group that the container has, unless the
-/// directory gives its own.
+/// Returns the group for files made for the set's owner in `home`: the container's, or none if the
+/// directory passes on its own.
 std::optional<gid_t> group_in(const File& home, const StoredSet& set) {
   const auto status = home.status();
   if (!status || (status->st_mode & S_ISGID) != 0) return std::nullopt;
   return set.group;
 }
 
-/// Makes the directory with the rights of the set's owner; false where there is one.
+/// Makes the directory with the rights of the set's owner; returns false if it exists.
 Result<bool> make_directory(const StoredSet& set, const File& home, const std::string& name) {
   const auto acting = MCR_TRY(ActingAs::begin(set.owner));
   if (restart::system_calls().mkdirat(home.descriptor(), name.c_str(), 0777) == 0) return true;
@@ -95,8 +95,8 @@ bool is_own_and_empty(const File& directory, uid_t owner) {
   return status && status->st_uid == owner && names && names->empty();
 }
 
-/// The directory that the part's stub goes to. Directories of single ranks (out/3/dump.h5) may have
-/// gone with their stubs.
+/// Opens the directory of the part's stub, and makes what is missing: directories of single ranks
+/// (out/3/dump.h5) may have been removed with their stubs.
 Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   File home = MCR_TRY(open_base(set, part));
   std::size_t begin = 0;
@@ -105,7 +105,7 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
     const std::string name = part.below.substr(begin, slash - begin);
     const bool is_new = MCR_TRY(make_directory(set, home, name));
     File next = MCR_TRY(open_directory(set, home.descriptor(), name));
-    // Whoever owns `home` may have put another directory in the new one's place.
+    // The owner of `home` may have replaced the new directory by another one.
     if (is_new && is_own_and_empty(next, set.owner))
       give_group(next, set.owner, group_in(home, set));
     home = std::move(next);
@@ -114,7 +114,7 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   return home;
 }
 
-/// The deepest directory on the way to the part's stub that is there, and the way from it on.
+/// The deepest existing directory on the way to the part's stub, and the rest of the path.
 struct Reached {
   File home;
   std::string rest;
@@ -131,8 +131,8 @@ Result<Reached> walk_to(const StoredPart& part) {
   return reached;
 }
 
-/// Where the part's stub belongs: directory by device and inode, and file name. Two users' containers may
-/// name one directory by different paths.
+/// Where the part's stub belongs: directory by device and inode, and file name. Containers of two
+/// users may name one directory by different paths.
 using StubHome = std::pair<restart::FileIdentity, std::string>;
 StubHome home_of(const StoredPart& part) {
   const auto reached = walk_to(part);
@@ -140,7 +140,7 @@ StubHome home_of(const StoredPart& part) {
   return status ? StubHome{*status, reached->rest} : StubHome{{}, part.path};
 }
 
-/// Whether this process may make the part's stub, and the directories that it needs.
+/// True if this process may make the part's stub and the directories that it needs.
 bool may_make(const StoredPart& part) {
   const auto reached = walk_to(part);
   return reached && ::faccessat(reached->home.descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0;
@@ -169,7 +169,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   stub.path = part.path;
   const File home = MCR_TRY(open_home(set, part));
   const std::string name = restart::name_of(part.below);
-  // What this very directory has there now.
+  // Looks again, in the directory that is open.
   const auto there = restart::file_at(restart::open_beneath(home.descriptor(), name, O_RDONLY));
   const bool is_there = there.kind != restart::FileAt::Kind::nothing;
   if (is_there && !may_be_replaced(set, there))
@@ -182,7 +182,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   return make_stub(home.descriptor(), name, wanted);
 }
 
-/// A part that wants its stub, and its set.
+/// A part that needs a stub, and its set.
 using Claim = std::pair<const StoredSet*, const StoredPart*>;
 
 bool is_wanted(const Claim& claim, const MovedStubs& moved) {
@@ -194,13 +194,13 @@ bool is_wanted(const Claim& claim, const MovedStubs& moved) {
          needs_stub(*set, *part);
 }
 
-/// Whether the claim is this user's to make.
+/// True if the claim is this user's to make.
 bool is_own(const Claim& claim) {
   return claim.first->beside.is_shared_by_all() || claim.first->owner == ::geteuid();
 }
 
-/// Of root's claims for several users those of users who may make a file there; of these the one of
-/// the directory's owner alone, if he has one.
+/// For root: keeps the claims of users who may make a file there. If one of them owns the
+/// directory, only that user's claim is kept.
 void leave_possible(std::vector<Claim>& claims) {
   std::erase_if(claims, [](const Claim& claim) {
     const auto acting = ActingAs::begin(claim.first->owner);
@@ -212,8 +212,8 @@ void leave_possible(std::vector<Claim>& claims) {
   if (hosts_claim != claims.end()) claims = {*hosts_claim};
 }
 
-/// The one claim to a path that is made, of those of several users, each user's newest: what one's
-/// own containers say goes before what a neighbour's do.
+/// Returns the one claim to a path that is carried out, given each user's newest. Claims of this
+/// user's own containers take precedence over other users'.
 Result<Claim> chosen(std::vector<Claim> claims) {
   const Claim first = claims.front();
   if (claims.size() > 1 && std::any_of(claims.begin(), claims.end(), is_own))
@@ -229,7 +229,7 @@ Result<Claim> chosen(std::vector<Claim> claims) {
                                   "run `mcr recover`"};
 }
 
-/// Who was refused what root may do.
+/// Returns, for a message, the user as whom root was refused.
 std::string for_whom(const Result<Claim>& claim) {
   if (!claim || claim->first->owner == ::geteuid() || ::geteuid() != 0) return {};
   return " (as " + restart::user_text(claim->first->owner) + ", whose container says so)";
@@ -247,10 +247,10 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   const int problem = sets ? 0 : sets.error().system_error;
   if (!sets && problem != ENOENT && problem != EACCES) return sets.error();
   MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
-  // Containers further below are asked for moved stubs alone.
+  // Containers further below count only for moved stubs.
   if (!sets && moved.containers > 0) sets = SetsIn{};
   const SetsIn found = MCR_TRY(std::move(sets));
-  // By place and whose word it is; sets are oldest first.
+  // By place and trusted user. Sets are oldest first, so that the newest remains.
   std::map<StubHome, std::map<uid_t, Claim>> newest;
   for (const StoredSet& set : found.sets) {
     for (const StoredPart& part : set.parts)
@@ -281,7 +281,8 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   return remaking;
 }
 
-/// In a directory for all there may be very many that are their owners' alone.
+/// Prints the first few directories only: a shared directory may have many that only their owners
+/// can read.
 void print_left_out(const std::vector<std::string>& directories) {
   constexpr std::size_t most_lines = 10;
   for (std::size_t i = 0; i < std::min(directories.size(), most_lines); ++i)
@@ -291,7 +292,7 @@ void print_left_out(const std::vector<std::string>& directories) {
                directories.size() - most_lines);
 }
 
-/// What lies in a stage and is to be brought to storage.
+/// What is in a stage and is to be committed.
 struct Staged {
   std::size_t published = 0;
   std::size_t open = 0;  ///< of dead writers
@@ -317,7 +318,7 @@ void print_remade(const Remaking& remade, bool dry_run) {
     print_line(stdout, "stub %s made again: %s", would.c_str(), stub.path.c_str());
 }
 
-/// What was in the stage at first, and what became of it.
+/// Prints what was in the stage at first, and what became of it.
 void print_staged(const Staged& staged, const std::string& stage, bool dry_run) {
   std::string what = restart::counted(staged.published, "published part");
   if (staged.open > 0) what += " and " + std::to_string(staged.open) + " that dead writers left";
@@ -358,7 +359,7 @@ RunCommand declare_recover(CLI::App& app) {
       auto waited = drain_stage("recover", *stage, *limit);
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
-      // Directories of launches that are over, with nothing or with kept parts in them, go too.
+      // Also removes directories of launches that are over and hold nothing or only kept parts.
       if (drained.complete) (void)adopt_launches(*stage, {}, true).has_value();
     }
     nlohmann::json stubs = nlohmann::json::array();

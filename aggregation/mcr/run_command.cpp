@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr run -- CMD…: runs a program captured, and ends when all that it closed is committed.
+// mcr run -- CMD…: runs a program captured, and ends when all files that it closed are committed.
 #include <signal.h>
 #include <unistd.h>
 
@@ -31,18 +31,19 @@ struct RunWords {
   std::string directory = ".";
 };
 
-/// Whoever types ^C, or a scheduler that ends the job, wants no other start.
+/// True if the program must not be started again: it was ended by ^C or by a scheduler, or could
+/// not be started.
 bool is_interrupted(int status) {
   return status == 128 + SIGINT || status == 128 + SIGTERM || status == 127 || status == 126;
 }
 
-/// The exit status that a shell gives.
+/// Returns the exit status that a shell would give.
 int not_started(const CommonOptions& common, const Error& error) {
   const int status = print_error(common, "run", error);
   return error.system_error == ENOENT ? 127 : error.system_error == EACCES ? 126 : status;
 }
 
-/// `text` in single quotes, for a shell.
+/// Returns `text` in single quotes, for a shell.
 std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -54,8 +55,7 @@ struct Hole {
   std::string value;
 };
 
-/// The text with a value in place of each hole. What was put in is never looked at again: a value may
-/// have the text of a hole in it.
+/// Returns the text with a value in place of each hole. Values are not searched for holes.
 std::string filled(std::string_view text, const std::vector<Hole>& holes) {
   std::string line;
   while (!text.empty()) {
@@ -67,8 +67,8 @@ std::string filled(std::string_view text, const std::vector<Hole>& holes) {
   return line;
 }
 
-/// The user's restart command with the newest whole set in it; nothing where there is no set yet,
-/// so that the program begins anew.
+/// Returns the user's restart command with the newest whole set in it; nothing if there is no set
+/// yet, so that the program starts from the beginning.
 std::vector<std::string> restart_words(const RunWords& words) {
   if (words.restart.empty()) return {};
   const auto from_beginning = [](const std::string& why) {
@@ -128,7 +128,7 @@ RunCommand declare_run(CLI::App& app) {
           Error{Cause::usage, "the plugin " + plugin_file() + " is not there: `mcr doctor`"});
     }
     (void)adopt_launches(*stage, {}, false).has_value();
-    // A launch's directory appears below the stage with its first captured file.
+    // A launch's directory appears in the stage with its first captured file.
     std::error_code ignored;
     const bool had_stage = std::filesystem::exists(*stage, ignored);
     const Watch launches({*stage}, Watch::For::creations);

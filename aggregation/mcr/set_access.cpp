@@ -39,12 +39,12 @@ std::string text(mode_t mode) {
   return octal;
 }
 
-/// `container` may be read by some who may not read `stub`.
+/// True if some users may read `container` but not `stub`.
 bool is_wider(const Access& container, const Access& stub) {
   return (restart::common_access({container, stub}).mode & readers) != (container.mode & readers);
 }
 
-/// The parts that this container holds, or all: an older container may hold them again.
+/// Returns the parts that this container holds. An older container may hold the same parts.
 std::vector<restart::PartId> parts_in(const std::string& container) {
   std::vector<restart::PartId> parts;
   const auto reader = restart::ContainerReader::open(AT_FDCWD, container);

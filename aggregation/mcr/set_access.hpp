@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A later chmod of a stub does not reach its container: what `mcr verify` says of that.
+// What `mcr verify` says of a later chmod of a stub, which does not reach its container.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace mcr::aggregation {
 
-/// A sentence for each container of the set that more, or fewer, may read than its stubs: the first
-/// such stub is named.
+/// Returns a sentence for each container of the set that more or fewer users may read than one of
+/// its stubs; names the first such stub.
 std::vector<std::string> differing_access(const StoredSet& set);
 
 }  // namespace mcr::aggregation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr status: what lies in the stage, launch by launch, and who sees to it.
+// mcr status: what lies in the stage, launch by launch, and whether a leader drains it.
 #include <cstdio>
 #include <memory>
 

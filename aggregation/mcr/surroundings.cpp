@@ -34,11 +34,12 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-/// The text after the connector's name, without what HDF5 itself or another connector reads.
+/// Returns the text after the connector's name, without what HDF5 itself or another connector
+/// reads.
 std::string settings_text(const std::string& connector) {
   if (!connector.starts_with("mcr")) return {};
   std::string text = connector.substr(3);
-  if (!text.empty() && text.front() != ' ') return {};  // "mcrx": another one
+  if (!text.empty() && text.front() != ' ') return {};  // "mcrx": another connector
   for (const char* key : {"under_vol=", "under_info="}) {
     const std::size_t begin = text.find(key);
     if (begin == std::string::npos) continue;
@@ -53,7 +54,8 @@ std::string settings_text(const std::string& connector) {
   return text;
 }
 
-/// A place in the installation, seen from this program's directory; "" where that is not known.
+/// Returns a place in the installation, relative to this program's directory; "" if it is not
+/// known.
 std::string beside_command(const char* relative) {
   std::array<char, PATH_MAX> buffer{};
   const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
@@ -142,7 +144,8 @@ Result<int> run_program(const std::vector<std::string>& words,
   struct sigaction before_term {};
   struct sigaction before_int {};
   ::sigaction(SIGTERM, &forward, &before_term);
-  // A terminal sends it to both; whoever sends it to us alone means the program.
+  // A terminal sends SIGINT to both processes; a SIGINT sent to this one alone is meant for the
+  // program.
   ::sigaction(SIGINT, &forward, &before_int);
   pid_t child = -1;
   posix_spawn_file_actions_t actions;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr trace [--html PAGE] [FILE…]: what the stages of drains did when. Without files: the drains of
-// the launches that are in the stage.
+// mcr trace [--html PAGE] [FILE…]: when each stage of a drain worked. Without files: the drains of
+// the launches in the stage.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -40,7 +40,7 @@ Result<Trace> load(const std::string& path) {
   return trace;
 }
 
-/// Of all launches in the stage, oldest first within each.
+/// Returns the traces of all launches in the stage, oldest first within each.
 Result<std::vector<std::string>> traces_in_stage(const std::string& given) {
   std::vector<std::pair<std::int64_t, std::string>> found;
   for (const std::string& launch :

@@ -61,7 +61,7 @@ std::string drawing(double height, const std::string& content) {
   return form("<svg viewBox='0 0 %.0f %.0f' role='img'>\n", width, height) + content + "</svg>\n";
 }
 
-/// A scale of seconds below a plot that is `seconds` wide.
+/// Draws a scale of `seconds` below a plot.
 std::string time_axis(double y, double seconds) {
   std::string text;
   for (int i = 0; i <= 8; ++i) {
@@ -89,7 +89,8 @@ std::string phases_drawing(const Trace& trace) {
   return drawing(56, text + time_axis(36, all));
 }
 
-/// How many blocks were in each state, over time: those being worked on above, those waiting below.
+/// Draws how many blocks were in each state over time: those being worked on above, those waiting
+/// below.
 std::string stages_drawing(const Trace& trace) {
   if (trace.bins.empty() || trace.bin_seconds <= 0) return {};
   constexpr double height = 150;
@@ -125,7 +126,7 @@ std::string stages_drawing(const Trace& trace) {
   return drawing(height + 105, text + time_axis(height + 82, seconds));
 }
 
-/// The first blocks one by one, a lane for each block in flight.
+/// Draws the first blocks one by one, a lane for each block in flight.
 std::string blocks_drawing(const Trace& trace) {
   if (trace.first_blocks.empty()) return {};
   const double seconds = std::max(trace.first_blocks.back().begins.back(), 1e-9);
@@ -242,7 +243,7 @@ Result<Trace> read_trace(const std::string& text) {
       return Error{Cause::unsupported, "a trace of another version of mcr"};
     }
     return from_json(json);
-  } catch (const nlohmann::json::exception&) {  // the library's only way to say no
+  } catch (const nlohmann::json::exception&) {  // the library reports errors only so
     return Error{Cause::damaged, "is not a trace"};
   }
 }

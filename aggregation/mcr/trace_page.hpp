@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A drain's trace as read from its file, and drawn: one HTML page that needs nothing but itself.
+// Reads a drain's trace from its file, and draws it as one self-contained HTML page.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ struct Trace {
 
   [[nodiscard]] double phase(const std::string& name) const;
   [[nodiscard]] double all_phases() const;
-  /// Blocks that were in a state, on average over the drain.
+  /// Returns how many blocks were in a state, on average over the drain.
   [[nodiscard]] double occupancy(BlockState state) const;
 };
 
-/// Cause::damaged where `text` is no trace, Cause::unsupported for one of a newer version.
+/// Cause::damaged if `text` is no trace, Cause::unsupported for a trace of a newer version.
 Result<Trace> read_trace(const std::string& text);
 
-/// A whole page for some drains.
+/// Returns a whole page for some drains.
 std::string trace_page(const std::vector<Trace>& traces);
 
 }  // namespace mcr::aggregation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr unpack CONTAINER|STUB|SET -d DIR: the rank files again, byte for byte.
+// mcr unpack CONTAINER|STUB|SET -d DIR: restores the rank files, byte for byte.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -45,7 +45,8 @@ struct Container {
 };
 using Containers = std::vector<Container>;
 
-/// What tells sets apart. `mcr pack` gives all its containers the same launch: each is a set alone.
+/// Identifies a set. `mcr pack` gives all its containers the same launch, so each of them is a set
+/// of its own.
 using SetKey = std::tuple<std::string, std::string, std::uint64_t, std::string>;
 SetKey key_of(const restart::ContainerReader& container, std::size_t part) {
   const restart::SetIdentity set = restart::set_of_part(container.set(), part);
@@ -58,8 +59,8 @@ bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
          std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
 }
 
-/// Sets whose files have the same names would replace one another in the order of their containers'
-/// names: files of several sets, or of an older one, that look like one. Nothing is written then.
+/// Fails if files of two sets would be written to the same name: one would replace the other, and
+/// the result would be a mix of sets. Nothing is written then.
 Result<void> check_names(const Containers& containers, const UnpackCommand& command) {
   struct First {
     std::string container;
@@ -92,9 +93,9 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
   return {};
 }
 
-/// A file that was opened again and amended after its set was committed lies in a container of its
-/// own beside the set's: of each file the part that was committed last is the file, whatever the
-/// order of the containers' names.
+/// Returns the parts that a later part of the same file replaces. A file that was opened again and
+/// amended after its set was committed has its new part in a further container: the part that was
+/// committed last counts, whatever the names of the containers.
 Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   using Path = std::pair<SetKey, std::string>;
   struct Newest {
@@ -105,7 +106,7 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   std::set<restart::PartId> replaced;
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
-    // A set of one file is that file's newest writing or an older one: each replaces the one before.
+    // Sets of one file are writings of that file: each replaces the earlier ones.
     const bool is_alone = is_of_one_file(container.reader->set());
     const restart::SetIdentity& set = container.reader->set();
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -132,7 +133,7 @@ Result<void> copy(const restart::File& from, const restart::File& to, std::uint6
   return {};
 }
 
-/// Members of the sets that are no container's: native files, at their paths or kept aside.
+/// Copies the native members of the sets, from their paths or from where they were kept aside.
 Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
                           restart::UnpackReport& report) {
   auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
@@ -189,16 +190,17 @@ Error with_remedy(Error error, const std::string& remedy) {
   return error;
 }
 
-/// A container of a user who does not count here: one that cannot be opened says nothing about this
-/// user's sets.
+/// True if the container's owner does not count for this user: if it cannot be opened, that says
+/// nothing about this user's sets.
 bool is_of_a_stranger(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 &&
          !restart::Beside::of(restart::parent_of(path)).believes(status.st_uid, ::geteuid());
 }
 
-/// What one argument stands for, less what does not count for this user (restart::Beside) where there is
-/// something that does: a neighbour may give his containers names and tables like another's.
+/// Opens the containers that one argument names. Leaves out those that do not count for this user
+/// (restart::Beside) if any others do: another user may give his containers the same names and
+/// tables.
 Result<Containers> open_named(const std::string& argument) {
   Containers own;
   Containers others;
@@ -272,7 +274,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
         containers.push_back(std::move(container));
         continue;
       }
-      // Of a bundle that was named twice, what either name means.
+      // A bundle that was named twice: unpack the sets of either name.
       std::erase_if(containers[place->second].without,
                     [&](const auto& part) { return !container.without.contains(part); });
     }

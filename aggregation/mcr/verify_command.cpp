@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr verify CONTAINER|STUB|DIR…: reads everything, names all damage, says which ranks come back.
+// mcr verify CONTAINER|STUB|DIR…: reads everything, reports all damage, and tells which ranks can
+// be restored.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ struct Verified {
   bool whole_parts = false;  ///< each part was put together
 };
 
-/// An error where the file is none of ours.
+/// Verifies one container. Fails if the file is not one of ours.
 Result<Verified> verify_one(const std::string& name, const restart::VerifyOptions& options) {
   Verified verified{name, {}, true, true, options.whole_parts};
   const auto container = open_container(name);
@@ -78,8 +79,8 @@ Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
   return all;
 }
 
-/// Which ranks a damaged container does not give back. Where it does not open, its name tells whose parts
-/// were in it.
+/// Returns which ranks of a damaged container cannot be restored. If it does not open, its name
+/// tells whose parts it held.
 std::string lost_ranks_text(const Verified& verified) {
   std::string ranks;
   for (const std::uint32_t rank : verified.report.damaged_ranks)
@@ -114,7 +115,7 @@ void print_verified(const Verified& verified) {
   }
 }
 
-/// What is to be said of a directory beside its containers: its sets, and stubs that lead nowhere.
+/// What verify reports of a directory beside its containers: its sets, and stubs without data.
 struct VerifiedSet {
   std::string prefix;
   std::string state;  ///< "damaged", or as wholeness_name() has it
@@ -128,10 +129,10 @@ struct VerifiedDirectory {
   std::vector<std::string> access;  ///< no damage: who may read is another matter
 };
 
-/// Why the stub does not lead to its data; nothing where it does, or where the file is no stub.
+/// Returns why the stub does not lead to its data; nothing if it does, or if the file is no stub.
 std::optional<std::string> damage_of_stub(const restart::FileAt& there, const std::string& path) {
   const bool is_damaged = there.kind == restart::FileAt::Kind::damaged_stub;
-  if (!there.is_stub() && !is_damaged) return std::nullopt;  // the program's own affair
+  if (!there.is_stub() && !is_damaged) return std::nullopt;  // a file of the program
   const auto opened = is_damaged ? Result<std::unique_ptr<restart::PartSource>>(there.error)
                                  : restart::open_part(there.stub, path, "none");
   if (opened) return std::nullopt;
@@ -143,8 +144,9 @@ std::string normal(const std::filesystem::path& path) {
   return std::filesystem::absolute(path, problem).lexically_normal().string();
 }
 
-/// Of stubs in a directory, and in those of single ranks below it, that no container was found for.
-/// Those among the containers are our own links and notes.
+/// Verifies stubs for which no container was found, in a directory and in directories of single
+/// ranks below it. Leaves out the directories of containers, where only our own links and notes
+/// lie.
 void verify_other_stubs(const std::string& directory, const std::set<std::string>& seen,
                         const std::set<std::string>& homes, std::vector<std::string>& damage) {
   const auto top = restart::File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
@@ -165,7 +167,8 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
   }
 }
 
-/// Oldest first. A set with a container that is damaged is not whole, whatever its tables say.
+/// Returns the sets, oldest first. A set with a damaged container is not whole, whatever its tables
+/// say.
 VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
                               const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files whose bytes wait in a stage: where they belong, how large they are, and what became of them.
+// Files whose bytes wait in a stage: their paths, their sizes, and what became of them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct WaitingPart {
   std::uint64_t bytes = 0;
 };
 
-/// The launch's published parts. Those whose journal cannot be read are left out.
+/// Returns the launch's published parts. Parts whose journal cannot be read are left out.
 std::vector<WaitingPart> published_parts(const std::string& stage, const LaunchStatus& launch);
 
 /// What lies now at the paths of parts that have left the stage.
@@ -29,7 +29,7 @@ struct Outcome {
 };
 Outcome outcome_of(const std::vector<WaitingPart>& parts, const std::vector<WaitingPart>& waiting);
 
-/// "12 committed, 1 written as a plain file".
+/// Formats "12 committed, 1 written as a plain file".
 std::string outcome_text(const Outcome& outcome);
 
 }  // namespace mcr::aggregation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What was chosen for the variables of a program's earlier checkpoints. A program writes the same
-// variables again and again, and what suited one step suits the next: from the second checkpoint on
-// nothing is sampled, until a variable comes out otherwise than expected. A frame that disappoints
-// has already been chosen for anew by then (codecs/choice/chosen_frame): memory costs a checkpoint a
-// little, never much.
+// variables again and again, and a choice that suited one step suits the next. So from the second
+// checkpoint on nothing is sampled until a variable compresses differently from what is expected. A
+// frame that is much larger than expected gets a new choice at once (codecs/choice/chosen_frame),
+// so that a remembered choice never costs much.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,35 @@
 
 namespace mcr::aggregation {
 
-/// Safe to use from several threads. Lives as long as the leader.
+/// Thread-safe. Lives as long as the leader.
 class ChoiceMemory {
  public:
-  /// Names of linked variables, and why each is.
+  /// Names of linked variables, and why each is linked.
   using Links = std::map<std::string, std::string>;
 
-  /// `key` names variable, type and set without its step. No value where nothing is known, the
-  /// variable's size has changed by more than half, or it is time to look again.
+  /// Returns the choice for `key`, which names variable, type and set without its step. No value if
+  /// none is known, if the variable's size has changed by more than half, or after 32 uses, so that
+  /// data is sampled anew.
   std::optional<codecs::Choice> recall(const std::string& key, std::uint64_t raw_bytes);
-  /// The same for a whole set: which of its variables lie in solid frames (perhaps none).
+  /// The same for a whole set: returns which of its variables lie in solid frames (perhaps none).
   std::optional<Links> recall_links(const std::string& key, std::uint64_t raw_bytes);
 
-  /// What `raw_bytes` have become. First said with a new choice; later by itself: where the ratio
-  /// has moved by more than a twentieth, what is known is forgotten.
+  /// Records how many bytes `raw_bytes` became. The first call for a key remembers the choice; a
+  /// later one forgets it if the ratio has changed by more than a twentieth.
   void learn(const std::string& key, const codecs::Choice& choice, std::uint64_t raw_bytes,
              std::uint64_t stored_bytes);
   void learn_links(const std::string& key, const Links& links, std::uint64_t raw_bytes,
                    std::uint64_t stored_bytes);
 
  private:
-  /// How well something went, and for how long it is believed.
+  /// How well a choice compressed, and how often it was used.
   struct Record {
     std::uint64_t raw_bytes = 0;
     double stored_share = 0;
     unsigned uses = 0;
 
     [[nodiscard]] bool holds_for(std::uint64_t bytes, unsigned most_uses) const;
-    /// False where it went otherwise this time.
+    /// False if the data compressed differently this time.
     [[nodiscard]] bool agrees(std::uint64_t bytes, std::uint64_t stored) const;
   };
   template <typename Value>

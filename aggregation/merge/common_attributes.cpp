@@ -7,7 +7,7 @@
 namespace mcr::aggregation {
 namespace {
 
-/// Takes out of `common` what `others` lack or have otherwise.
+/// Removes from `common` the attributes that `others` lacks or has with another value.
 void keep_equal(std::vector<AttributeValue>& common, const std::vector<AttributeValue>& others) {
   std::erase_if(common, [&](const AttributeValue& attribute) {
     return std::find(others.begin(), others.end(), attribute) == others.end();

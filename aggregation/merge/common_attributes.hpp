@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes that are equal in all parts: the container shows them as the program's own file does.
-// Pure.
+// Pure functions.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,11 @@ namespace mcr::aggregation {
 
 using PartLayouts = std::vector<std::shared_ptr<const PartLayout>>;  // by part, null: not readable
 
-/// Those that all fragments of the variable have.
+/// Returns the attributes that all fragments of the variable have.
 std::vector<AttributeValue> common_attributes(const Variable& variable, const PartLayouts& layouts);
 
-/// Groups, the root ("") included, with the attributes that they have in all readable parts.
+/// Returns the groups, the root ("") included, with the attributes that they have in all readable
+/// parts.
 std::vector<GroupInfo> common_groups(const PartLayouts& layouts);
 
 }  // namespace mcr::aggregation

@@ -15,7 +15,7 @@ bool is_ieee(hid_t type) {
   for (const hid_t ieee : {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE}) {
     if (H5Tequal(type, ieee) > 0) return true;
   }
-  // binary16 has no name in HDF5 1.14: sign, five bits of exponent, ten of mantissa.
+  // HDF5 1.14 has no name for binary16: a sign, five exponent bits and ten mantissa bits.
   size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   return H5Tget_size(type) == 2 && H5Tget_precision(type) == 16 &&
          H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
@@ -28,7 +28,7 @@ bool is_big_endian(hid_t type) {
   return H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE;
 }
 
-/// What codecs may take an element of `type` for; anything unusual is bytes.
+/// Returns how codecs may treat an element of `type`; unusual types are bytes.
 codecs::ElementType element_of(hid_t type) {
   using codecs::ElementKind;
   const std::size_t bytes = H5Tget_size(type);
@@ -63,8 +63,9 @@ void add_column(const codecs::ElementType& type, std::size_t count,
   }
 }
 
-/// Members in the order of the record's bytes, padding as bytes. Members that overlap, which HDF5
-/// forbids, leave columns of another size than the record: codecs refuse them.
+/// Adds the members in the order of the record's bytes; padding becomes bytes. HDF5 forbids
+/// overlapping members; if a file has some, the columns' size differs from the record's, and codecs
+/// refuse them.
 void add_members(hid_t type, std::vector<codecs::Column>& columns) {
   std::map<std::size_t, unsigned> by_offset;
   for (unsigned m = 0; m < static_cast<unsigned>(std::max(H5Tget_nmembers(type), 0)); ++m) {
@@ -139,7 +140,7 @@ std::string kind_of(hid_t type) {
 }  // namespace
 
 Result<std::uint32_t> Datatypes::find_or_add(hid_t type) {
-  OwnedId transient(H5Tcopy(type));  // without the file of a committed type
+  OwnedId transient(H5Tcopy(type));  // a copy that is independent of a committed type's file
   std::size_t size = 0;
   if (!transient.is_valid() || H5Tencode(transient.get(), nullptr, &size) < 0) {
     return hdf5_error("datatype cannot be read");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datatypes of a group's variables, each kept once, independent of the files that they came from.
+// Datatypes of a group's variables, each kept once, independent of the files that they are from.
 #pragma once
 
 #include <hdf5.h>
@@ -27,12 +27,12 @@ struct Datatype {
   std::vector<std::uint64_t> inner;     ///< extents of an array type; empty for others
 };
 
-/// HDF5 is called; one thread at a time.
+/// Calls HDF5, so one thread at a time.
 class Datatypes {
  public:
-  /// Number of the type that equals `type`.
+  /// Returns the number of the type that equals `type`.
   Result<std::uint32_t> find_or_add(hid_t type);
-  /// Unsigned bytes: what opaque data is shown as.
+  /// Returns the number of the type of unsigned bytes, which opaque data has in the container.
   Result<std::uint32_t> opaque_bytes();
 
   [[nodiscard]] const Datatype& operator[](std::uint32_t number) const { return types_[number]; }

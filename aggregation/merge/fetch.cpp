@@ -6,7 +6,7 @@
 namespace mcr::aggregation {
 namespace {
 
-// A base is held in memory.
+// Limit on the size of a base, because it is held in memory.
 constexpr std::uint64_t max_base_bytes = 32U << 20;
 
 void subtract_base(const MergePlan& plan, const Piece& piece, std::uint64_t inside,
@@ -19,7 +19,7 @@ void subtract_base(const MergePlan& plan, const Piece& piece, std::uint64_t insi
   }
 }
 
-/// All of a part's skeleton; the skeletons are the plan's last dataset.
+/// Reads all of a part's skeleton. The skeletons are the plan's last dataset.
 Result<Bytes> read_skeleton(const MergePlan& plan, PartReads& reads, std::size_t part) {
   const restart::SkeletonPlace& skeleton = plan.parts[part].skeleton;
   Bytes bytes(static_cast<std::size_t>(skeleton.bytes));
@@ -32,8 +32,8 @@ Result<Bytes> read_skeleton(const MergePlan& plan, PartReads& reads, std::size_t
 Result<void> fetch_frame(const MergePlan& plan, PartReads& reads, const DatasetPlan& dataset,
                          const DatasetPlan::Frame& frame, MutableByteSpan raw) {
   const std::uint64_t frame_end = frame.begin + frame.bytes;
-  // Pieces that follow one another in their part too, as a part's small datasets often do, are one
-  // read.
+  // Pieces that are also contiguous in their part, as a part's small datasets often are, are read
+  // at once.
   std::uint64_t done = frame.begin;
   for (std::size_t i = dataset.piece_at(frame.begin); done < frame_end;) {
     const Piece& first = dataset.pieces[i];

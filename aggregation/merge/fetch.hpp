@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathers a frame's raw bytes from the parts that hold them. By pread, not through a mapping: pages
-// of the stage would count as this process's memory, and a part that shrank would be a signal.
+// Gathers a frame's raw bytes from the parts that hold them. Uses pread, not a mapping: mapped
+// pages of the stage would count as this process's memory, and access beyond the end of a shrunken
+// part would raise a signal.
 #pragma once
 
 #include "aggregation/merge/part_reads.hpp"
@@ -8,13 +9,13 @@
 
 namespace mcr::aggregation {
 
-/// Fills `raw` (exactly frame.bytes long) with the frame's bytes; of the skeletons of parts with a
-/// base, the difference to it.
+/// Fills `raw` (exactly frame.bytes long) with the frame's bytes. For skeletons of parts with a
+/// base, these are the differences to the base.
 Result<void> fetch_frame(const MergePlan& plan, PartReads& reads, const DatasetPlan& dataset,
                          const DatasetPlan::Frame& frame, MutableByteSpan raw);
 
-/// Takes the first part's skeleton as the base of all those that are nearly equal to it: of a set
-/// whose parts differ in values only, all skeletons together then cost little more than one.
+/// Makes the first part's skeleton the base of all skeletons that nearly equal it. If the parts
+/// differ in values only, all skeletons together then cost little more than one.
 Result<void> find_skeleton_bases(MergePlan& plan, PartReads& reads);
 
 }  // namespace mcr::aggregation

@@ -10,7 +10,7 @@
 namespace mcr::aggregation {
 namespace {
 
-// A reference's metadata is kept in memory while a set is committed.
+// Limits on a reference's metadata, which is kept in memory while a set is committed.
 constexpr std::uint64_t max_metadata_bytes = 64U << 20;
 constexpr std::size_t max_header_bytes = 1U << 20;
 constexpr int max_continuations = 64;
@@ -29,8 +29,8 @@ std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
 
-/// Finds the values in one object's header. Whatever it does not understand yields no values, and
-/// is compared exactly.
+/// Finds the values in one object's header. A header that it does not understand yields no values,
+/// so that the header is compared exactly.
 class ReferencePart::HeaderParser {
  public:
   HeaderParser(const restart::File& file, std::uint64_t size, std::uint64_t base,
@@ -82,8 +82,8 @@ class ReferencePart::HeaderParser {
     return parse_block(address + in.position(), bytes + 4, 2, 0, 4);
   }
 
-  /// Messages in `bytes` bytes at `offset`, behind `before` bytes of signature and before `after`
-  /// bytes of checksum.
+  /// Parses the messages in `bytes` bytes at `offset`, of which the first `before` are a signature
+  /// and the last `after` a checksum.
   Result<void> parse_block(std::uint64_t offset, std::uint64_t bytes, int version,
                            std::size_t before, std::size_t after) {
     if (bytes > max_header_bytes || offset > size_ || bytes > size_ - offset ||

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of one program mostly write files that differ in values only. HDF5 takes 20 to 30
-// microseconds a dataset to walk a part; a part whose metadata equals that of one already walked
-// need not be walked.
+// Avoids walking most parts. HDF5 takes 20 to 30 microseconds per dataset to walk a part, but ranks
+// of one program mostly write files that differ in values only. A part whose metadata equals that
+// of a part already walked has the same layout.
 //
-// What is compared: everything outside of the raw data that the walk found, byte by byte.
-// Differences are allowed where HDF5 keeps values and nothing that says where or what anything is:
-// data of attributes and of compact datasets, object times, and checksums over these (HDF5's object
-// headers are parsed for that, docs: "HDF5 File Format Specification", IV.A). One difference
-// anywhere else, and the part is walked.
+// The comparison covers everything outside of the raw data that the walk found, byte by byte.
+// Differences are allowed only in values that do not tell where or what anything is: data of
+// attributes and of compact datasets, object times, and checksums over these. HDF5's object headers
+// are parsed to find them (docs: "HDF5 File Format Specification", IV.A). A part with any other
+// difference is walked.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@
 
 namespace mcr::aggregation {
 
-/// A walked part that others are compared with.
+/// A walked part with which other parts are compared.
 class ReferencePart {
  public:
-  /// Reads the part's metadata; nothing where it is too large or not as expected.
+  /// Reads the part's metadata; returns nothing if it is too large or not as expected.
   static std::optional<ReferencePart> make(const restart::File& file, std::uint64_t size,
                                            const WalkedPart& walked);
 
-  /// True where the part has this layout. Attributes whose values differ are taken out of the
-  /// layout: they are not equal in all parts, which is all that they are kept for.
+  /// Returns true if the part has this layout. Removes attributes whose values differ from the
+  /// layout: the layout keeps only attributes that are equal in all parts.
   bool fits(const restart::File& file, std::uint64_t size);
 
   [[nodiscard]] const std::shared_ptr<PartLayout>& layout() const { return layout_; }
 
  private:
-  /// Bytes that hold a value, and whose attribute it is.
+  /// Bytes that hold a value, and the attribute to which they belong.
   struct ValueRange {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;

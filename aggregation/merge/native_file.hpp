@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5 files as the leader opens them.
+// Opens HDF5 files for the leader.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace mcr::aggregation {
 
-/// Opens an HDF5 file read only, by HDF5's own connector and driver whatever the environment says,
-/// and without its file locks. From then on this process loads no plugin of HDF5 and prints none of
-/// its errors. Cause::damaged: it does not open.
+/// Opens an HDF5 file read-only, with HDF5's own connector and driver whatever the environment
+/// says, and without file locks. From then on this process loads no HDF5 plugin and prints no HDF5
+/// error. Cause::damaged: the file does not open.
 Result<OwnedId> open_natively(const std::string& path);
 
 }  // namespace mcr::aggregation

@@ -10,11 +10,11 @@
 namespace mcr::aggregation {
 namespace {
 
-// Larger attributes are not shown in the container; they come back with the skeleton like all
-// others.
+// Larger attributes are not shown in the container. Like all attributes they are restored with the
+// skeleton.
 constexpr std::size_t max_attribute_bytes = 64 * 1024;
 constexpr std::size_t max_attributes = 256;  // per object
-// Larger elements stay in the skeleton: a chunk holds at least one.
+// Datasets with larger elements stay in the skeleton, because a chunk holds at least one element.
 constexpr std::size_t max_type_bytes = 256U << 20;
 
 Error hdf5_error(const std::string& what) { return {Cause::damaged, "HDF5: " + what}; }
@@ -117,8 +117,8 @@ std::uint64_t product(const std::vector<std::uint64_t>& shape) {
   return count;
 }
 
-/// Fills form, shape and extents. False where the raw data is not (only) in the file, refers to its
-/// heap, or is otherwise nothing to be merged.
+/// Fills form, shape and extents. Returns false if the raw data is not entirely in the file, refers
+/// to its heap, or cannot be merged for another reason.
 bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
   const Datatype& type = types[info.type];
   const OwnedId properties(H5Dget_create_plist(dataset));
@@ -137,7 +137,7 @@ bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
       info.shape.assign(extents.begin(), extents.begin() + rank);
       const haddr_t offset = H5Dget_offset(dataset);
       const hsize_t bytes = H5Dget_storage_size(dataset);
-      if (offset == HADDR_UNDEF || bytes == 0) return true;  // written by nobody
+      if (offset == HADDR_UNDEF || bytes == 0) return true;  // never written
       if (bytes % type.bytes != 0 || product(info.shape) != bytes / type.bytes) return false;
       info.extents = {{offset, bytes}};
       return true;
@@ -161,8 +161,8 @@ bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
   }
 }
 
-/// Takes out the datasets whose extents leave the part or lie over one another: a damaged file may say
-/// so. True where there were any.
+/// Removes datasets whose extents lie outside the part or overlap, as in a damaged file. Returns
+/// true if there were any.
 bool drop_impossible(std::vector<DatasetInfo>& datasets, std::uint64_t size) {
   struct Place {
     Extent extent;
@@ -236,8 +236,8 @@ Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size,
     if (found.address != HADDR_UNDEF) walked.objects.back().dataset = layout.datasets.size();
     layout.datasets.push_back(std::move(info));
   }
-  // Dropping a dataset invalidates the dataset numbers in `walked.objects`. A damaged part's layout must
-  // not be reused for other parts anyway.
+  // Removing a dataset invalidates the dataset numbers in `walked.objects`. The layout of a damaged
+  // part must not be reused for other parts anyway.
   if (drop_impossible(layout.datasets, size)) walked.objects.clear();
   return walked;
 }

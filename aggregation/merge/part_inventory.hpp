@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a part holds: its datasets, their types and shapes, where their raw data lies in the file,
-// and the attributes that a container shows. Everything that is not named here is skeleton, so that
-// whatever HDF5 does not tell, or tells wrongly, costs compression but never a byte.
+// and the attributes that a container shows. All other bytes are skeleton. So if HDF5 omits
+// something, or reports it wrongly, compression suffers but no byte is lost.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace mcr::aggregation {
 
-/// Raw bytes in the part.
+/// A range of raw bytes in the part.
 struct Extent {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -63,7 +63,7 @@ struct PartLayout {
   std::vector<GroupInfo> groups;      ///< those with attributes
 };
 
-/// Where an object's header lies in the file, and what of the layout it belongs to.
+/// Where an object's header lies in the file, and the dataset or group to which it belongs.
 struct ObjectHeader {
   static constexpr std::size_t none = SIZE_MAX;
 
@@ -78,9 +78,8 @@ struct WalkedPart {
   std::uint64_t base_address = 0;     ///< of the file's own addresses: its user block's size
 };
 
-/// Walks the HDF5 file at `path`, `size` bytes long. HDF5 is called; one thread at a time. A file
-/// that HDF5 cannot open, or not to the end, gives an error; the caller then takes the whole part
-/// as skeleton.
+/// Walks the HDF5 file at `path`, `size` bytes long. Calls HDF5, so one thread at a time. Fails if
+/// HDF5 cannot read the whole file; the caller then takes all of the part as skeleton.
 Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size, Datatypes& types);
 
 }  // namespace mcr::aggregation

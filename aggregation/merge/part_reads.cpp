@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t least_window = 4096;
 constexpr std::size_t largest_window = 64U << 10;
-/// A call for so many bytes costs no more than the copy out of a window would.
+/// Larger reads are not served from a window: the copy would cost as much as the system call.
 constexpr std::size_t small_read = 4096;
-/// What is passed over between two reads that follow one another.
+/// Largest gap between two reads that count as following one another.
 constexpr std::uint64_t near = 4096;
 
 }  // namespace

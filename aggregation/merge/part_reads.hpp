@@ -14,11 +14,11 @@ using PartFiles = std::vector<const restart::File*>;  // by part
 class PartReads {
  public:
   virtual ~PartReads() = default;
-  /// Fills `out` from `offset` of the part; Cause::damaged where it ends before.
+  /// Fills `out` from `offset` of the part; Cause::damaged if the part ends before.
   virtual Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) = 0;
 };
 
-/// Each read a call of its own. From any number of threads.
+/// Reads with one system call each. Thread-safe.
 class DirectReads final : public PartReads {
  public:
   explicit DirectReads(const PartFiles& files) : files_(files) {}
@@ -30,12 +30,12 @@ class DirectReads final : public PartReads {
   const PartFiles& files_;
 };
 
-/// Small reads of one file that no longer changes. While they follow one another closely, a window
-/// that grows with each is read instead, as the kernel reads ahead: thousands of small variables
-/// cost few calls.
+/// Small reads of one file that no longer changes. While reads follow one another closely, a window
+/// that grows with each is read instead, like the kernel's read-ahead: thousands of small variables
+/// then need few system calls.
 class WindowedFile {
  public:
-  /// Windows of less than a page are none.
+  /// Windows smaller than a page are not used.
   WindowedFile(const restart::File& file, std::size_t most_bytes)
       : file_(&file), most_bytes_(most_bytes) {}
   Result<void> read_at(std::uint64_t offset, MutableByteSpan out);
@@ -49,10 +49,10 @@ class WindowedFile {
   std::uint64_t end_ = 0;  ///< of the last read
 };
 
-/// Through a window for each part. One thread at a time.
+/// Reads through a window for each part. One thread at a time.
 class WindowedReads final : public PartReads {
  public:
-  /// All windows together stay below `most_bytes`.
+  /// Limits the size of all windows together to `most_bytes`.
   WindowedReads(const PartFiles& files, std::uint64_t most_bytes);
   Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) override {
     return parts_[part].read_at(offset, out);

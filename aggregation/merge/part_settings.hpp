@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings that ride in a part's journal.
+// The settings in a part's journal.
 #pragma once
 
 #include "restart/format/journal.hpp"
@@ -7,7 +7,8 @@
 
 namespace mcr::aggregation {
 
-/// Written by a plugin of this user, perhaps a newer one: what is not understood keeps its default.
+/// Returns the settings that a plugin of this user wrote, perhaps a newer one. Unknown settings are
+/// ignored.
 restart::Settings settings_of(const restart::PartBegin& begin);
 
 }  // namespace mcr::aggregation

@@ -9,15 +9,14 @@ namespace {
 using codecs::Shape;
 using restart::MapEntry;
 
-// A frame with more bricks than this is taken as flat: its header would cost more than shapes can
-// gain.
+// A frame with more bricks is treated as flat: its header would cost more than shapes gain.
 constexpr std::size_t max_bricks = 4096;
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
   return value / by + (value % by != 0);
 }
 
-/// The fastest axes of `extents` from `first` on, folded to what a brick can say.
+/// Returns the fastest axes of `extents` from `first` on, folded to the rank of a brick.
 Shape brick_of(const std::vector<std::uint64_t>& extents, std::size_t first, std::uint64_t rows) {
   std::vector<std::uint64_t> kept(extents.begin() + static_cast<std::ptrdiff_t>(first),
                                   extents.end());
@@ -47,7 +46,7 @@ void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begi
     const std::uint64_t first_row = divide_up(begin, row);
     const std::uint64_t last_row = end / row;
     if (begin / row == (end - 1) / row && !(begin % row == 0 && end % row == 0)) {
-      const std::uint64_t count = end - begin;  // all within one row: look at its own rows
+      const std::uint64_t count = end - begin;  // all within one row: its own rows decide
       begin %= row;
       end = begin + count;
       ++axis;
@@ -134,13 +133,13 @@ void DatasetPlan::set_shape(std::vector<std::uint64_t> hdf5_extents, std::uint64
   while (axis + 1 < extents.size() && row_bytes() > frame_bytes) ++axis;
   const std::uint64_t rows = std::clamp<std::uint64_t>(frame_bytes / row_bytes(), 1, extents[axis]);
   chunk.assign(extents.size(), 1);
-  chunk[axis] = divide_up(extents[axis], divide_up(extents[axis], rows));  // equally large ones
+  chunk[axis] = divide_up(extents[axis], divide_up(extents[axis], rows));  // chunks of equal size
   for (std::size_t i = axis + 1; i < extents.size(); ++i) chunk[i] = extents[i];
 }
 
 namespace {
 
-/// A part's pieces over all datasets, with the dataset.
+/// A part's piece with the dataset that it belongs to.
 struct Placed {
   const Piece* piece;
   std::uint32_t dataset;
@@ -151,8 +150,8 @@ MapEntry entry_of(const DatasetPlan& dataset, std::uint32_t number, const Piece&
   return {piece.bytes, number, place.frame, place.offset, 0};
 }
 
-/// Entries of one part: its pieces, and skeleton where there are none. The skeleton's pieces are
-/// appended to `skeletons`, which goes on at `position`.
+/// Returns the map of one part: its pieces, and skeleton in between. Appends the skeleton's pieces
+/// to `skeletons`.
 PartMap map_part(std::uint32_t part, std::uint64_t part_bytes, const std::vector<Placed>& placed,
                  const std::vector<DatasetPlan>& datasets, DatasetPlan& skeletons) {
   PartMap map;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes into which frame of which dataset. A dataset's bytes are a linear order of pieces of
-// parts; its HDF5 shape and chunks are chosen so that every chunk is a contiguous run of that
-// order, and a chunk is a frame. A scheme is only another order of pieces (merge/schemes). Pure: no
-// HDF5, no file.
+// Which bytes go into which frame of which dataset. A dataset's bytes are pieces of parts in a
+// linear order. Its HDF5 shape and chunks are chosen so that every chunk is a contiguous run of
+// that order, and a chunk is a frame. Schemes differ only in the order of pieces (merge/schemes).
+// Pure functions: no HDF5, no file.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace mcr::aggregation {
 
-/// Raw bytes of a frame, about: the knee between ratio, speed and what a small read must decode.
+/// About how many raw bytes a frame has: a compromise of ratio, speed, and what a small read must
+/// decode.
 inline constexpr std::uint64_t frame_target_bytes = 1U << 20;
 
 /// A run of bytes of one part at a linear position of a dataset.
@@ -46,23 +47,25 @@ struct DatasetPlan {
   codecs::ElementType element;          ///< what codecs see
   std::vector<codecs::Column> columns;  ///< of records: what an element is made of
   std::vector<Piece> pieces;            ///< by position, without gaps
-  /// Shapes of pieces, in `element`s, any rank. An empty one: flat.
+  /// Shapes of pieces, in `element`s, of any rank. An empty shape means flat.
   std::vector<std::vector<std::uint64_t>> shapes;
 
   std::vector<std::uint64_t> extents;  ///< HDF5 shape, in elements of the type
   std::vector<std::uint64_t> chunk;    ///< 1 before `axis`, full extents behind it
   std::size_t axis = 0;                ///< the only one along which a chunk may be cut
 
-  /// The parts that gave data, in order, and where each one's begins along the first axis (empty:
-  /// piece i has index i). For the attributes `ranks` and `offsets`; empty for what is no variable.
+  /// The parts that gave data, in order, and where the data of each begins along the first axis
+  /// (empty: piece i has index i). For the attributes `ranks` and `offsets`; empty for a dataset
+  /// that is not a variable.
   std::vector<std::uint32_t> parts;
   std::vector<std::uint64_t> offsets;
 
-  /// Its bytes lie in solid frames; its own frames are links to them (merge/solid_plan).
+  /// True if the dataset's bytes lie in solid frames, and its own frames link to them
+  /// (merge/solid_plan).
   bool linked = false;
 
-  /// Of the dataset of batches only: bytes used of each frame (rows of one length, so that the
-  /// positions of pieces have gaps), and what lies in it.
+  /// For the dataset of batches only: the bytes used of each frame, and the contents of each frame.
+  /// The frames are rows of one length, so the positions of pieces have gaps.
   struct SolidFrame {
     struct Source {
       std::uint32_t dataset = 0;
@@ -77,23 +80,23 @@ struct DatasetPlan {
   std::vector<std::uint64_t> used;
   std::vector<SolidFrame> solid;
 
-  /// The variable of find_variables() that this is; -1: none.
+  /// Index of the dataset's variable in find_variables()'s result; -1: it is not a variable.
   std::int64_t variable = -1;
 
   [[nodiscard]] std::uint64_t raw_bytes() const;
   [[nodiscard]] std::uint64_t chunk_bytes() const;
   [[nodiscard]] std::uint32_t frame_count() const;
   [[nodiscard]] Frame frame(std::uint32_t number) const;
-  /// HDF5 coordinates of that frame's chunk.
+  /// Returns the HDF5 coordinates of that frame's chunk.
   [[nodiscard]] std::vector<std::uint64_t> chunk_offset(std::uint32_t number) const;
   [[nodiscard]] Place place_of(std::uint64_t position) const;
 
-  /// First piece that reaches behind `position`.
+  /// Returns the first piece that ends after `position`.
   [[nodiscard]] std::size_t piece_at(std::uint64_t position) const;
-  /// The bricks of a frame's bytes.
+  /// Returns the bricks of a frame's bytes.
   [[nodiscard]] codecs::Layout layout_of(const Frame& frame) const;
 
-  /// Sets extents, and chunk and axis so that a chunk is about `frame_bytes`.
+  /// Sets extents, chunk and axis so that a chunk has about `frame_bytes`.
   void set_shape(std::vector<std::uint64_t> hdf5_extents,
                  std::uint64_t frame_bytes = frame_target_bytes);
 
@@ -102,7 +105,7 @@ struct DatasetPlan {
   [[nodiscard]] std::uint64_t chunks_on_axis() const;
 };
 
-/// Everything that a container's index says of a part's bytes.
+/// What a container's index records of a part's bytes.
 struct PartMap {
   std::vector<restart::MapEntry> entries;
   restart::SkeletonPlace skeleton;
@@ -122,14 +125,14 @@ struct MergePlan {
   }
 };
 
-/// Bricks of elements [begin, end) of a piece of shape `extents`: whole rows as they are, cut ones
-/// flat.
+/// Appends the bricks of elements [begin, end) of a piece of shape `extents`: whole rows keep their
+/// shape, cut rows are flat.
 void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begin,
                    std::uint64_t end, std::vector<codecs::Shape>& bricks);
 
-/// Adds the dataset of skeletons (whatever of the parts, `part_bytes` long each, no piece holds)
-/// and maps every part's bytes to frames. Pieces must not overlap in their part. `bytes_type` is
-/// the type that skeletons have.
+/// Adds the dataset of skeletons (all bytes of the parts that no piece holds) and maps every part's
+/// bytes to frames. Pieces must not overlap in their part. `part_bytes` are the parts' sizes,
+/// `bytes_type` is the type of skeletons.
 MergePlan finish_plan(std::vector<DatasetPlan> datasets,
                       const std::vector<std::uint64_t>& part_bytes, std::uint32_t bytes_type,
                       std::uint64_t frame_bytes = frame_target_bytes);

@@ -26,18 +26,18 @@ namespace {
 constexpr int look_every_ms = 50;
 constexpr std::size_t longest_answer = 255;
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool limits_addresses = false;  // a sanitizer's shadow takes terabytes of them
+constexpr bool limits_addresses = false;  // a sanitizer's shadow takes terabytes of addresses
 #else
 constexpr bool limits_addresses = true;
 #endif
 
-/// Of an answer; its text follows.
+/// Precedes an answer's text.
 struct Head {
   std::size_t item = 0;
   std::size_t text_bytes = 0;
 };
 
-/// What the process has mapped now; a limit counts from there.
+/// Returns the bytes that the process has mapped now; the child's limit is added to it.
 std::size_t mapped_bytes() {
   std::size_t pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
@@ -61,7 +61,7 @@ Rehearsal::~Rehearsal() { end(nullptr); }
 Result<void> Rehearsal::passes(std::size_t item, std::chrono::milliseconds limit) {
   if (child_ < 0) begin(item);
   if (child_ < 0) return {};
-  // Where the child has ended, hearing it says so.
+  // If the child has ended, the send fails, and hear() reports the end.
   (void)::send(child_end_, &item, sizeof item, MSG_NOSIGNAL);
   const Bound bound{processor_time() + limit,
                     std::chrono::steady_clock::now() + limit * patience_factor};
@@ -82,7 +82,7 @@ void Rehearsal::begin(std::size_t item) {
   const pid_t parent = ::getpid();
   child_ = ::fork();
   if (child_ == 0) {
-    // Nobody's death leaves it behind, and its own leaves no core of the leader's size.
+    // The child dies with its parent.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     ::close(ends[0]);
@@ -108,7 +108,7 @@ void Rehearsal::run(std::size_t first, int parent) {
   }
   std::size_t wanted = first;
   for (std::size_t item = first; item < count_;) {
-    if (item > wanted + 1) {  // not further ahead than one
+    if (item > wanted + 1) {  // at most one item ahead
       if (::recv(parent, &wanted, sizeof wanted, MSG_WAITALL) != sizeof wanted) ::_exit(1);
       item = std::max(item, wanted);
       continue;
@@ -126,7 +126,7 @@ void Rehearsal::run(std::size_t first, int parent) {
   ::_exit(0);
 }
 
-/// Of what comes before `item` nobody wants to hear any more.
+/// Receives the answer for `item`; skips answers for earlier items, which are no longer needed.
 Rehearsal::Heard Rehearsal::hear(const Bound& bound, std::size_t item, std::string& answer) {
   for (;;) {
     Head head;
@@ -158,7 +158,7 @@ Rehearsal::Heard Rehearsal::read_exactly(const Bound& bound, void* out, std::siz
   return Heard::answer;
 }
 
-/// That the child has taken so far.
+/// Returns the processor time that the child has used so far.
 std::chrono::nanoseconds Rehearsal::processor_time() const {
   clockid_t clock{};
   timespec taken{};
@@ -170,7 +170,7 @@ void Rehearsal::end(int* status) {
   if (child_ < 0) return;
   ::close(child_end_);
   child_end_ = -1;
-  // A child that has ended already keeps the status with which it did.
+  // A child that has already ended keeps its own exit status.
   ::kill(child_, SIGKILL);
   int ended = 0;
   while (::waitpid(child_, &ended, 0) < 0 && errno == EINTR) {

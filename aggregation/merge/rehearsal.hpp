@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program can close any bytes as a checkpoint, and HDF5's library may crash, spin or take all
-// memory over them. So what HDF5 does with parts is done in a child process first, in the same
-// order: what the child survives, the leader does too, because the bytes no longer change. The
-// child goes on with the next step while the leader repeats the first; it costs a second look, not
-// a second wait.
+// Tries HDF5 calls in a child process first. A program can close any bytes as a checkpoint, and
+// HDF5's library may crash, spin or exhaust memory when it reads them. The child does with the
+// parts what the leader will do, in the same order. What the child survives, the leader survives
+// too, because the bytes no longer change. The child goes on with the next step while the leader
+// repeats the first, so that the trial costs processor time but hardly any waiting.
 #pragma once
 
 #include <sys/types.h>
@@ -22,11 +22,10 @@ class Rehearsal {
   static constexpr int patience_factor = 20;
 
   /// `step(i)` does in the child what the caller is about to do for item `i` of `count`, in order,
-  /// and says what went wrong (nothing: empty). It may change the child's copy of everything;
-  /// nothing of that is seen here. Items that nobody asks for are left out, but for one behind each
-  /// that was asked for.
+  /// and returns what went wrong (empty: nothing). It changes only the child's copy of the memory.
+  /// The child does the items that are asked for, and one ahead after each.
   using Step = std::function<std::string(std::size_t)>;
-  /// The child may take `memory_bytes` beyond what is in use.
+  /// The child may use `memory_bytes` more than this process uses now.
   Rehearsal(std::size_t count, Step step, std::size_t memory_bytes = std::size_t{2} << 30)
       : count_(count), step_(std::move(step)), memory_bytes_(memory_bytes) {}
   /// Ends the child.
@@ -34,11 +33,11 @@ class Rehearsal {
   Rehearsal(const Rehearsal&) = delete;
   Rehearsal& operator=(const Rehearsal&) = delete;
 
-  /// Waits until the child has done `item`, for as much of its processor time as `limit` says, and
-  /// patience_factor times that by the clock. Cause::damaged: what went wrong, or that it crashed
-  /// or took too long over it; then the next call begins anew with a later item. Items are asked
-  /// for in order, not necessarily all. Where no child can be made nothing is tried out, and the
-  /// answer is good.
+  /// Waits until the child has done `item`, for at most `limit` of the child's processor time, and
+  /// at most patience_factor times `limit` by the clock. Cause::damaged: `step` failed, or the
+  /// child crashed or took too long; the next call then starts a new child at a later item. Items
+  /// must be asked for in order, but some may be left out. If no child can be made, succeeds
+  /// without a trial.
   Result<void> passes(std::size_t item, std::chrono::milliseconds limit);
 
  private:

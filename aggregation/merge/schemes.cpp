@@ -29,7 +29,8 @@ struct Source {
   const std::vector<std::uint64_t>* shape = nullptr;  ///< in elements of the HDF5 type
 };
 
-/// `sources` one after the other, each cut into runs of `block` bytes taken in turn (0: not cut).
+/// Orders `sources` one after the other (`block` 0), or cuts them into blocks of `block` bytes and
+/// takes one block of each in turn.
 std::vector<Piece> order(const std::vector<Source>& sources, std::uint64_t block) {
   std::vector<Piece> pieces;
   std::uint64_t position = 0;
@@ -54,8 +55,7 @@ std::vector<Piece> order(const std::vector<Source>& sources, std::uint64_t block
   return pieces;
 }
 
-/// Extents of the stacked HDF5 dataset and, where it is not stacked, where each source begins in
-/// it.
+/// Extents of the stacked HDF5 dataset or, if it is not stacked, where each source begins in it.
 struct Stacked {
   std::vector<std::uint64_t> extents;
   std::vector<std::uint64_t> offsets;
@@ -102,8 +102,9 @@ std::vector<Source> sources_of(const Variable& variable,
   return sources;
 }
 
-/// The shapes that codecs see: those of the type's innermost elements. What lies flat may be a
-/// mesh, and is taken for one before frames cut it: a cut piece would not show it any more.
+/// Returns the shape that codecs see, in the type's innermost elements. Flat data is taken for a
+/// mesh if it may be one. This is decided before frames cut the data, because a cut piece no longer
+/// shows it.
 std::vector<std::uint64_t> inner_shape(const std::vector<std::uint64_t>& shape,
                                        const Datatype& type) {
   std::vector<std::uint64_t> result = shape;
@@ -116,8 +117,9 @@ std::vector<std::uint64_t> inner_shape(const std::vector<std::uint64_t>& shape,
   return result;
 }
 
-/// The shapes of pieces whose `shape` is the number of their source, which becomes the shape's:
-/// fragments mostly look like the one before.
+/// Returns the distinct shapes of the sources, and replaces each piece's `shape`, so far the number
+/// of its source, by the shape's number. A shape is compared only with the one before, which it
+/// mostly equals.
 std::vector<std::vector<std::uint64_t>> shapes_of(const std::vector<Source>& sources,
                                                   const Datatype& type,
                                                   std::vector<Piece>& pieces) {
@@ -198,7 +200,7 @@ std::vector<DatasetPlan> plan_variables(
     const Variable& variable = variables[i];
     const Datatype& type = types[variable.type];
     const std::vector<Source> sources = sources_of(variable, layouts);
-    // Blocks hold whole elements of the HDF5 type.
+    // A block holds whole elements of the HDF5 type.
     const std::uint64_t whole =
         block == 0 ? 0 : std::max<std::uint64_t>(block / type.bytes, 1) * type.bytes;
     plans.push_back(plan_variable(variable, sources, type, whole, frame_bytes));

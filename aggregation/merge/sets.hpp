@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts -> sets. A set is named by launch, masked name and sequence; whose parts it holds is
-// counted here, and what those counts prove. Pure: no clock, no file.
+// Parts -> sets. A set is named by launch, masked name and sequence. This file counts which ranks
+// have parts in a set, and derives what the counts prove. Pure functions: no clock, no file.
 //
 // A set's life (docs/design/sets.md), with the function of leader/decisions that makes each transition:
 //
@@ -15,7 +15,8 @@
 //                             +--------------------------------------------------------+
 // clang-format on
 //
-// Draining says nothing about wholeness: quiet lets a leader drain, it never makes a set whole.
+// Draining proves nothing about wholeness: after a quiet period a set is drained, but not therefore
+// whole.
 #pragma once
 
 #include <compare>
@@ -33,13 +34,13 @@ using restart::PartId;
 using restart::Wholeness;
 using restart::wholeness;
 
-/// One possible masked name of a part, with its other numbers masked too.
+/// One possible masked name of a part, and the same name with its other numbers masked too.
 struct CandidateName {
   std::string masked_name;
   std::string pattern;
 };
 
-/// What the leader's decisions need of a part's begin record; never changes.
+/// The facts of a part's begin record that the leader's decisions need; they never change.
 struct PartFacts {
   PartId part;
   std::string launch;
@@ -51,8 +52,8 @@ struct PartFacts {
       1;  ///< ranks that may write one set of this name; 1 where no rank is in it
   bool may_be_lone =
       false;  ///< its digits were taken for the rank by guess, so it may be one rank's own file
-  /// The name of a set of this file alone, for a file that `files=` captures whoever writes it.
-  /// Empty: a file without company becomes a native one.
+  /// The name of a set with this file alone, for a file that `files=` captures whichever rank
+  /// writes it. Empty: a file without files of other ranks beside it becomes a native one.
   std::string lone_name;
   std::string family;        ///< the path with all its numbers masked
   bool is_unranked = false;  ///< captured, and no number of its path is the rank
@@ -63,10 +64,11 @@ struct PartFacts {
   std::uint64_t set_wait_ms = 10'000;
   std::uint32_t group_size = 0;  ///< 0: all ranks of the node
   std::uint32_t keep = 0;        ///< newest sets that stay in the stage
-  /// Amends a part of another launch's set: this launch's ranks say nothing about who wrote that.
+  /// The part amends another launch's set: this launch's ranks say nothing about which ranks wrote
+  /// that set.
   bool is_amendment = false;
-  /// Sets of one rank whose parts have the same bundle family and block may go into one container;
-  /// empty: a container of its own.
+  /// Sets of one rank whose parts have the same bundle family and block may go into one container.
+  /// Empty: the set gets a container of its own.
   std::string bundle_family;
   std::string block;
 };
@@ -79,13 +81,13 @@ struct SetName {
   auto operator<=>(const SetName&) const = default;
 };
 
-/// Which of `names` a part belongs to, seen from the others: `supports[i]` ranks surely use
-/// names[i], `maybe[i]` list it among theirs. -1: nothing speaks for any of them yet. A single name
-/// needs no support.
+/// Returns which of `names` a part belongs to, judging by other parts: `supports[i]` ranks
+/// certainly use names[i], `maybe[i]` ranks list it among theirs. -1: there is no evidence yet. A
+/// single name needs none.
 int choose_name(const std::vector<CandidateName>& names, const std::vector<std::uint32_t>& supports,
                 const std::vector<std::uint32_t>& maybe);
 
-/// Groups are runs of consecutive ranks: the number of the run in which `rank` lies.
+/// Returns the number of the rank's group: groups are runs of `group_size` consecutive ranks.
 std::uint32_t group_of(std::uint32_t rank, std::uint32_t group_size);
 
 }  // namespace mcr::aggregation

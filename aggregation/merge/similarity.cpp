@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view number_mark = "{n}";
 constexpr std::string_view match_mark = "{}";
-/// std::regex goes one call deeper for each character.
+/// std::regex recurses once for each character, so longer paths are not matched.
 constexpr std::size_t longest_matched = 1024;
 
 // --- match= -------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ class NameMap {
   static Result<NameMap> make(const std::string& pattern) {
     NameMap map;
     if (pattern.empty()) return map;
-    try {  // std::regex is the library's, and throws
+    try {  // std::regex throws
       map.pattern_ = std::regex(pattern);
     } catch (const std::regex_error& error) {
       return Error{Cause::usage, "match=" + pattern +
@@ -35,7 +35,7 @@ class NameMap {
     return map;
   }
 
-  /// `path` with the text that may differ as `{}`.
+  /// Returns `path` with the text that may differ replaced by `{}`.
   [[nodiscard]] std::string apply(const std::string& path) const {
     if (!pattern_ || path.size() > longest_matched) return path;
     try {
@@ -46,13 +46,13 @@ class NameMap {
       std::size_t end = 0;
       for (std::size_t i = first; i < found.size(); ++i) {
         const auto begin = static_cast<std::size_t>(found.position(i));
-        if (!found[i].matched || begin < end) continue;  // not taken, or a group within a group
+        if (!found[i].matched || begin < end) continue;  // unmatched, or a group within a group
         mapped += path.substr(end, begin - end);
         mapped += match_mark;
         end = begin + static_cast<std::size_t>(found.length(i));
       }
       return mapped + path.substr(end);
-    } catch (const std::regex_error&) {  // too complex for this path: it stays itself
+    } catch (const std::regex_error&) {  // too complex for this path, which stays as it is
       return path;
     }
   }
@@ -87,7 +87,7 @@ std::vector<Run> find_numbers(const std::string& path) {
   return runs;
 }
 
-/// Which numbers count as equal, from the least to the most.
+/// Which numbers count as equal, from the fewest to all.
 enum class Masking : std::uint8_t { last_of_groups, all_of_groups, last_of_all, all };
 constexpr std::array maskings{Masking::last_of_groups, Masking::all_of_groups, Masking::last_of_all,
                               Masking::all};
@@ -96,7 +96,7 @@ bool needs_several_parts(Masking masking) {
   return masking == Masking::last_of_all || masking == Masking::all;
 }
 
-/// The runs of `path` that `masking` takes as equal.
+/// Returns the runs of digits in `path` that `masking` treats as equal.
 std::vector<Run> masked_runs(const std::string& path, Masking masking) {
   std::vector<Run> runs = find_numbers(path);
   if (!needs_several_parts(masking)) {
@@ -118,7 +118,7 @@ std::string with_marks(const std::string& path, const std::vector<Run>& runs) {
   return marked + path.substr(end);
 }
 
-/// The first path with marks where the paths, whose masked forms are equal, differ.
+/// Returns the first path with marks where the paths, whose masked forms are equal, differ.
 std::string common_name(const std::vector<std::string_view>& paths, Masking masking) {
   const std::string first(paths.front());
   const std::vector<Run> runs = masked_runs(first, masking);
@@ -146,7 +146,7 @@ bool before(const FragmentRef& a, const FragmentRef& b) {
   return a.part != b.part ? a.part < b.part : a.dataset < b.dataset;
 }
 
-/// Datasets of one path (after match=), type and form.
+/// Datasets with the same path (after match=), type and form.
 struct Exact {
   std::string path;
   std::uint32_t type = 0;
@@ -170,7 +170,7 @@ std::vector<Exact> match_exactly(const std::vector<std::shared_ptr<const PartLay
                                  const NameMap& names) {
   std::vector<Exact> all;
   std::unordered_map<std::string, std::size_t> numbers;
-  // Parts often share a layout: its names are looked up once.
+  // Parts often share a layout; its names are looked up only once.
   std::unordered_map<const PartLayout*, std::vector<std::size_t>> of_layout;
   for (std::uint32_t part = 0; part < layouts.size(); ++part) {
     const PartLayout* layout = layouts[part].get();
@@ -192,8 +192,8 @@ std::vector<Exact> match_exactly(const std::vector<std::shared_ptr<const PartLay
   return all;
 }
 
-/// Joins those of `lone` (each in one part only) that `masking` makes equal; what it joins leaves
-/// `lone`.
+/// Joins those variables of `lone` (each in one part only) whose names `masking` makes equal, and
+/// removes them from `lone`.
 void join_by_numbers(std::vector<Exact>& lone, Masking masking, std::vector<Variable>& variables) {
   std::map<std::string, std::vector<std::size_t>> buckets;
   for (std::size_t i = 0; i < lone.size(); ++i) {
@@ -227,7 +227,7 @@ void join_by_numbers(std::vector<Exact>& lone, Masking masking, std::vector<Vari
   lone = std::move(left);
 }
 
-/// Makes names that can stand beside one another in a file: different, and none a group of another.
+/// Makes all names valid in one file: they differ, and none is a group of another.
 void make_unique(std::vector<Variable>& variables) {
   std::set<std::string> taken;
   std::set<std::string> groups;
@@ -249,7 +249,8 @@ void make_unique(std::vector<Variable>& variables) {
     std::string name = variable.name;
     for (std::size_t i = 2; !fits(name); ++i) {
       name = variable.name + "~" + std::to_string(i);
-      // Where a group of this name is taken, no ending helps: the groups become part of the name.
+      // If a group of this name exists, a suffix does not help: slashes are replaced, so that the
+      // name needs no group.
       if (i % 2 == 1) std::replace(name.begin(), name.end(), '/', '+');
     }
     variable.name = name;
@@ -258,8 +259,8 @@ void make_unique(std::vector<Variable>& variables) {
   }
 }
 
-/// Where the variable's first part has it: containers are filled in that order, so that parts are
-/// read from front to back.
+/// Returns the variable's place in its first part. Containers are filled in that order, so that
+/// parts are read from front to back.
 std::uint64_t place_of(const Variable& variable,
                        const std::vector<std::shared_ptr<const PartLayout>>& layouts) {
   const FragmentRef& first = variable.fragments.front();

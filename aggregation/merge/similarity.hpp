@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which datasets of which parts are pieces of one variable. As in mcrEngine: equal name with its
-// groups, equal datatype (byte order included) and class; element counts may differ. Beyond it, for
-// names that no other part has: numbers inside path components (`Grid00000012/Density`, another
-// number in every file) count as equal, one number at a time from the nearest group on, so that
-// fields of different meaning are not mixed; the numbers of the last component only where that
-// matches datasets of different parts. Pure: no HDF5, no file.
+// Which datasets of which parts are fragments of one variable. As in mcrEngine: equal name with its
+// groups, equal datatype (byte order included) and class; element counts may differ.
+// Beyond mcrEngine, for names that only one part has: numbers inside path components
+// (`Grid00000012/Density`, another number in every file) count as equal. First only the last number
+// of the groups is masked, then all of them, so that fields of different meaning are not mixed.
+// Numbers of the last component are masked only if that matches datasets of different parts. Pure
+// functions: no HDF5, no file.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,15 @@ struct Variable {
 };
 
 struct MatchOptions {
-  /// Regular expression (ECMAScript): the text of its groups (without groups: all that it matches)
-  /// may differ between names of one variable. Empty: none.
+  /// Regular expression (ECMAScript). The text of its groups, or without groups the whole match,
+  /// may differ between names of one variable. Empty: no expression.
   std::string match;
-  /// A variable is merged only if one of its fragments has so many bytes.
+  /// A variable is merged only if one of its fragments has at least this many bytes.
   std::uint64_t min_size = 100;
 };
 
-/// `layouts` by part, null where a part was not readable. Variables come in the order of their
-/// first fragment. Cause::usage where `match` is no regular expression.
+/// `layouts` is indexed by part; null: the part was not readable. Returns the variables in the
+/// order of their first fragment. Cause::usage: `match` is not a valid regular expression.
 Result<std::vector<Variable>> find_variables(
     const std::vector<std::shared_ptr<const PartLayout>>& layouts, const MatchOptions& options);
 

@@ -18,14 +18,14 @@ namespace mcr::aggregation {
 namespace {
 
 constexpr std::uint32_t slabs_for_second_trial = 8;
-constexpr double least_share = 0.02;  // of the trial frames: less is not worth links
+constexpr double least_share = 0.02;  // of the trial frames; a smaller gain is not worth links
 
 bool may_link(const DatasetPlan& dataset, const codecs::ProfileOptions& profile) {
   return dataset.kind == restart::DatasetKind::variable && !dataset.pieces.empty() &&
          codecs::named_pipeline(profile, dataset.name, dataset.element) == nullptr;
 }
 
-/// Bytes of a section in a plain frame of its own.
+/// Returns the size of a section in a plain frame of its own.
 std::size_t plain_bytes(const DatasetPlan& dataset, const codecs::Layout& layout, ByteSpan raw,
                         const codecs::ProfileOptions& profile, Scratch& scratch) {
   const codecs::Choice choice =
@@ -35,7 +35,7 @@ std::size_t plain_bytes(const DatasetPlan& dataset, const codecs::Layout& layout
   return frame.size();
 }
 
-/// Adds section `number` and everything that it needs, but for what is `linked` already, to `more`.
+/// Adds section `number` and all sections that it needs to `more`, except those in `linked`.
 void add_with_needs(const std::vector<codecs::SectionReport>& report, std::uint32_t number,
                     const std::set<std::uint32_t>& linked, std::set<std::uint32_t>& more) {
   if (linked.contains(number) || !more.insert(number).second) return;
@@ -44,10 +44,10 @@ void add_with_needs(const std::vector<codecs::SectionReport>& report, std::uint3
 
 using Scratches = oneapi::tbb::enumerable_thread_specific<Scratch>;
 
-/// A solid frame encoded for a look, next to what its sections cost alone.
+/// Encodes one solid frame to compare it with what its sections cost alone.
 class Trial {
  public:
-  /// `plan`: the batches of `datasets`, of which `number` is a frame.
+  /// `plan` holds the batches of `datasets`; `number` is one of its frames.
   Trial(const MergePlan& plan, std::uint32_t number, const std::vector<DatasetPlan>& datasets,
         const PartFiles& files, const codecs::ProfileOptions& profile, Scratches& scratches)
       : plan_(plan),
@@ -68,7 +68,7 @@ class Trial {
     MCR_TRY(codecs::encode_solid_frame(raw, solid.sections, codecs::solid_options(profile_),
                                        scratches_.local(), frame, &report));
     const std::vector<std::size_t> plain = plain_sizes(solid, report, raw);
-    std::vector<double> gain(report.size());  // of a section by itself
+    std::vector<double> gain(report.size());  // of each section alone
     for (std::size_t n = 0; n < report.size(); ++n) {
       total_ += static_cast<double>(plain[n]);
       gain[n] = static_cast<double>(plain[n]) - static_cast<double>(report[n].stored_bytes);
@@ -91,12 +91,12 @@ class Trial {
 
   [[nodiscard]] double gain() const { return gain_; }
   [[nodiscard]] double total() const { return total_; }
-  /// Datasets that gain, or are needed by such, and how they were coded.
+  /// Returns the datasets that gain, or that these need, and how each was coded.
   [[nodiscard]] const std::map<std::uint32_t, std::string>& linked() const { return linked_; }
 
  private:
-  /// Bytes of each section in a plain frame of its own. What nothing predicts is coded alike in
-  /// both; but for records, whose columns a plain frame has and a solid one has not.
+  /// Returns the size of each section in a plain frame of its own. A section without predictions
+  /// has the same size in both, except records: only a plain frame codes their columns.
   std::vector<std::size_t> plain_sizes(const DatasetPlan::SolidFrame& solid,
                                        const std::vector<codecs::SectionReport>& report,
                                        ByteSpan raw) {
@@ -158,7 +158,7 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
   const auto& solid = plan.datasets.front().solid;
   Scratches scratches;
   std::vector<Trial> trials;
-  // Each variable is looked at once: all frames of a slab.
+  // Tries all frames of one slab: each variable then occurs once.
   const auto try_slab = [&](std::uint32_t slab) {
     for (std::uint32_t frame = 0; frame < solid.size(); ++frame) {
       if (solid[frame].slab == slab)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which variables are coded together: those that on one or two trial frames are computed from
-// others, or repeat others, for less than they cost alone; and what these need. All others keep
-// plain frames.
+// Chooses the variables that are coded together in solid frames: those that cost less in one or two
+// trial frames because they are computed from other variables or repeat them, and the variables
+// that these need. All others keep plain frames.
 #pragma once
 
 #include <string>
@@ -14,9 +14,10 @@
 
 namespace mcr::aggregation {
 
-/// Sets `linked` of the datasets that gain and, where there are any, appends the dataset of
-/// batches. Answers by dataset why it is linked (empty: it is not). Reads one trial frame from
-/// `files`, or two of many, on so many threads; none where `known` says which to link.
+/// Sets `linked` of the datasets that gain and, if there are any, appends the dataset of batches.
+/// Returns for each dataset why it is linked (empty: it is not). Reads one trial frame from
+/// `files`, or two if there are many frames, on `threads` threads; none if `known` tells which
+/// datasets to link.
 Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
                                               const PartFiles& files,
                                               const codecs::ProfileOptions& profile,

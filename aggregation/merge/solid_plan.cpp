@@ -7,10 +7,11 @@
 namespace mcr::aggregation {
 namespace {
 
-/// A frame of more small bricks takes them as flat: naming shapes would cost more than it gains.
+/// If a section has more bricks, all are treated as flat: their shapes would cost more than they
+/// gain.
 constexpr std::size_t max_section_bricks = 8192;
-/// What a frame's directory has to list stays far below the limits that readers set it (max_sections,
-/// max_solid_bricks, max_directory_bytes): thousands of small datasets share several frames.
+/// Limits of a frame's directory, far below those of readers (max_sections, max_solid_bricks,
+/// max_directory_bytes): thousands of small datasets share several frames.
 constexpr std::size_t max_frame_sections = 16384;
 constexpr std::size_t max_frame_bricks = 65536;
 static_assert(max_frame_sections <= codecs::max_sections);
@@ -30,7 +31,7 @@ std::uint64_t rows_of(const DatasetPlan& dataset, const Piece& piece) {
   return shape.front();
 }
 
-/// Slab `number` of `count` of a piece: whole rows of its slowest axis.
+/// Returns slab `number` of `count` of a piece: whole rows of its slowest axis.
 Cut slab(const DatasetPlan& dataset, const Piece& piece, std::uint64_t number,
          std::uint64_t count) {
   const std::uint64_t elements = piece.bytes / dataset.element.size;
@@ -65,8 +66,8 @@ class BatchPlanner {
       while (last < part_bytes.size() && bytes + part_bytes[last] <= frame_bytes_) {
         bytes += part_bytes[last++];
       }
-      // To the nearest number: a part that is a little too large stays whole, since meshes stored
-      // flat are not recognised in pieces.
+      // Rounds to the nearest number: a part that is a little too large stays whole, because meshes
+      // that are stored flat are not recognised in pieces.
       const std::uint64_t slabs =
           std::max<std::uint64_t>(1, (bytes + frame_bytes_ / 2) / frame_bytes_);
       for (std::uint64_t s = 0; s < slabs; ++s) add_frames(first, last, s, slabs);
@@ -77,8 +78,8 @@ class BatchPlanner {
   }
 
  private:
-  /// Slab `number` of `slabs` of the parts [first, last): one frame, or several where its variables
-  /// are very many.
+  /// Adds the frames of slab `number` of `slabs` of the parts [first, last): one frame, or several
+  /// if there are too many variables for one.
   void add_frames(std::uint32_t first, std::uint32_t last, std::uint64_t number,
                   std::uint64_t slabs) {
     DatasetPlan::SolidFrame frame;
@@ -124,7 +125,7 @@ class BatchPlanner {
     ++slabs_;
   }
 
-  /// Frames become rows of one length; pieces get their positions.
+  /// Pads frames to rows of one length, and sets the pieces' positions.
   void pad() {
     const std::uint64_t row =
         batches_.used.empty() ? 1 : *std::max_element(batches_.used.begin(), batches_.used.end());

@@ -24,7 +24,7 @@ struct Block {
   BlockTimes times;
 };
 
-/// What a thread of the encode stage keeps.
+/// Memory that a thread of the encode stage keeps between frames.
 struct Worker {
   Scratch scratch;
 };
@@ -68,8 +68,8 @@ class Drain {
   }
 
  private:
-  /// A block holds the raw and the stored bytes; beside it, each thread decodes and has room for
-  /// steps.
+  /// Returns how many blocks fit the memory setting. A block holds raw and stored bytes; in
+  /// addition each thread decodes and needs room for the pipeline's steps.
   [[nodiscard]] unsigned allowed_blocks() const {
     std::uint64_t largest = 1;
     for (const DatasetPlan& dataset : plan_.datasets) {
@@ -134,8 +134,8 @@ class Drain {
     free_.emplace_back(block);
   }
 
-  /// The one that was given back last: most of it is in some cache yet. There is always one, for
-  /// there are as many as tokens.
+  /// Takes the block that was returned last, because most of it is still in a cache. A block is
+  /// always free, because there are as many blocks as tokens.
   Block* take_block() {
     const std::lock_guard lock(free_mutex_);
     Block* block = free_.back().release();
@@ -150,7 +150,7 @@ class Drain {
     block.times.begins[static_cast<std::size_t>(state)] = now();
   }
 
-  /// Keeps the first error, and ends the run.
+  /// Keeps the first error and ends the run.
   void keep(Result<void> result) {
     if (result) return;
     const std::lock_guard lock(mutex_);
@@ -172,11 +172,11 @@ class Drain {
   std::uint32_t dataset_ = 0;  // the next frame; fetch stage only
   std::uint32_t frame_ = 0;
   Clock::time_point begin_;
-  DrainTimes times_;  // by the write stage, while the others run
+  DrainTimes times_;  // added to by the write stage during the run
 
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
-  std::optional<Error> error_;  // guarded by mutex_ until the run is over
+  std::optional<Error> error_;  // guarded by mutex_ during the run
 };
 
 }  // namespace

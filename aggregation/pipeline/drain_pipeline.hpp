@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fetch (in order) | encode (in parallel) | write (in order), one frame a block, on oneTBB. Blocks
-// in flight are bounded, so that memory stays within its setting whatever the set's size; what one
-// block holds is kept and used again. With `verify`, encode decodes each frame and compares it with
-// its source.
+// The drain's pipeline on oneTBB, one frame per block: fetch (in order) | encode (in parallel) |
+// write (in order). The blocks in flight are limited, so that memory stays within its setting for
+// sets of any size; blocks are reused. With `verify`, the encode stage decodes each frame and
+// compares it with its source.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,11 @@ struct DrainOptions {
   bool verify = true;
 };
 
-/// Raw bytes of a solid frame: as large as codecs like them, unless the blocks in flight of so many
-/// threads would not fit the memory then.
+/// Returns the raw size of a solid frame: the size that codecs prefer, or less if the blocks in
+/// flight of all threads would not fit the memory then.
 std::uint64_t solid_frame_target(const DrainOptions& options);
 
-/// What the write stage gets, in order of datasets and frames.
+/// What the write stage receives, in the order of datasets and frames.
 struct EncodedFrame {
   std::uint32_t dataset = 0;
   std::uint32_t frame = 0;
@@ -46,7 +46,7 @@ struct EncodedFrame {
   ByteSpan stored;
 };
 
-/// Seconds that the stages worked, summed over threads, and how full the pipeline was.
+/// Seconds that each stage worked, summed over threads, and how full the pipeline was.
 struct DrainTimes {
   double fetch = 0;
   double encode = 0;
@@ -58,9 +58,8 @@ struct DrainTimes {
   DrainTrace trace;
 };
 
-/// Runs all frames of `plan` through; `encodings` by dataset; `reads` and
-/// `write` are called by one thread at a time. The first error of any stage ends the run and is
-/// returned.
+/// Encodes and writes all frames of `plan`; `encodings` is indexed by dataset. `reads` and `write`
+/// are called by one thread at a time. The first error of any stage ends the run and is returned.
 Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const std::function<Result<void>(const EncodedFrame&)>& write);

@@ -33,7 +33,7 @@ Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                                       scratch, stored);
   }
   if (dataset.linked) {
-    // Whoever follows a link wants bytes: shapes would only make it longer.
+    // A reader that follows a link needs only bytes; shapes would make the link longer.
     const auto count = static_cast<std::uint32_t>(frame.bytes / dataset.element.size);
     const codecs::Layout layout{dataset.element, {codecs::Shape::flat(count)}};
     const std::uint64_t row = plan.datasets[plan.batches].chunk_bytes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One frame from raw to stored bytes, and the proof that it comes back.
+// Encodes one frame, and checks that it decodes to the same bytes.
 #pragma once
 
 #include "aggregation/merge/solid_plan.hpp"
@@ -8,20 +8,20 @@
 
 namespace mcr::aggregation {
 
-/// Which frame a block is.
+/// The frame that a block holds.
 struct FrameNumber {
   std::uint32_t dataset = 0;
   std::uint32_t frame = 0;
 };
 
-/// Replaces `stored` with the encoded frame of `raw`, whose layout the plan knows. `places`: of the
-/// plan's batches, where it has any.
+/// Replaces `stored` with the encoded frame of `raw`, whose layout is in the plan. `places`: places
+/// in the plan's batches, if it has any.
 Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                           const BatchPlaces& places, const Encoding& encoding, ByteSpan raw,
                           Scratch& scratch, Bytes& stored);
 
-/// Cause::damaged where `stored` does not decode to `raw`. Links are not followed: what they name
-/// is verified where it lies.
+/// Cause::damaged if `stored` does not decode to `raw`. Does not follow links: the frames that they
+/// name are verified themselves.
 Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, ByteSpan stored,
                           ByteSpan raw, Scratch& scratch);
 

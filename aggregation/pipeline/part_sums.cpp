@@ -7,9 +7,10 @@ namespace mcr::aggregation {
 namespace {
 
 constexpr std::size_t least_bytes = 64U << 10;
-/// A gap before a piece, HDF5's metadata mostly, is worth a read of its own below this share of it.
+/// A gap before a piece, mostly HDF5's metadata, is read right away if it is at most this share of
+/// the piece.
 constexpr std::uint64_t gap_share = 4;
-/// Stays in a core's cache between the read and the sum.
+/// Bytes that stay in a core's cache between the read and the checksum.
 constexpr std::uint64_t step_bytes = 256U << 10;
 
 }  // namespace

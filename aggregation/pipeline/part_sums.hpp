@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checksums of whole parts, taken from the very bytes that are fetched for frames, so that a part
-// is read once and what is summed is what is encoded. A running sum needs a part's bytes in their
-// order; whatever comes out of it, or in pieces so small that the calls would cost more than
-// another read, is read when everything else is done.
+// Checksums of whole parts, computed from the bytes that are fetched for frames. So a part is read
+// once, and the bytes that are summed are those that are encoded. A running sum needs a part's
+// bytes in order. Bytes that are fetched out of order, or in pieces so small that the calls would
+// cost more than another read, are read again at the end.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,15 @@
 
 namespace mcr::aggregation {
 
-/// Through `reads`, and summed. One thread at a time, but for finish().
+/// Reads through `reads` and sums. One thread at a time, except finish().
 class SummedReads final : public PartReads {
  public:
-  /// `bytes`: the parts' sizes. All three outlive it.
+  /// `bytes`: the parts' sizes. All three arguments must outlive this object.
   SummedReads(const PartFiles& files, const std::vector<std::uint64_t>& bytes, PartReads& reads);
 
   Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) override;
 
-  /// The part's sum, after what is missing of it has been read. Several threads, if not for the
-  /// same part.
+  /// Returns the part's sum, after reading what is missing of it. Thread-safe for different parts.
   Result<std::uint64_t> finish(std::size_t part);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a drain's stages did when: for `mcr trace`. Time is cut into a fixed number of bins, which
-// grow as the drain goes on, so that a trace is as small for a terabyte as for a megabyte and
-// nothing is left out; the first blocks are kept one by one beside it.
+// What each stage of a drain did when, for `mcr trace`. Time is divided into a fixed number of
+// bins, whose length grows with the drain: a trace has the same size for a megabyte and a terabyte.
+// In addition, the first blocks are recorded one by one.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace mcr::aggregation {
 
-/// Where a block is at a time: worked on by a stage, or in the queue before one.
+/// The state of a block: worked on by a stage, or in the queue before one.
 enum class BlockState : std::uint8_t {
   fetch,
   encode_queue,
@@ -21,11 +21,11 @@ enum class BlockState : std::uint8_t {
   write,
 };
 inline constexpr std::size_t block_state_count = 6;
-/// "fetch", "encode_queue", …: as they stand in trace files.
+/// Returns "fetch", "encode_queue", …, as in trace files.
 const char* block_state_name(BlockState state);
 
-/// One block's way, in seconds since the drain began; `begins[s]` is when state s begins, and the
-/// last entry when the block was free again.
+/// The times of one block, in seconds since the drain began. `begins[s]` is when state s begins;
+/// the last entry is when the block was free again.
 struct BlockTimes {
   std::uint32_t dataset = 0;
   std::uint32_t frame = 0;
@@ -41,15 +41,15 @@ class DrainTrace {
   static constexpr std::size_t first_block_count = 256;
   using Bin = std::array<double, block_state_count>;  ///< seconds that blocks spent, by state
 
-  /// By one thread at a time.
+  /// Called by one thread at a time.
   void add(const BlockTimes& block);
 
   [[nodiscard]] double bin_seconds() const { return bin_seconds_; }
   [[nodiscard]] const std::vector<Bin>& bins() const { return bins_; }
   [[nodiscard]] const std::vector<BlockTimes>& first_blocks() const { return first_blocks_; }
   [[nodiscard]] std::uint64_t block_count() const { return block_count_; }
-  /// Seconds that all blocks together spent in a state; over the drain's wall time, how many were
-  /// in it on average.
+  /// Returns the seconds that all blocks together spent in a state. Divided by the drain's wall
+  /// time, that is the average number of blocks in the state.
   [[nodiscard]] double seconds(BlockState state) const {
     return totals_[static_cast<std::size_t>(state)];
   }

@@ -8,7 +8,7 @@
 
 namespace mcr {
 
-/// True where elements of `size` bytes have an order of bytes and it can be reversed here.
+/// True if elements of `size` bytes have a byte order that can be reversed here.
 inline bool is_word_size(std::size_t size) {
   return size == 1 || size == 2 || size == 4 || size == 8;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounded reading and writing of bytes. Whatever comes from a file goes through Reader: every read
-// can fail, and nothing is allocated from a number that was not compared with the bytes that are
-// there.
+// Bounded reading and writing of bytes. All data from files is read through Reader: every read can
+// fail, and no memory is allocated by a number that was not compared with the bytes available.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +30,7 @@ ByteSpan object_bytes(const T& object) {
   return std::as_bytes(std::span(&object, 1));
 }
 
-/// a + b and a * b for numbers from outside: Cause::damaged where 64 bits overflow.
+/// a + b and a * b for numbers that were read from files: Cause::damaged if 64 bits overflow.
 inline Result<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) return Error{Cause::damaged, "size overflow"};
@@ -50,7 +49,7 @@ class Writer {
   explicit Writer(Bytes& out) : out_(out) {}
 
   void bytes(ByteSpan data) {
-    // Not insert(): gcc 12 sees an overrun in it that cannot be (-Warray-bounds).
+    // Not insert(): gcc 12 then warns of an overrun that cannot happen (-Warray-bounds).
     const std::size_t end = out_.size();
     out_.resize(end + data.size());
     if (!data.empty()) std::memcpy(out_.data() + end, data.data(), data.size());
@@ -66,7 +65,7 @@ class Writer {
     }
     u8(static_cast<std::uint8_t>(value));
   }
-  /// Length as varint, then the bytes.
+  /// Writes the length as varint, then the bytes.
   void text(std::string_view value) {
     varint(value.size());
     bytes(as_bytes(value));
@@ -104,7 +103,7 @@ class Reader {
   Result<std::uint16_t> u16() { return integer<std::uint16_t>(); }
   Result<std::uint32_t> u32() { return integer<std::uint32_t>(); }
   Result<std::uint64_t> u64() { return integer<std::uint64_t>(); }
-  /// LEB128, at most ten bytes; one that does not fit 64 bits is damaged.
+  /// Reads a LEB128 number of at most ten bytes. Cause::damaged if it does not fit 64 bits.
   Result<std::uint64_t> varint() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -117,7 +116,7 @@ class Reader {
     }
     return Error{Cause::damaged, "number of more than 64 bits"};
   }
-  /// A varint that must not exceed `limit`; `what` names it in the error.
+  /// Reads a varint that must not exceed `limit`; `what` names it in the error.
   Result<std::uint64_t> varint_at_most(std::uint64_t limit, const char* what) {
     const std::uint64_t value = MCR_TRY(varint());
     if (value > limit) {
@@ -126,7 +125,7 @@ class Reader {
     }
     return value;
   }
-  /// Length as varint, then the characters; not longer than `limit`.
+  /// Reads a length as varint, then as many characters; the length must not exceed `limit`.
   Result<std::string> text(std::size_t limit) {
     const std::uint64_t length = MCR_TRY(varint_at_most(limit, "text length"));
     return std::string(as_text(MCR_TRY(bytes(length))));

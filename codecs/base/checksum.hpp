@@ -9,10 +9,10 @@
 
 namespace mcr {
 
-/// XXH3-64 of `data`.
+/// Returns XXH3-64 of `data`.
 std::uint64_t checksum(ByteSpan data);
 
-/// XXH3-64 of bytes that arrive in pieces; the same value as `checksum` of their concatenation.
+/// XXH3-64 of bytes that arrive in pieces; equals `checksum` of their concatenation.
 class RunningChecksum {
  public:
   RunningChecksum();

@@ -12,8 +12,8 @@
 namespace mcr::codecs {
 namespace {
 
-// Elements are little-endian between steps. Machines of the other order turn them around a codec
-// that computes with them, on both of its sides; this is no work at all on the usual machines.
+// Elements are little-endian between steps. On big-endian machines they are reversed before and
+// after each codec that computes with them; on little-endian machines no work is needed.
 constexpr bool machine_is_little = std::endian::native == std::endian::little;
 
 Result<const Codec*> codec_of(const Step& step) {
@@ -29,7 +29,7 @@ Layout flat_bytes(std::uint64_t count) {
   return {{}, {Shape::flat(static_cast<std::uint32_t>(count))}};
 }
 
-/// `bytes`, or a copy with its elements turned for `codec` where this machine needs that.
+/// Returns `bytes`, or a copy with its elements reversed if `codec` needs that on this machine.
 ByteSpan for_codec(const Codec& codec, const ElementType& type, ByteSpan bytes, Bytes& turned) {
   if (machine_is_little || codec.elements() == Elements::bytes || type.size == 1 ||
       type.kind == ElementKind::bytes) {
@@ -54,7 +54,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// The first '|' outside parentheses: a codec's parameters may hold pipelines.
+/// Returns the place of the first '|' outside parentheses: a codec's parameters may contain
+/// pipelines.
 std::size_t find_bar(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -207,7 +208,7 @@ Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout&
   }
   if (count > Pipeline::max_steps) return Error{Cause::damaged, "pipeline of too many codecs"};
 
-  // The layout before each step, forward as the encoder had them.
+  // The layout before each step, computed forward as the encoder did.
   std::array<const Codec*, Pipeline::max_steps> codecs{};
   std::vector<Layout> layouts{layout};
   layouts.reserve(count + 1);

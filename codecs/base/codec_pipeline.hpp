@@ -20,7 +20,7 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-/// Steps in the order of encoding. Empty: the bytes as they are.
+/// Steps in the order of encoding. Empty: the bytes are stored unchanged.
 struct Pipeline {
   static constexpr std::size_t max_steps = 8;
   static constexpr std::size_t max_parameter_bytes = 4096;
@@ -39,24 +39,24 @@ struct Pipeline {
   static Result<Pipeline> read(Reader& in);
 };
 
-/// The largest output of a coder that another codec may follow: what a decoder is willing to
-/// allocate between two steps for `raw_bytes` of data.
+/// Returns the largest output of a coder that another codec may follow, for `raw_bytes` of data: a
+/// decoder allocates no more between two steps.
 inline std::uint64_t max_coded_bytes(std::uint64_t raw_bytes) { return raw_bytes * 2 + 4096; }
 
-/// Appends what `pipeline` makes of `raw` (exactly `layout.raw_bytes()` long, little-endian
-/// elements) to `out`, without a frame around it. Parameters that wait for the data are filled in,
-/// in `pipeline` itself: a decoder needs them so. `coded_bytes` receives the output size of each
-/// coder that is not the last step: the decoder needs it, and knows the others.
+/// Encodes `raw` (exactly `layout.raw_bytes()` long, little-endian elements) and appends the result
+/// to `out`, without a frame. Replaces parameters in `pipeline` that depend on the data, because a
+/// decoder needs the final ones. `coded_bytes` receives the output size of each coder that is not
+/// the last step; the decoder can compute all other sizes.
 Result<void> run_encode(Pipeline& pipeline, ByteSpan raw, const Layout& layout, Scratch& scratch,
                         Bytes& out, std::vector<std::uint64_t>& coded_bytes);
 
-/// The inverse: fills `raw` (exactly `layout.raw_bytes()` long). Everything may come from a
-/// stranger.
+/// The inverse: fills `raw` (exactly `layout.raw_bytes()` long). No input is trusted.
 Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout& layout,
                         const std::vector<std::uint64_t>& coded_bytes, Scratch& scratch,
                         MutableByteSpan raw);
 
-/// How many numbers run_encode leaves in `coded_bytes`. Cause::unsupported for an unknown codec.
+/// Returns how many numbers run_encode stores in `coded_bytes`. Cause::unsupported for an unknown
+/// codec.
 Result<std::size_t> coded_count(const Pipeline& pipeline);
 
 }  // namespace mcr::codecs

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choice of a kernel's variant at run time. Variants differ in speed only: their bytes are
+// Chooses a kernel's variant at run time. Variants differ in speed only: their results are
 // identical.
 //
-// A loop is written once, as an MCR_INLINE_LOOP function, and called through run_widest(). That calls
-// it as it is, or on x86-64 from a function of its own with the attribute of AVX2, where the compiler
-// makes another version of the same loop. The attribute stands on functions and never on files: a
-// file compiled with -mavx2 as a whole would hand its copies of inline library functions to the
-// linker, and a machine without AVX2 could end up running those. FMA is not among the features, so
-// that floating-point results cannot depend on the variant.
+// A loop is written once, as an MCR_INLINE_LOOP function, and called through run_widest(). That
+// calls the loop directly or, on x86-64, from a function with the AVX2 attribute, for which the
+// compiler generates another version of the loop.
+// The attribute is set on functions and never on files. A file compiled with -mavx2 as a whole
+// would give the linker AVX2 copies of inline library functions, and a machine without AVX2 might
+// run those. FMA is not enabled, so that floating-point results cannot depend on the variant.
 #pragma once
 
 #include <atomic>
@@ -27,13 +27,13 @@ namespace detail {
 inline constinit std::atomic<bool> portable_only{false};
 }
 
-/// Tests switch the variants off with this, and compare bytes.
+/// Disables the variants, so that tests can compare their results.
 inline void use_portable_only(bool on) {
   detail::portable_only.store(on, std::memory_order_relaxed);
 }
 
-/// True where the AVX2 variants (with BMI1, BMI2, LZCNT) may run. clang 14 cannot be asked for
-/// LZCNT; every processor that has BMI2 has it.
+/// True if the AVX2 variants (with BMI1, BMI2, LZCNT) may run. clang 14 cannot detect LZCNT; every
+/// processor with BMI2 has it.
 inline bool has_avx2() {
 #if MCR_HAVE_AVX2
   if (detail::portable_only.load(std::memory_order_relaxed)) return false;
@@ -53,8 +53,8 @@ template <typename Loop>
 #endif
 }  // namespace detail
 
-/// What `loop` answers: a lambda marked MCR_INLINE_LAMBDA, so that it is compiled again for each
-/// variant.
+/// Runs `loop` and returns its result. `loop` is a lambda marked MCR_INLINE_LAMBDA, so that it is
+/// compiled for each variant.
 template <typename Loop>
 auto run_widest(const Loop& loop) {
 #if MCR_HAVE_AVX2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Floating-point arithmetic that gives the same bits in every process. Decoding runs inside programs
-// that may have set rounding, flushing of denormals (-ffast-math does) or trapping; what predicts
-// values by arithmetic must not see any of that, and the program must not see our exception flags.
+// Makes floating-point arithmetic give the same bits in every process. Decoding runs inside
+// programs that may have changed the rounding mode, flushing of denormals (-ffast-math does) or
+// trapping. Predictions must not depend on these, and the program must not see our exception flags.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace mcr {
 
-/// IEEE 754 defaults (round to nearest even, denormals kept, nothing trapped) while it lives.
+/// While an object of this class lives, the IEEE 754 defaults hold: round to nearest even,
+/// denormals kept, no traps.
 class DefaultFloatEnvironment {
  public:
   DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;

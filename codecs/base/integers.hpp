@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On-disk integers as types of their own: unaligned, little-endian, overlaid on mapped bytes
-// without undefined behaviour on any machine.
+// On-disk integers as types: unaligned, little-endian, and read from mapped bytes without undefined
+// behaviour on any machine.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace mcr {
 
-/// `value` with its bytes in reverse order.
+/// Returns `value` with its bytes in reverse order.
 template <typename T>
 constexpr T reverse_bytes(T value) {
   static_assert(std::is_unsigned_v<T>);
@@ -22,7 +22,7 @@ constexpr T reverse_bytes(T value) {
   if constexpr (sizeof(T) == 8) return __builtin_bswap64(value);
 }
 
-/// `value` between this machine's byte order and little-endian.
+/// Converts `value` between this machine's byte order and little-endian.
 template <typename T>
 constexpr T little_endian(T value) {
   return std::endian::native == std::endian::little ? value : reverse_bytes(value);
@@ -54,7 +54,7 @@ using u16le = LittleEndian<std::uint16_t>;
 using u32le = LittleEndian<std::uint32_t>;
 using u64le = LittleEndian<std::uint64_t>;
 
-/// The T that lies at `address`, any alignment, this machine's byte order.
+/// Returns the T at `address`, of any alignment, in this machine's byte order.
 template <typename T>
 T load(const void* address) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -63,7 +63,7 @@ T load(const void* address) {
   return value;
 }
 
-/// Puts `value` at `address`, any alignment, this machine's byte order.
+/// Stores `value` at `address`, of any alignment, in this machine's byte order.
 template <typename T>
 void store(void* address, T value) {
   static_assert(std::is_trivially_copyable_v<T>);

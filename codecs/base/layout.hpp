@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the bytes that flow through a pipeline are: one element type, and the shapes of the bricks
-// (pieces of fragments) that lie one behind the other.
+// The meaning of the bytes in a pipeline: one element type, and the shapes of the bricks (pieces of
+// fragments) that follow one another.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct ElementType {
   bool operator==(const ElementType&) const = default;
 };
 
-/// Extents of one brick in elements, slowest first. Fragments of more than four dimensions have
-/// their slowest ones folded into one; a flat piece has rank 1.
+/// Extents of one brick in elements, slowest first. If a fragment has more than four dimensions,
+/// the slowest ones are folded into one. A flat piece has rank 1.
 struct Shape {
   static constexpr std::size_t max_rank = 4;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layouts between bytes and structures, as frames of all kinds hold them. docs/format.md, "Frame".
+// Converts layouts between bytes and structures, for all kinds of frames. docs/format.md, "Frame".
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace mcr::codecs {
 
-/// Limits of a frame, so that no number in a header can ask for more.
+/// Limits of a frame, so that no number in a header can make a reader allocate more.
 inline constexpr std::uint64_t max_frame_raw_bytes = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t max_frame_bricks = std::uint64_t{1} << 16;
 inline constexpr std::uint32_t max_element_bytes = 1U << 20;
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t max_element_bytes = 1U << 20;
 void write_type(const ElementType& type, Writer& out);
 Result<ElementType> read_type(Reader& in);
 
-/// Runs of equal shapes.
+/// Bricks are stored as runs of equal shapes.
 void write_bricks(const std::vector<Shape>& bricks, Writer& out);
 Result<std::vector<Shape>> read_bricks(Reader& in);
 

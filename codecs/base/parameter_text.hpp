@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bindings need to read their parameters from text: words between commas, and whole numbers.
+// Helpers for codecs to read their parameters from text: words between commas, and whole numbers.
 #pragma once
 
 #include <charconv>
@@ -10,7 +10,7 @@
 
 namespace mcr {
 
-/// Takes the first word of "a, b, c" off the front of `text`; empty once nothing is left.
+/// Removes the first word of "a, b, c" from `text` and returns it; returns "" if no word is left.
 inline std::string_view next_word(std::string_view& text) {
   const std::size_t comma = text.find(',');
   std::string_view word = text.substr(0, comma);
@@ -20,7 +20,7 @@ inline std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-/// The whole number `word` within low … high; `what` names it in the error (Cause::usage).
+/// Parses `word` as a whole number within low … high; `what` names it in the error (Cause::usage).
 inline Result<int> number_in(std::string_view word, int low, int high, const char* what) {
   int value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);

@@ -9,7 +9,7 @@
 
 namespace mcr::codecs {
 
-/// Numbers in frames. A number whose codec has no row in the table is reserved.
+/// The codecs' numbers in frames. The number of a codec without a row in the table is reserved.
 namespace codec_id {
 inline constexpr CodecId zstd = 1;
 inline constexpr CodecId zlib = 2;
@@ -45,7 +45,7 @@ struct CodecEntry {
 /// All codecs of this build, by rising id.
 std::span<const CodecEntry> all_codecs();
 
-/// Null where there is none.
+/// Returns null if there is no such codec.
 const CodecEntry* find_codec(CodecId id);
 const CodecEntry* find_codec(std::string_view name);
 

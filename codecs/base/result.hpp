@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Result<T>: a value or an Error. Nothing of ours throws; gcc 12 has no std::expected in C++20, so
-// this class has its member names and becomes one `using` the day C++23 is the base.
+// Result<T>: a value or an Error. Our code does not throw. gcc 12 has no std::expected in C++20;
+// this class has the same member names, so that std::expected can replace it with C++23.
 #pragma once
 
 #include <cassert>
@@ -12,7 +12,7 @@
 
 namespace mcr {
 
-/// Why something failed, chosen by what the caller will do about it.
+/// Why something failed, classified by what the caller does about it.
 enum class Cause : std::uint8_t {
   damaged,      ///< bytes do not match their checksum or their format: report, go on with the rest
   unsupported,  ///< newer format version, or a codec that is not here
@@ -21,14 +21,14 @@ enum class Cause : std::uint8_t {
   usage,        ///< settings or arguments: the message lists what is allowed
 };
 
-/// A cause and a message that names the thing and, where there is one, the remedy.
+/// A cause and a message, which names the object and, if there is one, the remedy.
 struct Error {
   Cause cause = Cause::system;
   std::string message;
   int system_error = 0;  ///< errno, 0 when none belongs to it
 };
 
-/// Value or Error. Reading the wrong one is a broken invariant (assert).
+/// A value or an Error. The accessor of the wrong one asserts.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -101,7 +101,7 @@ inline void take(Result<void>&) {}
 
 }  // namespace mcr
 
-/// `auto part = MCR_TRY(stage.open(id));`: the value, or return the error from the enclosing
+/// `auto part = MCR_TRY(stage.open(id));` gives the value, or returns the error from the enclosing
 /// function.
 #define MCR_TRY(expression)                                                      \
   __extension__({                                                                \

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reusable buffers and library contexts that bindings hand to kernels, so that no frame allocates
-// once sizes have settled. One Scratch belongs to one thread; buffers are given back in the reverse
-// order of taking.
+// Reusable buffers and library contexts, so that no frame allocates memory once sizes have settled.
+// A Scratch is used by one thread; buffers must be returned in the reverse order of taking.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ class Scratch {
     for (const Context& context : contexts_) context.destroy(context.object);
   }
 
-  /// A buffer that goes back to its Scratch when it ends.
+  /// A buffer that returns to its Scratch when the object ends.
   template <typename T>
   class Lease {
    public:
@@ -53,7 +52,7 @@ class Scratch {
     T* data_;
   };
 
-  /// An empty byte vector that keeps its capacity and goes back to its Scratch when it ends.
+  /// An empty byte vector that keeps its capacity and returns to its Scratch when the object ends.
   class Vector {
    public:
     explicit Vector(Scratch& owner) : owner_(owner) {
@@ -79,8 +78,8 @@ class Scratch {
   }
   [[nodiscard]] Vector take_vector() { return Vector(*this); }
 
-  /// The context that `Create()` made at the first call and `Destroy` ends with this Scratch; null
-  /// where Create answered null.
+  /// Returns the context that `Create()` made at the first call, and that `Destroy` ends with this
+  /// Scratch; null if Create returned null.
   template <auto Create, auto Destroy>
   [[nodiscard]] auto* context() {
     using Object = std::remove_pointer_t<decltype(Create())>;

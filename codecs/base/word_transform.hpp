@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The binding that all parameterless transforms of single numbers share.
+// The Codec class of all transforms of single numbers without parameters.
 #pragma once
 
 #include "codecs/base/codec.hpp"
 
 namespace mcr::codecs {
 
-/// `Kernel` has: name; output(ElementType) -> Result<ElementKind>; encode and decode(ElementType,
-/// from, count, to), which get numbers of 1, 2, 4 or 8 bytes at any address.
+/// `Kernel` provides: name; output(ElementType) -> Result<ElementKind>; encode and
+/// decode(ElementType, from, count, to), for numbers of 1, 2, 4 or 8 bytes at any address.
 template <typename Kernel>
 class WordTransform final : public Codec {
  public:

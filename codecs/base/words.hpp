@@ -30,7 +30,7 @@ inline constexpr unsigned word_bits = sizeof(Word) * 8;
 template <typename Word>
 inline constexpr Word sign_bit = static_cast<Word>(Word{1} << (word_bits<Word> - 1));
 
-/// All ones where the highest bit is set, else zero.
+/// Returns all ones if the highest bit is set, else zero.
 template <typename Word>
 constexpr Word sign_mask(Word word) {
   return static_cast<Word>(static_cast<std::make_signed_t<Word>>(word) >> (word_bits<Word> - 1));
@@ -46,8 +46,8 @@ constexpr Word unzigzag(Word number) {
   return static_cast<Word>(static_cast<Word>(number >> 1) ^ static_cast<Word>(0 - (number & 1)));
 }
 
-/// IEEE bits -> integers in the order of the numbers, -NaN lowest: positive ones get the highest
-/// bit, negative ones are inverted. Every pattern of bits has its own integer.
+/// Maps IEEE bits to integers in the order of the numbers, -NaN lowest: of positive numbers the
+/// highest bit is set, negative ones are inverted. The mapping is a bijection.
 template <typename Word>
 constexpr Word ordered_from_float(Word bits) {
   return static_cast<Word>(bits ^ (sign_mask(bits) | sign_bit<Word>));

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Three steps. First every candidate's size is estimated from points (codecs/choice/estimate):
-// microseconds for all of them together. Then those that are close to the best are tried on a
-// sample of boxes, as far as that costs an eighth of encoding the data. Where much was there
-// before, whatever its distance, string matchers are tried against the best on one contiguous
-// piece; a table of numbers that points promise, on a frame. Numbers with a common step are looked
-// at as multiples of it first (codecs/choice/multiples_choice): those that are clearly less need no more.
+// The steps of a choice.
+//  1. Every candidate's size is estimated from points (codecs/choice/estimate), which takes
+//     microseconds for all of them together.
+//  2. Numbers with a common step are tried as multiples of it (codecs/choice/multiples_choice). If
+//     these are clearly smaller, 3 and 4 are left out.
+//  3. The candidates close to the best are tried on a sample of boxes, if that costs at most an
+//     eighth of encoding the data.
+//  4. If much of the data repeats earlier data, at any distance, string matchers are tried against
+//     the best on one contiguous piece.
+//  5. A table of numbers that looks best by the points is tried on a frame.
 #include "codecs/choice/chooser.hpp"
 
 #include <algorithm>
@@ -23,7 +27,7 @@
 namespace mcr::codecs {
 namespace {
 
-/// How far trials go.
+/// Limits of the trials.
 struct Effort {
   double share;             ///< of the time to encode
   double close;             ///< estimates within so much of the best are tried
@@ -33,7 +37,7 @@ struct Effort {
 Effort effort_of(Profile profile, ElementClass elements) {
   if (profile == Profile::max) return {1e9, 1.15, 8, 0};
   // Integers are indices and connectivity, bytes are text and records: sequences, whose repeats
-  // points see badly. They are a small part of most sets.
+  // points do not show well. They are a small part of most sets.
   if (elements != ElementClass::floating) return {0.4, 2.5, 5, 32 << 10};
   return {profile == Profile::fast ? 0.06 : 0.12, 1.06, 4, 24 << 10};
 }
@@ -43,8 +47,8 @@ constexpr std::size_t box_bytes = 32 << 10;
 constexpr std::size_t small_data = 16 << 10;  ///< points say little of it, and all of it is a trial
 constexpr std::size_t least_piece = 48 << 10;
 
-/// Tries the first few contenders on a sample of boxes, and keeps only these. Answers how many
-/// bytes were tried; 0 where that would have cost too much.
+/// Tries the first few contenders on a sample of boxes, and keeps only these. Returns how many
+/// bytes were tried; 0 if the trial would have cost too much.
 std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& options,
                     const Layout& layout, ByteSpan raw, Scratch& scratch) {
   const Effort effort = effort_of(options.profile, element_class(layout.type));
@@ -67,7 +71,7 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   const bool small = raw.size() <= small_data;
   if (small) count = std::max(count, std::min<std::size_t>(contenders.size(), 3));
   if (count == 1) return 0;
-  double cost = 0;  // seconds for a megabyte tried with each
+  double cost = 0;  // seconds to try a megabyte with each
   for (std::size_t i = 0; i < count; ++i) cost += 1 / contenders[i].encode_mb_s;
   const double time =
       effort.share * static_cast<double>(raw.size()) / contenders.front().encode_mb_s;
@@ -75,7 +79,7 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   if (small) bytes = raw.size();
   if (sequence) bytes = std::max(bytes, effort.least_bytes);
   if (bytes < std::min(effort.least_bytes, raw.size())) return 0;
-  // Stencils are fitted to a frame, which no boxes replace.
+  // Stencils are fitted to a frame; boxes cannot replace it.
   Sample boxes;
   if (options.profile != Profile::max) {
     boxes = take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
@@ -88,12 +92,12 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   return piece.raw.size();
 }
 
-/// A table of numbers is dear in a sample and cheap in a frame: where points say that it is clearly
-/// the best, it is tried on a frame. Answers its size.
+/// Tries a table of numbers on a frame if points show that it is clearly the best: the table is
+/// large for a sample and small for a frame. Returns how many bytes were tried.
 std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector<Contender>& all,
                            const ProfileOptions& options, const Layout& layout, ByteSpan raw,
                            Scratch& scratch) {
-  // Of numbers with a common step points tell well how many different ones there are.
+  // For numbers with a common step, points show well how many distinct ones there are.
   const double clearly = contenders.front().is_of_multiples ? 1.0 : 0.9;
   const auto found = std::find_if(all.begin(), all.end(), [](const Contender& contender) {
     return contender.model == Model::dictionary;
@@ -114,7 +118,7 @@ std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector
   return frame.raw.size();
 }
 
-/// False where nothing repeats, or so little that points tell what string matchers make of it.
+/// False if repeats are so rare that points predict what string matchers achieve.
 bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& all,
                      std::size_t element_bytes) {
   constexpr double repetitive = 0.15;  // share of words that were there before
@@ -124,19 +128,19 @@ bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& a
   if (seen <= repetitive || seen > very_repetitive) return seen > repetitive;
   double best = impossible_bits;
   for (const Contender& contender : all) best = std::min(best, contender.bits);
-  // Of what nearly vanishes they do not: the share that is left decides.
+  // If data nearly vanishes, points do not predict it, because the small remaining share decides.
   const bool nearly_vanishes = best * 8 < 8.0 * static_cast<double>(element_bytes);
   return nearly_vanishes || estimates.of(Model::words) <= close * best;
 }
 
-/// Boxes of integers that nearly vanish do not tell how few exceptions the whole has, and how
-/// regular they are.
+/// True for integers of which the boxes nearly vanish: the boxes do not show how many exceptions
+/// the whole has, and how regular these are.
 bool vanishes_in_boxes(const Contender& tried, const ElementType& type) {
   constexpr double ratio = 64;
   return !matches_strings(tried.model) && tried.bits * ratio < 8.0 * type.size;
 }
 
-/// The first of some contenders that is no string matcher.
+/// Returns the first contender that is not a string matcher.
 const Contender* best_coder(const std::vector<Contender>& contenders) {
   const auto found =
       std::find_if(contenders.begin(), contenders.end(),
@@ -153,7 +157,7 @@ std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& cont
   for (const Contender& contender : all) {
     if (matches_strings(contender.model)) few.push_back(contender);
   }
-  // Records are dear to try, and a matcher sees quickly that they repeat.
+  // Records are expensive to try, and a matcher finds their repeats quickly.
   const std::size_t largest =
       !few.empty() && few.front().model == Model::records ? largest_piece / 2 : largest_piece;
   const Piece piece = middle_piece(layout, raw, std::clamp(raw.size() / 8, least_piece, largest));
@@ -162,7 +166,8 @@ std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& cont
   return piece.raw.size();
 }
 
-/// Records as columns, each chosen for itself; no value where the codec does not take them.
+/// Codes records as columns, each with a pipeline of its own choice; no value if the codec does not
+/// take them.
 std::optional<Contender> choose_columns(const ProfileOptions& options, const Layout& layout,
                                         ByteSpan raw, std::span<const Column> columns,
                                         Scratch& scratch) {
@@ -216,7 +221,7 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
   std::vector<Contender> contenders = all;
   std::size_t tried = 0;
   if (estimates.of(Model::constant) == 0) {
-    // nothing is smaller
+    // a smaller result is not possible
   } else if (auto by_columns = choose_columns(options, layout, raw, columns, scratch)) {
     std::vector<Contender> few{*std::move(by_columns)};
     if (const Contender* other = best_coder(all)) few.push_back(*other);

@@ -22,20 +22,20 @@ struct Choice {
   std::string why;         ///< for `mcr ls -v`: what decided
   double ratio = 1;        ///< expected; 0: nothing is expected (the pipeline was named)
   double encode_mb_s = 0;  ///< expected, one thread; 0: unknown
-  /// Encoded too, and the smaller frame is kept: what `balanced` would have taken, so that `max` is
-  /// never larger.
+  /// A second pipeline, that of `balanced`. The encoder tries both and keeps the smaller frame, so
+  /// that `max` is never larger than `balanced`.
   std::optional<Pipeline> other;
 };
 
-/// `raw` is exactly `layout.raw_bytes()` long: the variable's data of one frame or more, the more
-/// the better; only samples of it are looked at. `variable` is matched with the settings'
-/// codec.<name>. `columns`: of elements that are records, where they are known; they make up the
-/// element's size.
+/// `raw` is exactly `layout.raw_bytes()` long and holds the variable's data of one or more frames.
+/// More data gives a better choice; only samples of it are read. `variable` is matched with the
+/// settings' codec.<name>. `columns`, if known, are the members of elements that are records;
+/// together they are as large as the element.
 Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
               std::string_view variable = {}, std::span<const Column> columns = {});
 
-/// Everything that choose() may choose for such elements where nothing is named: what an exhaustive
-/// trial would try.
+/// Returns everything that choose() may choose for such elements if no setting names a pipeline:
+/// the candidates of an exhaustive trial.
 std::vector<Pipeline> allowed_pipelines(const ProfileOptions& options, const ElementType& type);
 
 }  // namespace mcr::codecs

@@ -6,14 +6,16 @@
 namespace mcr::codecs {
 namespace {
 
-/// A frame so much larger than expected is chosen for anew; estimates are wrong by less.
+/// A frame that is larger than expected by this factor gets a new choice; estimates have smaller
+/// errors.
 constexpr double disappointing = 1.3;
-/// What shrinks so well anyway is left alone.
+/// A frame that shrinks by this factor keeps its choice, even if a smaller frame was expected.
 constexpr std::size_t small_enough = 32;
-/// Frames so small do not pay for another choice.
+/// Smaller frames are not worth another choice.
 constexpr std::size_t least_bytes = 4096;
 
-/// Replaces `out` from `begin` on by a frame under `pipeline`, if that is smaller.
+/// Replaces the bytes of `out` from `begin` on by a frame under `pipeline` if that frame is
+/// smaller.
 Result<void> keep_smaller(const Pipeline& pipeline, ByteSpan raw, const Layout& layout,
                           Scratch& scratch, std::size_t begin, Bytes& out) {
   const auto frame = scratch.take_vector();

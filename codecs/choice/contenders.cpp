@@ -13,7 +13,8 @@
 namespace mcr::codecs {
 namespace {
 
-/// What a frame holds but for its numbers: tables of codes, about. They weigh more in a sample.
+/// Returns about how many bytes of a frame are tables of codes. They weigh more in a sample than in
+/// a frame.
 double table_bytes(Model model, const ElementType& type) {
   switch (model) {
     case Model::planes:
@@ -41,7 +42,7 @@ bool takes(const Candidate& candidate, const ElementType& type) {
   return false;
 }
 
-/// What a profile pays for speed: so much more size for half the time.
+/// Returns how much larger, as a share, a profile accepts the result for half the time.
 double halving_worth(Profile profile) {
   switch (profile) {
     case Profile::fast:
@@ -53,7 +54,7 @@ double halving_worth(Profile profile) {
   }
 }
 
-/// Bytes that `pipeline` makes of `piece`; no value where it does not take it.
+/// Returns how many bytes `pipeline` makes of `piece`; no value if it does not take the piece.
 std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& piece,
                                       Scratch& scratch) {
   const auto out = scratch.take_vector();
@@ -61,9 +62,9 @@ std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& pie
   return out->size();
 }
 
-/// True where string matching is not worth a trial, which takes ten times as long as the others
-/// where nothing repeats: the quickest matcher does worse than `best`, the bits of another
-/// pipeline. Of what nearly vanishes it says nothing: there a better search finds many times more.
+/// True if a trial of string matching is not worth its time, which is ten times that of the others
+/// if the data does not repeat: the quickest matcher does worse than `best`, the bits of another
+/// pipeline. False for data that nearly vanishes, where a better search finds many times more.
 bool matches_badly(const Contender& contender, double best, const Piece& piece, Scratch& scratch) {
   constexpr std::byte quickest{1};
   constexpr std::byte slow{9};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pipelines that stand for a choice: what each costs by an estimate, and by a trial on a piece.
+// Candidate pipelines with their cost, by an estimate or by a trial on a piece.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace mcr::codecs {
 
 inline constexpr std::size_t largest_piece = 512 << 10;
 
-/// A candidate with what is known of it.
+/// A candidate and what is known of it.
 struct Contender {
   Model model;
   double encode_mb_s;
@@ -25,36 +25,38 @@ struct Contender {
   [[nodiscard]] Pipeline pipeline() const {
     if (text.empty()) return made;
     auto parsed = Pipeline::parse(text);
-    return parsed ? *std::move(parsed) : Pipeline{};  // a test sees to it that all texts are right
+    return parsed ? *std::move(parsed) : Pipeline{};  // a test ensures that all texts are valid
   }
 };
 
 bool matches_strings(Model model);
-/// The profile allows the candidate for such elements.
+/// True if the profile allows the candidate for such elements.
 bool belongs(const Candidate& candidate, const ProfileOptions& options, const ElementType& type);
 
-/// Less is better: bits of an element, or nanoseconds to encode and write it.
+/// Returns a price, lower is better: bits per element, or nanoseconds to encode and write an
+/// element.
 double price(const Contender& contender, const ProfileOptions& options, const ElementType& type);
-/// Sorts by price; equal ones stay in the order of the table.
+/// Sorts by price; contenders of equal price stay in the order of the table.
 void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
           const ElementType& type);
-/// Every pipeline that the profile allows for such elements, with its estimate; the best first.
+/// Returns all pipelines that the profile allows for such elements, with their estimates, best
+/// first.
 std::vector<Contender> estimated(const ProfileOptions& options, const Layout& layout,
                                  const Estimates& estimates);
-/// How many points of so much data are looked at.
+/// Returns how many points are sampled of so much data.
 std::size_t points_of(const Layout& layout);
 
-/// What pipelines are tried on.
+/// Data on which pipelines are tried.
 struct Piece {
   Layout layout;
   ByteSpan raw;
 };
-/// A contiguous piece of about so many bytes from the middle.
+/// Returns a contiguous piece of about `bytes` bytes from the middle.
 Piece middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes);
-/// Replaces the estimate of a contender by what `piece`, taken from `total` bytes, says.
+/// Replaces the estimate of a contender by its result on `piece`, which represents `total` bytes.
 void try_on(Contender& contender, const Piece& piece, std::size_t total, Scratch& scratch);
-/// Tries all on `piece`, string matchers last and only as far as they promise something; the best
-/// comes first.
+/// Tries all contenders on `piece` and sorts them, best first. String matchers come last, and only
+/// if they promise a gain.
 void try_all(std::vector<Contender>& contenders, const ProfileOptions& options, const Piece& piece,
              std::size_t total, Scratch& scratch);
 

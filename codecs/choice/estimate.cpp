@@ -37,14 +37,15 @@ struct Prediction {
   std::vector<Word> delta;                                ///< residuals, signed
 };
 
-/// The best of Lorenzo's predictions.
+/// Returns the best of Lorenzo's predictions.
 template <typename Word>
 Prediction<Word> best_prediction(const Layout& layout, ByteSpan raw, bool split, bool reverse,
                                  const std::vector<Corner<Word>>& corners,
                                  const std::vector<PointRun>& runs) {
   const bool floating = layout.type.kind == ElementKind::floating;
   const auto ordered = [floating](Word word) { return floating ? ordered_from_float(word) : word; };
-  // The predictor is chosen for each brick; what is best for all of them bounds that from above.
+  // The codec chooses a predictor for each brick; one predictor for all bricks gives an upper
+  // bound.
   Prediction<Word> best;
   std::vector<Word> delta(corners.size());
   const auto keep_if_better = [&] {
@@ -115,7 +116,7 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   for (const bool split : {false, true}) {
     if (split && !can_split(layout)) break;
     gather_points(layout, raw, points, split, reverse, corners, runs);
-    if (!split) {  // to codes of order 0 the order does not matter
+    if (!split) {  // codes of order 0 do not depend on the order
       words.resize(corners.size());
       for (std::size_t i = 0; i < corners.size(); ++i) words[i] = corners[i][0];
       set(Model::planes, false, plane_bits(words));
@@ -136,7 +137,7 @@ void estimate_numbers(const Layout& layout, ByteSpan raw, std::size_t points, Es
   }
 }
 
-/// Bits of a record of bytes, each byte of it a plane.
+/// Returns the bits of a record of bytes, if each of its bytes is a plane.
 double record_plane_bits(const Layout& layout, ByteSpan raw, std::size_t points) {
   constexpr std::size_t largest = 64;
   const std::size_t size = layout.type.size;

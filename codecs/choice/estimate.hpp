@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an element of a variable would cost under each kind of coding, judged by some hundred
-// points. No codec runs: predictors are evaluated at the points, and the entropy of what is left is
-// counted. Costs microseconds, and is right within a percent or two where a coding is what it
-// models (order-0 codes); repeats over long distances are only guessed at.
+// Estimates what an element of a variable would cost under each kind of coding, from some hundred
+// points. No codec runs: predictors are evaluated at the points, and the entropy of the residuals
+// is computed. This takes microseconds. It is accurate within a percent or two for codings that it
+// models (order-0 codes); repeats over long distances are only guessed.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace mcr::codecs {
 
-/// Kinds of coding. `split`: the last dimension (2 to 16 wide) becomes the slowest one first.
+/// Kinds of coding. `split`: the last dimension (2 to 16 wide) is first made the slowest.
 /// Differences are those of the order-preserving integers.
 enum class Model : std::uint8_t {
   planes,            ///< each byte plane by its own order-0 code
@@ -45,9 +45,9 @@ struct Estimates {
   [[nodiscard]] double of(Model model) const { return bits[static_cast<std::size_t>(model)]; }
 };
 
-/// Looks at about `points` elements (at most 4096) of `raw`, which is exactly `layout.raw_bytes()`
-/// long and not empty. Elements are numbers of 1, 2, 4 or 8 bytes in the order that the layout
-/// says; other elements only have the models planes (up to 64 bytes), words and constant.
+/// Samples about `points` elements (at most 4096) of `raw`, which is exactly `layout.raw_bytes()`
+/// long and not empty. Elements are numbers of 1, 2, 4 or 8 bytes in the layout's byte order. For
+/// other elements only the models planes (up to 64 bytes), words and constant are estimated.
 Estimates estimate(const Layout& layout, ByteSpan raw, std::size_t points);
 
 }  // namespace mcr::codecs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether numbers of a common step are better taken as multiples of it (codecs/multiples).
+// Decides whether numbers with a common step are better coded as multiples of it
+// (codecs/multiples).
 #pragma once
 
 #include <optional>
@@ -9,18 +10,18 @@
 
 namespace mcr::codecs {
 
-/// How much less than others multiples cost that need no trial against them.
+/// Multiples below this share of the others' cost need no trial against them.
 inline constexpr double clearly_less = 0.8;
 
-/// Numbers of a common step as multiples of it, with what is best for these on a piece of them; no
-/// value where there is no step, or nothing that comes close to `other` by estimates. Adds the size
-/// of the piece to `tried`.
+/// Returns the coding of numbers as multiples of a common step, with the pipeline that is best for
+/// the multiples on a piece. No value if there is no step, or if no estimate comes close to
+/// `other`. Adds the size of the piece to `tried`.
 std::optional<Contender> best_of_multiples(const Contender& other, const ProfileOptions& options,
                                            const Layout& layout, ByteSpan raw, Scratch& scratch,
                                            std::size_t& tried);
 
-/// Tries the best of `contenders` on a piece like that of `multiples`, where it may win, and ranks
-/// the two. Answers what was tried.
+/// Tries the best of `contenders` on a piece like that of `multiples` if it may win, and sorts the
+/// two. Returns how many bytes were tried.
 std::size_t try_against(Contender multiples, std::vector<Contender>& contenders,
                         const ProfileOptions& options, const Layout& layout, ByteSpan raw,
                         Scratch& scratch);

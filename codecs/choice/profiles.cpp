@@ -128,7 +128,7 @@ const Pipeline* named_pipeline(const ProfileOptions& options, std::string_view v
       slash == std::string_view::npos ? variable : variable.substr(slash + 1);
   const auto find = [&options](std::string_view name) -> const Pipeline* {
     if (name.empty()) return nullptr;
-    // The last one given wins, as with any setting.
+    // The last entry wins, as with any setting.
     for (auto entry = options.named.rbegin(); entry != options.named.rend(); ++entry) {
       if (entry->first == name) return &entry->second;
     }

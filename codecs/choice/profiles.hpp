@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a user may ask for in a word, and which pipelines the word allows. The table is in
-// profiles.cpp.
+// Profiles: one word by which a user chooses among pipelines. The table is in profiles.cpp.
 #pragma once
 
 #include <span>
@@ -24,33 +23,33 @@ enum class Profile : std::uint8_t {
   portable,  ///< HDF5's own shuffle and deflate: readable by any HDF5
 };
 
-/// Cause::usage lists the profiles.
+/// Parses a profile. The message of Cause::usage lists the profiles.
 Result<Profile> parse_profile(std::string_view name);
 std::string_view profile_name(Profile profile);
 
 /// What the settings say about compression.
 struct ProfileOptions {
   Profile profile = Profile::balanced;
-  /// Bytes per second that the storage takes; above 0, the pipeline with the least time to encode
-  /// and write is chosen among those of all profiles but `paper` and `portable`.
+  /// Bytes per second that the storage accepts. Above 0, the pipeline with the least time to encode
+  /// and write is chosen, among those of all profiles except `paper` and `portable`.
   double bandwidth = 0;
   /// Pipelines by name of a variable or of a type; see set_pipeline.
   std::vector<std::pair<std::string, Pipeline>> named;
 
-  /// A setting `codec.<name>=<text>`. The name is a variable's (with its path or without), or one
-  /// of type_name's, or `integer` for all of them. Cause::usage where the text is no pipeline.
+  /// Applies a setting `codec.<name>=<text>`. The name is a variable's (with or without its path),
+  /// one of type_name's, or `integer` for all integers. Cause::usage if the text is not a pipeline.
   Result<void> set_pipeline(std::string_view name, std::string_view text);
 };
 
-/// "double", "float", "half", "int8" … "int64", "uint8" … "uint64", "bytes".
+/// Returns "double", "float", "half", "int8" … "int64", "uint8" … "uint64", "bytes".
 std::string_view type_name(const ElementType& type);
 
-/// The pipeline that the settings name for this variable, or else for its type; null where they do
-/// not.
+/// Returns the pipeline that the settings name for this variable, or else for its type; null if
+/// there is none.
 const Pipeline* named_pipeline(const ProfileOptions& options, std::string_view variable,
                                const ElementType& type);
 
-/// What elements a candidate is for.
+/// The kinds of elements for which a candidate is meant.
 enum class ElementClass : std::uint8_t { bytes, integer, floating };
 ElementClass element_class(const ElementType& type);
 
@@ -69,7 +68,7 @@ struct Candidate {
 /// All candidates of fast, balanced and max.
 std::span<const Candidate> candidates();
 
-/// The one pipeline of `none`, `paper` and `portable`, which do not choose.
+/// Returns the pipeline of the profiles `none`, `paper` and `portable`, which have only one.
 Pipeline fixed_pipeline(Profile profile, const ElementType& type);
 
 }  // namespace mcr::codecs

@@ -7,7 +7,7 @@
 namespace mcr::codecs {
 namespace {
 
-/// `shape` with its largest extents halved until it has at most `count` elements.
+/// Returns `shape` with its largest extents halved until it has at most `count` elements.
 Shape box_within(Shape shape, std::uint64_t count) {
   while (shape.count() > count) {
     auto* largest = std::max_element(shape.extent.begin(), shape.extent.begin() + shape.rank);
@@ -61,7 +61,7 @@ Sample take_sample(const Layout& layout, ByteSpan raw, std::size_t box_count,
   const std::uint64_t box_elements = std::max<std::uint64_t>(1, box_bytes / element_bytes);
   auto brick = layout.bricks.begin();
   std::uint64_t brick_begin = 0;
-  std::uint64_t taken_until = 0;  // a brick that fits into a box is taken once
+  std::uint64_t taken_until = 0;  // a brick that fits into a box is taken only once
   for (std::size_t i = 0; i < box_count; ++i) {
     const std::uint64_t center = (total * (2 * i + 1)) / (2 * box_count);
     while (center >= brick_begin + brick->count()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small picture of a variable: boxes of its bricks, so that predictors in several dimensions see
-// on it what they would see on the whole. Contiguous cuts would lose the slowest dimensions.
+// A sample of a variable: boxes of its bricks, on which predictors in several dimensions have about
+// the same residuals as on the whole. Contiguous pieces would lose the slowest dimensions.
 #pragma once
 
 #include "codecs/base/bytes.hpp"
@@ -13,9 +13,8 @@ struct Sample {
   Bytes raw;
 };
 
-/// Up to `box_count` boxes of at most `box_bytes` each (but one element at least), spread evenly
-/// over `raw` (exactly `layout.raw_bytes()` long). Where that is not less than everything,
-/// everything.
+/// Takes up to `box_count` boxes of at most `box_bytes` each (but at least one element), spread
+/// evenly over `raw` (exactly `layout.raw_bytes()` long). Takes all of `raw` if that is not more.
 Sample take_sample(const Layout& layout, ByteSpan raw, std::size_t box_count,
                    std::size_t box_bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a class is. spec.md.
+// Defines the classes. spec.md.
 #pragma once
 
 #include <bit>
@@ -41,7 +41,7 @@ entropy::RestTable<Word> class_table() {
     const unsigned above = symbol >> top;
     const unsigned mantissa = symbol & ((1U << top) - 1);
     const unsigned width = above == 0 ? 0 : above - 1;
-    // Symbols that no word has get the width 0: harmless, as every pattern of bits decodes.
+    // Symbols that no word has get the width 0. This is harmless, because any bits decode.
     if (width + top + (above != 0 ? 1 : 0) > word_bits<Word>) continue;
     const std::uint64_t lead = above == 0 ? 0 : 1ULL << top;
     table.width[symbol] = static_cast<std::uint8_t>(width);

@@ -6,10 +6,10 @@
 namespace mcr::codecs {
 namespace {
 
-constexpr std::uint64_t symbols_a_group = 4096;  // fewer do not pay for a table of their own
+constexpr std::uint64_t symbols_a_group = 4096;  // fewer do not justify a table of their own
 
-/// Calls `visit(context, index)` for each symbol in order; it leaves that symbol in `symbols`.
-/// Stops with false as soon as it answers false.
+/// Calls `visit(context, index)` for each symbol in order; `visit` must leave that symbol in
+/// `symbols`. Returns false as soon as `visit` does.
 template <typename Visit>
 bool walk(std::span<const SymbolRows> rows, const std::uint8_t* symbols, const Visit& visit) {
   unsigned before = 0;
@@ -42,7 +42,8 @@ GroupTable choose_groups(const entropy::Histogram& histogram) {
   const std::uint64_t wanted = std::clamp<std::uint64_t>(total / symbols_a_group, 1, most_groups);
   std::uint64_t seen = 0;
   for (unsigned symbol = 0; symbol < 256; ++symbol) {
-    // Contexts are spread as symbols are, or narrower: quantiles of one serve for the other.
+    // Contexts are distributed like symbols, or more narrowly, so the quantiles of symbols serve
+    // for both.
     if (seen * wanted >= table.groups * total && table.groups < wanted) {
       table.first[table.groups++] = static_cast<std::uint8_t>(symbol);
     }
@@ -84,7 +85,7 @@ bool join_by_context(const GroupTable& table, const std::array<std::size_t, most
     start += sizes[group];
     end[group] = start;
   }
-  // As many symbols are asked for as there are: where none runs short, none is left over.
+  // The sizes sum up to the number of symbols: if no group runs short, no symbol is left over.
   return walk(rows, symbols, [&](unsigned context, std::size_t index) {
     const std::uint8_t group = group_of[context];
     if (at[group] == end[group]) return false;

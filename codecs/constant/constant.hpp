@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One element for all.
+// An array of equal elements, stored as one element.
 #pragma once
 
 #include <cstddef>
 
 namespace mcr::codecs {
 
-/// True where all of `count` elements of `size` bytes are equal, byte for byte; also for none.
+/// True if all `count` elements of `size` bytes are equal, byte for byte; also if `count` is 0.
 bool is_constant(const std::byte* elements, std::size_t count, std::size_t size);
 
 /// Writes `element` (`size` bytes, disjoint) `count` times.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One element for all as a coder; see spec.md.
+// A coder that stores one element for all; see spec.md.
 #pragma once
 
 #include "codecs/base/codec.hpp"

@@ -6,7 +6,7 @@
 namespace mcr::codecs {
 
 bool is_constant(const std::byte* elements, std::size_t count, std::size_t size) {
-  // Equal to itself moved on by one element.
+  // All elements are equal if the array equals itself shifted by one element.
   return count < 2 || std::memcmp(elements, elements + size, (count - 1) * size) == 0;
 }
 

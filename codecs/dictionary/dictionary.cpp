@@ -13,13 +13,13 @@ std::size_t slot_of(std::uint64_t word) {
   return static_cast<std::size_t>((word * 0x9e3779b97f4a7c15U) >> 32);
 }
 
-/// Words with a number each; at most half full.
+/// Maps words to numbers; the table is at most half full.
 class WordTable {
  public:
   explicit WordTable(std::size_t most)
       : slots_(std::bit_ceil(2 * most + 2)), mask_(slots_.size() - 1) {}
 
-  /// The slot of `word`, or the empty one where it belongs.
+  /// Returns the slot of `word`, or the empty slot where it belongs.
   std::size_t find(std::uint64_t word) const {
     std::size_t at = slot_of(word) & mask_;
     while (slots_[at].number != none && slots_[at].word != word) at = (at + 1) & mask_;
@@ -51,7 +51,7 @@ std::vector<std::uint64_t> distinct_words(std::size_t size, bool floating, const
     std::uint64_t last = count == 0 ? 0 : ~std::uint64_t{load<Word>(words)};
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t word = load<Word>(words + i * sizeof(Word));
-      if (word == last) continue;  // runs are what such data often has
+      if (word == last) continue;  // such data often has runs
       last = word;
       const std::size_t slot = table.find(word);
       if (!table.is_empty(slot)) continue;

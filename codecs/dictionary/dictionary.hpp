@@ -12,17 +12,18 @@ namespace mcr::codecs {
 
 inline constexpr std::size_t max_dictionary_words = std::size_t{1} << 16;
 
-/// The distinct words among `count` of `size` (2, 4 or 8) bytes, rising; empty where there are more
-/// than `limit`. Words are compared as unsigned integers, those of IEEE numbers (`floating`) in
-/// the order of the numbers.
+/// Returns the distinct words among `count` words of `size` (2, 4 or 8) bytes in ascending order;
+/// empty if there are more than `limit`. Words are compared as unsigned integers; words of IEEE
+/// numbers (`floating`) in the order of the numbers.
 std::vector<std::uint64_t> distinct_words(std::size_t size, bool floating, const std::byte* words,
                                           std::size_t count, std::size_t limit);
 
-/// The number of each word in `table`, which has all of them, as answered by distinct_words.
+/// Writes the number of each word in `table`, which holds all of them, as distinct_words returned
+/// it.
 void dictionary_encode(std::size_t size, const std::byte* words, std::size_t count,
                        const std::vector<std::uint64_t>& table, std::uint16_t* numbers);
 
-/// The inverse; false where a number is not in the table. `table`: words as they lie in memory.
+/// The inverse; returns false if a number is not in the table. `table` holds words as in memory.
 [[nodiscard]] bool dictionary_decode(std::size_t size, const std::uint16_t* numbers,
                                      std::size_t count, const std::byte* table,
                                      std::size_t table_count, std::byte* words);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rounded values, weights, table look-ups, materials: where some hundreds of numbers make up an
-// array, their places in a sorted table say all, and neighbours in the table are neighbours in
-// value.
+// For rounded values, weights, table look-ups and materials: if an array has only some hundred
+// distinct numbers, it is stored as places in a sorted table. Neighbours in the table are
+// neighbours in value.
 #include "codecs/dictionary/dictionary_codec.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Layout numbers_layout(std::size_t table_count, std::size_t count) {
   return flat({ElementKind::unsigned_integer, table_count <= 256 ? 1U : 2U, false}, count);
 }
 
-/// The table's words as differences to the one before, in its order, little-endian.
+/// Returns the table's words as differences from the previous word, little-endian.
 Bytes pack_table(const ElementType& type, const std::vector<std::uint64_t>& table) {
   Bytes packed(table.size() * type.size);
   with_word(type.size, [&]<typename Word>(Word) {
@@ -42,7 +42,7 @@ Bytes pack_table(const ElementType& type, const std::vector<std::uint64_t>& tabl
   return packed;
 }
 
-/// The inverse, in place; words as this machine has them.
+/// The inverse, in place; the words are then in this machine's byte order.
 void unpack_table(const ElementType& type, MutableByteSpan table) {
   with_word(type.size, [&]<typename Word>(Word) {
     Word before = 0;
@@ -54,7 +54,8 @@ void unpack_table(const ElementType& type, MutableByteSpan table) {
   });
 }
 
-/// Numbers in the table, or their differences, as elements of one or two bytes, little-endian.
+/// Writes numbers in the table, or their differences, as elements of one or two bytes,
+/// little-endian.
 void narrow(std::span<const std::uint16_t> numbers, bool as_differences, std::size_t bytes,
             std::byte* to) {
   with_word(bytes, [&]<typename Word>(Word) {
@@ -82,7 +83,7 @@ void widen(const std::byte* from, bool as_differences, std::size_t bytes,
   });
 }
 
-/// What the planes of `elements` take by codes of order 0, of a piece from the middle.
+/// Estimates the size of `elements` coded in planes of order 0, from a piece in the middle.
 std::size_t guess(const Bytes& elements, std::size_t bytes) {
   constexpr std::size_t looked_at = 16384;
   const std::size_t count = elements.size() / bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coder of numbers of which few are different; see spec.md.
+// Coder of arrays with few distinct numbers; see spec.md.
 #pragma once
 
 #include "codecs/base/codec.hpp"

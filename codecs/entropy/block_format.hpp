@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the entropy coder share: modes, segments, streams, and bits read with care.
+// What the parts of the entropy coder share: modes, segments, streams, and bounded reads of bits.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ inline constexpr unsigned tans_bits = 12;     ///< log2 of the number of states
 constexpr std::size_t segments_of(std::size_t symbols) {
   return (symbols + segment_symbols - 1) / segment_symbols;
 }
-/// First symbol of a stream in a segment of `symbols`; stream 4 is the segment's end.
+/// Returns the first symbol of a stream in a segment of `symbols`; stream 4 is the segment's end.
 constexpr std::size_t stream_start(std::size_t symbols, std::size_t stream) {
   return symbols * stream / stream_count;
 }
 
-/// 64 bits from `at`, little-endian; beyond `end` there are zeros.
+/// Returns 64 bits from `at`, little-endian; bytes beyond `end` count as zeros.
 inline std::uint64_t load_bits(const std::uint8_t* at, const std::uint8_t* end) {
   if (end - at >= 8) return little_endian(load<std::uint64_t>(at));
   std::uint64_t bits = 0;
@@ -45,7 +45,7 @@ struct BitStream {
     at += used >> 3;
     used &= 7;
   }
-  /// True where exactly the stream's bytes were read, unused bits of the last one aside.
+  /// True if exactly the stream's bytes were read; unused bits of the last byte do not count.
   [[nodiscard]] bool ended() const { return at + (used != 0 ? 1 : 0) == end; }
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Order-0 entropy coding of 8-bit symbols: canonical Huffman codes of at most 11 bits, or tANS,
-// with escapes for what is constant or does not shrink. spec.md has every bit.
+// Order-0 entropy coding of 8-bit symbols: canonical Huffman codes of at most 11 bits, or tANS.
+// Symbols that are constant, or that do not shrink, are stored in other modes. spec.md has every
+// bit.
 //
 // Symbols are coded in segments of 32768, each in four streams, so that one core decodes four
-// symbols at a time and several cores, or a GPU, could share a block: all segments use the block's
-// one table, and their sizes stand in front.
+// symbols at a time. Several cores, or a GPU, could share a block: all segments use the block's one
+// table, and their sizes precede them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace mcr::codecs::entropy {
 using Symbols = std::span<const std::uint8_t>;
 using MutableSymbols = std::span<std::uint8_t>;
 
-/// What the encoder may use. The decoder reads it from the block.
+/// The methods that the encoder may use. The decoder reads the method from the block.
 enum class Method : std::uint8_t {
   huffman,   ///< fastest
   smallest,  ///< tANS where it saves at least half a percent, else Huffman
@@ -29,23 +30,22 @@ struct Histogram {
 };
 Histogram count_symbols(Symbols symbols);
 
-/// Estimated size of encode_block's answer in bytes, from counts alone.
+/// Returns the estimated size of encode_block's result in bytes, from the counts alone.
 std::size_t estimate_block(const Histogram& histogram, Method method);
 
-/// Most bytes that encode_block writes for `count` symbols (it may use all of them as working
-/// space).
+/// Returns the most bytes that encode_block writes for `count` symbols, working space included.
 std::size_t block_bound(std::size_t count);
 
-/// Encodes `symbols` into `out` (at least block_bound() long); answers the block's length. The
-/// counts are those of `symbols`.
+/// Encodes `symbols`, whose counts are `histogram`, into `out` (at least block_bound() long).
+/// Returns the block's length.
 std::size_t encode_block(Symbols symbols, const Histogram& histogram, Method method,
                          MutableByteSpan out);
 inline std::size_t encode_block(Symbols symbols, Method method, MutableByteSpan out) {
   return encode_block(symbols, count_symbols(symbols), method, out);
 }
 
-/// Fills `symbols` from `block`, which must be one block, whole and nothing more. `block` may be
-/// anything: nothing outside both spans is touched. False where it is damaged.
+/// Fills `symbols` from `block`, which must be exactly one whole block. Returns false if it is
+/// damaged. Never reads or writes outside both spans, whatever `block` holds.
 [[nodiscard]] bool decode_block(ByteSpan block, MutableSymbols symbols);
 
 }  // namespace mcr::codecs::entropy

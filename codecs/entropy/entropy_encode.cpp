@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts, the choice of the mode, and the block around the segments.
+// Counts the symbols, chooses the mode, and writes the block around the segments.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,7 +14,8 @@
 namespace mcr::codecs::entropy {
 namespace {
 
-/// log2(value) in 1/256, by repeated squaring: integers, so that every machine chooses alike.
+/// Returns log2(value) in 1/256, by repeated squaring of integers, so that every machine makes the
+/// same choice.
 constexpr std::uint16_t log2_by_squaring(std::uint64_t value) {
   const auto whole = static_cast<unsigned>(std::bit_width(value)) - 1;
   std::uint64_t mantissa = whole > 31 ? value >> (whole - 31) : value << (31 - whole);
@@ -64,7 +65,8 @@ std::size_t huffman_size(const Histogram& histogram, const Totals& totals,
          segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 2);
 }
 
-/// Bits that the symbols hold by their counts alone, in 1/256; at most 2/256 a symbol too many.
+/// Returns the entropy of the symbols by their counts in 1/256 bits, at most 2/256 a symbol too
+/// much.
 std::uint64_t entropy_in_256ths(const Histogram& histogram, const Totals& totals) {
   std::uint64_t bits = 0;
   const std::uint64_t log_total = log2_in_256ths(totals.symbols);
@@ -79,8 +81,8 @@ std::size_t tans_size(const Totals& totals, std::uint64_t entropy) {
          segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 8);
 }
 
-/// True where no code can pay: most planes of numbers are noise, which is seen before any code is
-/// made. (No code of order 0 takes less than the entropy, and all have a table.)
+/// True if no code can be smaller: most byte planes of numbers are noise. Found before any code is
+/// made: no code of order 0 takes less than the entropy, and each needs a table.
 bool is_noise(const Totals& totals, std::uint64_t entropy) {
   const std::uint64_t least = entropy - std::min(entropy, 2 * totals.symbols);
   return least / 2048 + totals.used * 7 / 8 +
@@ -115,7 +117,7 @@ std::size_t store_raw(Symbols symbols, MutableByteSpan out) {
 }  // namespace
 
 Histogram count_symbols(Symbols symbols) {
-  // Four tables: a run of equal symbols would otherwise wait for its own last store each time.
+  // Four tables: with one, a run of equal symbols would wait for its own last store each time.
   std::uint32_t count[4][256] = {};
   std::size_t i = 0;
   for (; i + 8 <= symbols.size(); i += 8) {

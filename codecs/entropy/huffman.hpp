@@ -12,12 +12,12 @@ struct CodeLengths {
   std::uint16_t length[256] = {};
 };
 
-/// Best lengths that the limit allows, but for a small loss where the limit cuts. Needs two
-/// different symbols at least. The codes are complete: the sum of 2^-length is 1.
+/// Returns the best code lengths within the limit; the limit costs a small loss. Needs at least two
+/// different symbols. The codes are complete: the sum of 2^-length is 1.
 CodeLengths huffman_lengths(const Histogram& histogram);
 
-/// Writes a segment's streams one behind the other to `out` and their sizes to `directory`; answers
-/// their total. `out` has 12 bits for each symbol and 64 bytes more.
+/// Writes a segment's streams one after the other to `out` and their sizes to `directory`; returns
+/// their total size. `out` must have 12 bits for each symbol and 64 more bytes.
 class HuffmanEncoder {
  public:
   explicit HuffmanEncoder(const CodeLengths& lengths);
@@ -27,20 +27,20 @@ class HuffmanEncoder {
   std::uint32_t code_[256];  ///< code in the low 16 bits, its length above
 };
 
-/// Decodes segments. Reading stays below `readable_end`, whatever the streams hold.
+/// Decodes segments. Never reads beyond `readable_end`, whatever the streams hold.
 class HuffmanDecoder {
  public:
-  /// False where the lengths are no complete code. `pairs`: also build the table that gives two
-  /// symbols a step, which pays where codes are short and symbols many.
+  /// Returns false if the lengths are not a complete code. `pairs`: also builds the table for two
+  /// symbols a step, which pays off for short codes and many symbols.
   [[nodiscard]] bool prepare(const CodeLengths& lengths, bool pairs);
-  /// False where the streams are damaged.
+  /// Returns false if the streams are damaged.
   [[nodiscard]] bool decode_segment(const BitStream (&streams)[stream_count],
                                     const std::uint8_t* readable_end, MutableSymbols symbols) const;
 
  private:
   bool pairs_ = false;
   std::uint16_t single_[1U << huffman_bits];  ///< symbol, length << 8
-  /// First symbol, second << 8, length of both << 16, how many << 24.
+  /// First symbol, second symbol << 8, length of both codes << 16, number of symbols << 24.
   std::uint32_t pair_[1U << huffman_bits];
 };
 

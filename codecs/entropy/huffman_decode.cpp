@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four streams a turn, five table steps each between refills: 5 x 11 bits fit the 57 that a refill
-// gives at least. The number of turns is bounded beforehand by what may be read and written, so
-// that the loop itself has no checks; the few symbols at the end go one by one.
+// Each turn decodes four streams with five table steps each between refills: 5 x 11 bits fit into
+// the at least 57 bits of a refill. The number of turns is limited beforehand by what may be read
+// and written, so that the loop has no checks. The last few symbols are decoded one by one.
 #include <algorithm>
 
 #include "codecs/base/cpu.hpp"
@@ -14,7 +14,7 @@ constexpr unsigned steps = 5;
 constexpr unsigned mask = (1U << huffman_bits) - 1;
 constexpr std::ptrdiff_t turn_bytes = 7;  ///< a stream moves on by at most this in a turn
 
-/// Turns for which every stream can load 8 bytes below `readable_end`.
+/// Returns for how many turns every stream can load 8 bytes below `readable_end`.
 std::size_t readable_turns(const BitStream (&streams)[stream_count],
                            const std::uint8_t* readable_end) {
   std::ptrdiff_t turns = std::ptrdiff_t{1} << 30;
@@ -30,7 +30,7 @@ struct Output {
   std::uint8_t* end;
 };
 
-/// One symbol: the entry's low byte; its length above.
+/// One symbol in the entry's low byte, its code's length above.
 struct Single {
   MCR_INLINE_LOOP static unsigned put(std::uint32_t entry, unsigned step, std::uint8_t*& out) {
     out[step] = static_cast<std::uint8_t>(entry);
@@ -38,7 +38,8 @@ struct Single {
   }
   MCR_INLINE_LOOP static void end_turn(std::uint8_t*& out) { out += steps; }
 };
-/// One or two symbols; the second is written over where there is one only.
+/// One or two symbols. Both bytes are always written; if there is only one symbol, the next one
+/// overwrites the second byte.
 struct Pair {
   MCR_INLINE_LOOP static unsigned put(std::uint32_t entry, unsigned, std::uint8_t*& out) {
     out[0] = static_cast<std::uint8_t>(entry);
@@ -95,8 +96,8 @@ bool HuffmanDecoder::prepare(const CodeLengths& lengths, bool pairs) {
     if (length != 0) kraft += 1U << (huffman_bits - length);
   }
   if (kraft != 1U << huffman_bits) return false;
-  // Codes are assigned by rising length, so that code c of length l stands at c << (11 - l) of a
-  // table that is ordered by the bits as they were made; a stream holds them reversed.
+  // Codes are assigned by ascending length, so that code c of length l stands at c << (11 - l) in a
+  // table that is ordered by the codes' bits. A stream holds these bits reversed.
   std::uint32_t next = 0;
   for (unsigned length = 1; length <= huffman_bits; ++length) {
     for (unsigned s = 0; s < 256; ++s) {
@@ -134,8 +135,8 @@ bool HuffmanDecoder::decode_segment(const BitStream (&from)[stream_count],
     outputs[k] = {symbols.data() + stream_start(symbols.size(), k),
                   symbols.data() + stream_start(symbols.size(), k + 1)};
   }
-  // With pairs, a turn writes 5 to 10 symbols to each stream: what is left shrinks at least by
-  // half.
+  // With pairs, a turn writes 5 to 10 symbols to each stream, so that the remainder at least
+  // halves.
   const std::ptrdiff_t most = pairs_ ? 2 * steps : steps;
   for (;;) {
     std::ptrdiff_t left = outputs[0].end - outputs[0].at;

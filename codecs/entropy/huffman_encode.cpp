@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Code lengths by the two-queue method, limited by moving leaves; streams with four codes joined
-// before they meet the bit buffer, because the chain through the buffer is what bounds the speed.
+// Computes code lengths with the two-queue method, limited by moving leaves. Four codes of a stream
+// are joined before they enter the bit buffer, because the chain of operations on the buffer limits
+// the speed.
 #include <algorithm>
 
 #include "codecs/base/cpu.hpp"
@@ -17,8 +18,8 @@ std::uint32_t reverse_bits(std::uint32_t code, unsigned length) {
   return code >> (16 - length);
 }
 
-/// The symbols that occur, by rising count, equal ones by rising symbol: count << 8 | symbol.
-/// Digit by digit, since a block is small and comparing would cost more than coding it.
+/// The symbols that occur, by ascending count, then by ascending symbol: count << 8 | symbol.
+/// Sorted digit by digit, because blocks are small and comparisons would cost more than the coding.
 class Leaves {
  public:
   explicit Leaves(const Histogram& histogram) {
@@ -81,9 +82,9 @@ MCR_INLINE_LOOP std::uint8_t* encode_stream(const std::uint32_t* code, const std
 }  // namespace
 
 CodeLengths huffman_lengths(const Histogram& histogram) {
-  // Leaves by rising weight in one queue, inner nodes in another: they are made by rising weight
-  // too. Each queue ends with a weight that nothing reaches, so that taking the lighter head needs
-  // no other test, and no branch.
+  // One queue holds the leaves by ascending weight, the other the inner nodes, which are also made
+  // by ascending weight. Each queue ends with a weight above all others, so that taking the lighter
+  // head needs no other test and no branch.
   constexpr std::uint64_t none = ~std::uint64_t{0};
   const Leaves sorted(histogram);
   const std::size_t leaves = sorted.size();
@@ -108,8 +109,9 @@ CodeLengths huffman_lengths(const Histogram& histogram) {
     weight[made] = weight[a] + weight[b];
     parent[a] = parent[b] = static_cast<std::uint16_t>(made);
   }
-  // Depths from the root down, as numbers of leaves at each; what is deeper than the limit is cut,
-  // and the excess in the Kraft sum paid back by lengthening the deepest of the shorter codes.
+  // Computes depths from the root down, as numbers of leaves at each depth. Deeper leaves than the
+  // limit are cut, and the excess in the Kraft sum is compensated by longer codes for the deepest
+  // of the others.
   std::uint16_t depth[514];
   depth[made - 1] = 0;
   unsigned leaves_at[huffman_bits + 1] = {};
@@ -130,7 +132,7 @@ CodeLengths huffman_lengths(const Histogram& histogram) {
     ++leaves_at[length + 1];
     kraft -= 1U << (huffman_bits - length - 1);
   }
-  // A cut can overshoot by a few units: shorten the longest codes that fit.
+  // The compensation can overshoot by a few units: shorten the longest codes that fit.
   while (kraft < 1U << huffman_bits) {
     const std::uint32_t spare = (1U << huffman_bits) - kraft;
     unsigned length = huffman_bits;

@@ -13,10 +13,10 @@
 
 namespace mcr::codecs::entropy {
 
-/// Most bytes that `count` numbers take.
+/// Returns the most bytes that `count` numbers take.
 constexpr std::size_t number_table_bound(std::size_t count) { return 2 + (count * 20 + 7) / 8; }
 
-/// Writes all of `numbers` (each below 2^15) to `out` (number_table_bound() long); answers the
+/// Writes all of `numbers` (each below 2^15) to `out` (number_table_bound() long); returns the
 /// length.
 inline std::size_t write_number_table(std::span<const std::uint16_t> numbers, std::byte* out) {
   std::uint64_t bits = 0;
@@ -44,7 +44,8 @@ inline std::size_t write_number_table(std::span<const std::uint16_t> numbers, st
   return length;
 }
 
-/// Fills `numbers` from the front of `stored`; answers the bytes read, 0 where they are damaged.
+/// Fills `numbers` from the front of `stored`; returns how many bytes were read, or 0 if they are
+/// damaged.
 inline std::size_t read_number_table(ByteSpan stored, std::span<std::uint16_t> numbers) {
   std::uint64_t bits = 0;
   unsigned held = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words of which the upper part is a symbol (coded elsewhere) and the lower bits are stored as they
-// are: class_coder, top_bits and their like. A symbol says how many bits follow; the encoder
-// classifies and packs in one pass, the decoder puts `base | bits` together. spec.md, "Rest bits".
+// Words whose upper part is a symbol (coded elsewhere) and whose lower bits are stored unchanged,
+// as in class_coder and top_bits. A symbol tells how many bits follow. The encoder classifies and
+// packs in one pass; the decoder combines `base | bits`. spec.md, "Rest bits".
 //
-// The loops are templates, because each codec has its own way to classify; each codec's own files
+// The loops are templates, because each codec classifies in its own way. Each codec's own files
 // instantiate them, portable and for AVX2 (BMI2).
 #pragma once
 
@@ -24,23 +24,23 @@ struct RestTable {
   Word base[256] = {};           ///< the word without them; its lowest `width` bits are zero
 };
 
-/// Bytes in front of the packed bits: each segment's length as u32.
+/// Returns the bytes before the packed bits: each segment's length as u32.
 constexpr std::size_t rest_directory_bytes(std::size_t count) { return segments_of(count) * 4; }
 
-/// Most bytes that rest bits take, working space included.
+/// Returns the most bytes that rest bits take, working space included.
 constexpr std::size_t rest_bound(std::size_t count, std::size_t word_bytes) {
   return rest_directory_bytes(count) + count * word_bytes + segments_of(count) * 8 + 16;
 }
 
 namespace detail {
 
-/// Packs one segment; answers the end of its bytes. `classify(word)` gives {symbol, width}.
+/// Packs one segment; returns the end of its bytes. `classify(word)` returns {symbol, width}.
 template <typename Word, typename Classify>
 MCR_INLINE_LOOP std::uint8_t* pack_segment(const std::byte* words, std::size_t count,
                                            const Classify& classify, std::uint8_t* symbols,
                                            std::uint8_t* out) {
-  std::uint64_t held = 0;  // bits that do not fill a byte yet
-  unsigned used = 0;       // how many, below 8
+  std::uint64_t held = 0;  // bits that do not yet fill a byte
+  unsigned used = 0;       // how many bits are held, below 8
   for (std::size_t i = 0; i < count; ++i) {
     const auto word = load<Word>(words + i * sizeof(Word));
     const auto [symbol, width] = classify(word);
@@ -63,7 +63,8 @@ MCR_INLINE_LOOP std::uint8_t* pack_segment(const std::byte* words, std::size_t c
   return out + (used != 0 ? 1 : 0);
 }
 
-/// Unpacks one segment; false where its bytes are not exactly those that the symbols ask for.
+/// Unpacks one segment; returns false if it does not have exactly the bytes that the symbols
+/// require.
 template <typename Word>
 MCR_INLINE_LOOP bool unpack_segment(const RestTable<Word>& table, const std::uint8_t* at,
                                     const std::uint8_t* end, const std::uint8_t* symbols,
@@ -79,7 +80,7 @@ MCR_INLINE_LOOP bool unpack_segment(const RestTable<Word>& table, const std::uin
     position += width;
   };
   const auto size = static_cast<std::uint64_t>(end - at);
-  // A batch moves on by at most batch * sizeof(Word) bytes and loads nine.
+  // A batch advances by at most batch * sizeof(Word) bytes, and loads nine.
   while (i + batch <= count && (position >> 3) + batch * sizeof(Word) + 9 <= size) {
     for (std::size_t k = 0; k < batch; ++k, ++i) {
       const std::uint8_t* const from = at + (position >> 3);
@@ -105,7 +106,7 @@ MCR_INLINE_LOOP bool unpack_segment(const RestTable<Word>& table, const std::uin
 }  // namespace detail
 
 /// Writes directory and bits of `count` words to `out` (rest_bound() long), and their symbols;
-/// answers the length.
+/// returns the length.
 template <typename Word, typename Classify>
 MCR_INLINE_LOOP std::size_t pack_rest(const std::byte* words, std::size_t count,
                                       const Classify& classify, std::uint8_t* symbols,
@@ -123,7 +124,7 @@ MCR_INLINE_LOOP std::size_t pack_rest(const std::byte* words, std::size_t count,
   return static_cast<std::size_t>(at - out);
 }
 
-/// The inverse; false where `stored` is damaged. Nothing outside the spans is touched.
+/// The inverse; returns false if `stored` is damaged. Never reads or writes outside the spans.
 template <typename Word>
 MCR_INLINE_LOOP bool unpack_rest(const RestTable<Word>& table, ByteSpan stored,
                                  const std::uint8_t* symbols, std::size_t count, std::byte* words) {

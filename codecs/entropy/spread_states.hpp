@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which symbol each tANS state stands for: the same in encoder and decoder. spec.md, "tANS".
+// Which symbol each tANS state represents: the same in encoder and decoder. spec.md, "tANS".
 #pragma once
 
 #include "codecs/entropy/tans.hpp"
 
 namespace mcr::codecs::entropy {
 
-/// Fills 2^bits entries. The counts must sum up to that.
+/// Fills 2^bits entries. The counts must sum up to 2^bits.
 inline void spread_states(const StateCounts& counts, std::uint8_t* symbols) {
   const std::uint32_t size = 1U << counts.bits;
   const std::uint32_t step = (size >> 1) + (size >> 3) + 3;  // odd, so that it visits every state

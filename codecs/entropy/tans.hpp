@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tANS (finite state entropy): comes within a fraction of a percent of the entropy where Huffman
-// must give every symbol at least one bit. As fast as Huffman to decode, slower to encode.
+// tANS (finite state entropy): within a fraction of a percent of the entropy, also where Huffman
+// must spend at least one bit on every symbol. Decodes as fast as Huffman, encodes more slowly.
 #pragma once
 
 #include "codecs/entropy/block_format.hpp"
@@ -14,11 +14,11 @@ struct StateCounts {
   std::uint16_t states[256] = {};
 };
 
-/// States in proportion to counts. Needs two different symbols at least.
+/// Returns states in proportion to the counts. Needs at least two different symbols.
 StateCounts tans_states(const Histogram& histogram);
 
-/// Writes a segment's streams one behind the other to `out` and their sizes to `directory`; answers
-/// their total. `out` has 12 bits for each symbol and 64 bytes more.
+/// Writes a segment's streams one after the other to `out` and their sizes to `directory`; returns
+/// their total size. `out` must have 12 bits for each symbol and 64 more bytes.
 class TansEncoder {
  public:
   explicit TansEncoder(const StateCounts& states);
@@ -37,9 +37,9 @@ class TansEncoder {
 
 class TansDecoder {
  public:
-  /// False where the counts do not sum up to 2^bits.
+  /// Returns false if the counts do not sum up to 2^bits.
   [[nodiscard]] bool prepare(const StateCounts& states);
-  /// False where the streams are damaged. Reading stays below `readable_end`.
+  /// Returns false if the streams are damaged. Never reads beyond `readable_end`.
   [[nodiscard]] bool decode_segment(const BitStream (&streams)[stream_count],
                                     const std::uint8_t* readable_end, MutableSymbols symbols) const;
 

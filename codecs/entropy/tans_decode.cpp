@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four streams a turn, four symbols each between refills: 4 x 12 bits fit the 57 that a refill
-// gives.
+// Each turn decodes four streams with four symbols each between refills: 4 x 12 bits fit into the
+// 57 bits of a refill.
 #include <algorithm>
 #include <bit>
 
@@ -96,7 +96,7 @@ bool TansDecoder::decode_segment(const BitStream (&from)[stream_count],
   }
   std::size_t done = 0;
   for (;;) {
-    // A stream moves on by at most 6 bytes a turn (7 + 48 bits), and loads 8.
+    // A stream advances by at most 6 bytes a turn (7 + 48 bits), and loads 8.
     std::ptrdiff_t turns = static_cast<std::ptrdiff_t>((left - done) / steps);
     for (const BitStream& stream : streams) {
       const std::ptrdiff_t ahead = readable_end - stream.at - 8;

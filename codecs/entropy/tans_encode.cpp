@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encoding goes from the last symbol to the first and writes from high addresses to low, so that
-// the decoder runs forwards. Four streams advance together: each is one long chain of table
+// Encodes from the last symbol to the first and writes from high addresses to low, so that the
+// decoder runs forwards. Four streams advance together, because each is one long chain of table
 // look-ups.
 #include <algorithm>
 #include <bit>
@@ -13,7 +13,7 @@
 namespace mcr::codecs::entropy {
 namespace {
 
-/// Bits put in front of those that are there already.
+/// Adds bits before those that are already there.
 struct BackwardBits {
   std::uint64_t bits = 0;  ///< newest lowest
   unsigned held = 0;
@@ -43,7 +43,7 @@ MCR_INLINE_LOOP void encode_streams(const TansEncoder::Symbol* table, const std:
                                     const std::size_t (&count)[stream_count],
                                     std::uint32_t (&state)[stream_count],
                                     BackwardBits (&out)[stream_count]) {
-  // Streams differ in length by one at most: the longer ones put their last symbol alone.
+  // The lengths of streams differ by at most one; the last symbol of longer streams is coded alone.
   const std::size_t least = *std::min_element(std::begin(count), std::end(count));
   std::size_t left = least;
   for (std::size_t k = 0; k < stream_count; ++k) {
@@ -71,7 +71,7 @@ StateCounts tans_states(const Histogram& histogram) {
   std::uint64_t total = 0;
   for (const std::uint32_t count : histogram.count) total += count;
   StateCounts result;
-  // A table larger than the block would cost more to send than it saves.
+  // A table larger than the block costs more than it saves.
   result.bits = std::clamp(static_cast<unsigned>(std::bit_width(total)) - 1, 8U, tans_bits);
   const std::uint32_t size = 1U << result.bits;
   std::uint32_t given = 0;
@@ -82,8 +82,8 @@ StateCounts tans_states(const Histogram& histogram) {
         static_cast<std::uint16_t>(std::max<std::uint64_t>(1, (count * size + total / 2) / total));
     given += result.states[s];
   }
-  // Rounding leaves a few states too many or too few: each goes where it costs least, which is
-  // where a state more or less changes the symbol's probability least.
+  // Rounding leaves a few states too many or too few. Each is added or removed where it costs
+  // least: where it changes the symbol's probability least.
   for (; given != size; given < size ? ++given : --given) {
     const bool add = given < size;
     unsigned best = 256;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What codes of order 0 and their relatives would make of some points, in bits an element.
+// Estimates the bits per element that codes of order 0, and similar codes, need for some points.
 #pragma once
 
 #include "codecs/base/words.hpp"
@@ -8,10 +8,10 @@
 
 namespace mcr::codecs {
 
-/// Says that a model does not fit.
+/// The result of a model that does not fit the data.
 inline constexpr double impossible_bits = 1e9;
 
-/// Bits of words coded in byte planes.
+/// Returns the bits of words that are coded in byte planes.
 template <typename Word>
 double plane_bits(const std::vector<Word>& words) {
   std::array<ByteCounts, sizeof(Word)> planes;
@@ -24,7 +24,7 @@ double plane_bits(const std::vector<Word>& words) {
   return bits;
 }
 
-/// Bits of residuals (zigzagged here) by the class coder.
+/// Returns the bits of residuals (zigzagged here) in the class coder.
 template <typename Word>
 double class_bits(const std::vector<Word>& residuals) {
   ByteCounts counts;
@@ -38,12 +38,12 @@ double class_bits(const std::vector<Word>& residuals) {
          static_cast<double>(rest) / static_cast<double>(residuals.size());
 }
 
-/// How much less the class coder's symbols take where each is coded by what stood before it, in
-/// bits an element. Points lie in runs, so that the one before is the neighbour, mostly.
+/// Returns how many bits per element the class coder's symbols save if each is coded in the context
+/// of the symbol before it. Points lie in runs, so the point before is mostly the neighbour.
 template <typename Word>
 double context_gain(const std::vector<Word>& residuals) {
   constexpr std::size_t buckets = 4;
-  constexpr std::size_t least_points = 512;  // fewer say nothing of four tables
+  constexpr std::size_t least_points = 512;  // fewer points tell nothing about four tables
   const std::size_t count = residuals.size();
   if (count < least_points) return 0;
   std::vector<std::uint8_t> symbols(count);
@@ -75,11 +75,11 @@ double context_gain(const std::vector<Word>& residuals) {
   return std::max(0.0, all.entropy(count - 1) - apart / n);
 }
 
-/// Bits of words by their numbers in a table of the distinct ones; impossible where the points show
-/// too many that come once. `total`: elements in all.
+/// Returns the bits of words as numbers in a table of the distinct ones. impossible_bits if too
+/// many of the points occur only once. `total`: the number of all elements.
 template <typename Word>
 double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
-  constexpr double most_new = 0.4;  // of the points: no word that was seen before
+  constexpr double most_new = 0.4;  // of the points: words not seen before
   constexpr double least_twice = 24;
   constexpr std::size_t least_points = 256;
   if (words.size() < least_points) return impossible_bits;
@@ -97,9 +97,11 @@ double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
     twice += entry.count == 2 ? 1 : 0;
   }
   const auto n = static_cast<double>(words.size());
-  // Many that come once are no table; unless enough come twice to tell how many there are in all.
+  // Too many words that occur once are no table, unless enough occur twice to estimate how many
+  // there are.
   if (once > most_new * n && twice < least_twice) return impossible_bits;
-  // Chao's estimate, where some came twice; else what came once is taken for ever new.
+  // Chao's estimate if some words occur twice; otherwise new words are assumed to appear at a
+  // constant rate.
   const double fresh = once / n;
   const double all = twice > 0.15 * once || twice >= least_twice
                          ? distinct + once * once / (2 * std::max(twice, 1.0))
@@ -110,8 +112,8 @@ double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
          all * word_bits<Word> / static_cast<double>(total);
 }
 
-/// Bits of words by a code of their first bits; words that are frequent as a whole have no rest.
-/// `frequent` receives their share, `frequent_mix` the entropy of one of them.
+/// Returns the bits of words whose first bits are coded; words that are frequent as a whole have no
+/// other bits. `frequent` receives the share of these, `frequent_mix` the entropy of one of them.
 template <typename Word>
 double top_bits_bits(const std::vector<Word>& words, double& frequent, double& frequent_mix) {
   constexpr unsigned exponent = sizeof(Word) == 8 ? 11 : sizeof(Word) == 4 ? 8 : 5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What predictors of an order above 1 (codecs/lorenzo) leave of points. They look at up to 26
-// numbers for one: some points say which of them is worth it.
+// Residuals of points under predictors of an order above 1 (codecs/lorenzo). These read up to 26
+// numbers for each prediction, so only a few points decide which of them is worth it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace mcr::codecs {
 
-/// A prediction of an order above 1 along so many axes.
+/// A prediction of an order above 1 along `axes` axes.
 struct OrderedAxes {
   int axes;
   int order;
@@ -22,8 +22,8 @@ struct OrderedAxes {
 inline constexpr std::array orders_tried{OrderedAxes{1, 2}, OrderedAxes{1, 3}, OrderedAxes{1, 4},
                                          OrderedAxes{2, 2}, OrderedAxes{3, 2}};
 
-/// Calls `take(point, difference)` with the true differences to that prediction in a run of points.
-/// `read(index)` is an element as A's number.
+/// Calls `take(point, difference)` with the exact difference to that prediction for each point of a
+/// run. `read(index)` returns an element as A's number.
 template <typename A, typename Read, typename Take>
 void order_differences(const OrderedAxes& how, const PointRun& run, const Read& read,
                        const Take& take) {
@@ -45,8 +45,8 @@ void order_differences(const OrderedAxes& how, const PointRun& run, const Read& 
   }
 }
 
-/// Puts the differences of the best order above 1 into `differences`, where a few runs of points
-/// say that it is better than order 1 (`delta`). Answers whether it is.
+/// If a few runs of points show that an order above 1 is better than order 1 (`delta`), writes the
+/// differences of the best such order to `differences` and returns true.
 template <typename A, typename Read>
 bool best_order(const std::vector<PointRun>& runs, std::size_t axes,
                 const std::vector<typename A::Word>& delta, const Read& read,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Entropies of few points, corrected for their number.
+// Entropies of few points, corrected for the small number.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace mcr::codecs {
 
-/// count * log2(count), from a table where counts are small.
+/// count * log2(count), from a table for small counts.
 class CountLog {
  public:
   static constexpr std::size_t size = 4097;
@@ -34,9 +34,9 @@ inline const CountLog& count_log() {
   return table;
 }
 
-/// Bits a symbol by an order-0 code, from `sum`, the total of count * log2(count) over the `seen`
-/// symbols of `total` points. Few points see too few of the rare symbols; Miller's and Madow's
-/// correction for that, and never more than `limit`.
+/// Returns the bits per symbol of an order-0 code. `sum` is the total of count * log2(count) over
+/// the `seen` symbols of `total` points. Few points miss some rare symbols; Miller's and Madow's
+/// correction adds their share. The result is at most `limit`.
 inline double entropy_from(double sum, std::size_t seen, std::size_t total, double limit) {
   const auto n = static_cast<double>(total);
   const double missing = seen == 0 ? 0 : static_cast<double>(seen - 1) / (2 * n * 0.693147);
@@ -55,7 +55,8 @@ double entropy_of(const Counts& counts, std::size_t total, double limit) {
   return entropy_from(sum, seen, total, limit);
 }
 
-/// Counts of bytes, whose entropy is kept up to date: it costs by points and not by 256.
+/// Counts of bytes with a running sum for their entropy: the cost grows with the points, not with
+/// 256.
 class ByteCounts {
  public:
   void add(std::size_t byte) {
@@ -68,9 +69,9 @@ class ByteCounts {
   [[nodiscard]] double entropy(std::size_t total) const {
     return entropy_from(sum_, seen_, total, 8);
   }
-  /// The same where all 256 symbols may occur. Of bytes without any order, few points see much less
-  /// than 8 bits; `noise` is what they are expected to see, and what looks like that is taken for
-  /// it.
+  /// The same if all 256 symbols may occur. Few points of random bytes show an entropy far below 8
+  /// bits: `noise` is the entropy that they are expected to show. An entropy close to `noise` is
+  /// taken for 8 bits.
   [[nodiscard]] double plane_entropy(std::size_t total, double noise) const {
     const double seen_bits = (count_log()(total) - sum_) / static_cast<double>(total);
     const double share = std::min(1.0, seen_bits / noise);
@@ -84,8 +85,8 @@ class ByteCounts {
   double sum_ = 0;
 };
 
-/// The entropy that `total` points of evenly distributed bytes show: counts are Poisson
-/// distributed.
+/// Returns the entropy that `total` points of evenly distributed bytes show; their counts are
+/// Poisson distributed.
 inline double noise_entropy(std::size_t total) {
   const double mean = static_cast<double>(total) / 256;
   double probability = std::exp(-mean);
@@ -108,7 +109,7 @@ class KeyCounts {
   explicit KeyCounts(std::size_t most_keys)
       : entries_(std::bit_ceil(2 * most_keys + 2)), mask_(entries_.size() - 1) {}
 
-  /// Answers how often the key came before.
+  /// Returns how often the key was added before.
   std::uint32_t add(std::uint64_t key, std::uint32_t count = 1) {
     std::size_t at = (key * 0x9e3779b97f4a7c15U) >> 32;
     while (entries_[at & mask_].count != 0 && entries_[at & mask_].key != key) ++at;

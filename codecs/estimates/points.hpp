@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Points of an array with their neighbours in up to three dimensions.
+// Samples points of an array with their neighbours in up to three dimensions.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace mcr::codecs {
 inline constexpr std::size_t run_length = 16;  // neighbouring points share cache lines
 inline constexpr std::uint32_t widest_structure = 16;
 
-/// A point and its neighbours: index bits 0, 1, 2 stand for one step back along the fastest, second
-/// and third axis.
+/// A point and its neighbours: bits 0, 1 and 2 of the index mean one step back along the fastest,
+/// second and third axis.
 template <typename Word>
 using Corner = std::array<Word, 8>;
 
-/// A run of points: the element of its first one, and how many planes, rows and columns are before
-/// that.
+/// A run of points: the place of its first element, and how many planes, rows and columns precede
+/// it.
 struct PointRun {
   std::size_t begin = 0;  ///< its first point's number among all
   std::size_t count = 0;
@@ -36,7 +36,7 @@ struct PointRun {
   std::uint64_t planes = 0;
 };
 
-/// Where rows of a brick run.
+/// Describes the rows of a brick.
 struct Axes {
   std::uint64_t length = 0;                   // of a row
   std::uint64_t stride = 1;                   // within it
@@ -76,11 +76,12 @@ inline std::size_t most_axes(const Layout& layout, bool split) {
 template <typename Word>
 Word word_at(ByteSpan raw, std::uint64_t index, bool reverse) {
   const Word word = load<Word>(raw.data() + index * sizeof(Word));
-  // Elements lie in the layout's order; what is computed with is this machine's.
+  // Elements have the layout's byte order; computations need this machine's.
   return reverse ? reverse_bytes(word) : word;
 }
 
-/// Runs of points, spread evenly with a jitter that no stride of the data can follow.
+/// Chooses runs of points, spread evenly, with a jitter so that they are not aligned with any
+/// stride of the data.
 template <typename Word>
 void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool split, bool reverse,
                    std::vector<Corner<Word>>& corners, std::vector<PointRun>& point_runs) {

@@ -13,20 +13,22 @@
 namespace mcr::codecs {
 namespace {
 
-/// A number without its last bits: a string matcher gains from what is nearly the same, too.
+/// Returns a number without its last bits, because a string matcher also gains from nearly equal
+/// numbers.
 template <typename Word>
 MCR_INLINE_LOOP Word upper_bits(Word word) {
   return static_cast<Word>(word >> (word_bits<Word> / 4));
 }
 
-/// True for one of some words, by nothing but its bits.
+/// True for a sample of all words, chosen only by the word's bits.
 template <typename Word>
 MCR_INLINE_LOOP bool content_says(Word word, std::uint32_t mask) {
   auto folded = static_cast<std::uint32_t>(word);
   if constexpr (sizeof(Word) == 8) folded ^= static_cast<std::uint32_t>(word >> 32) * 0x85ebca6bU;
   return ((folded * 0x9e3779b1U) & mask) == mask;  // never a zero
 }
-/// First block of sixteen words from `i` on that has such a word; `count` where there is none.
+/// Returns the first block of sixteen words from `i` on with a sampled word; `count` if there is
+/// none.
 template <typename Word>
 MCR_INLINE_LOOP std::size_t next_block_loop(const std::byte* words, std::size_t i,
                                             std::size_t count, std::uint32_t mask) {
@@ -49,7 +51,7 @@ std::size_t next_block(const std::byte* words, std::size_t i, std::size_t count,
 template <typename Word>
 double seen_before(ByteSpan raw, std::size_t points) {
   constexpr std::uint32_t frequent = 32;
-  // A whole frame: ghost layers and symmetries repeat at any distance.
+  // Samples a whole frame, because ghost layers and symmetries repeat at any distance.
   const std::size_t count = std::min<std::size_t>(raw.size() / sizeof(Word), 131072);
   std::uint32_t one_of = 16;
   while (count / one_of > points) one_of *= 2;
@@ -82,7 +84,7 @@ Repeats repeated(ByteSpan raw, bool differences) {
   if (window < 2) return {};
   struct Seen {
     std::uint32_t tag;
-    std::uint32_t place;  // 0: nothing was seen
+    std::uint32_t place;  // 0: not seen
   };
   const std::size_t mask = std::bit_ceil(2 * window) - 1;
   std::vector<Seen> table(mask + 1);
@@ -94,7 +96,7 @@ Repeats repeated(ByteSpan raw, bool differences) {
   for (std::uint32_t i = 1; i < window; ++i) {
     const auto word = load<Word>(from + i * sizeof(Word));
     std::uint64_t value = differences ? static_cast<Word>(word - previous) : word;
-    // Small words say little alone: a match of Lempel-Ziv is four bytes at least.
+    // A small word alone proves little: a match of Lempel-Ziv has at least four bytes.
     if constexpr (sizeof(Word) < 4) value = value << 16 | previous;
     previous = word;
     const std::uint64_t hash = (value + 1) * 0x9e3779b97f4a7c15U;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of the data was there before: what string matchers live on.
+// How much of the data repeats earlier data, which is what string matchers exploit.
 #pragma once
 
 #include "codecs/base/bytes.hpp"
 
 namespace mcr::codecs {
 
-/// Share of words that occurred before, at least nearly, however far away, not counting the very
-/// frequent ones. Which words are looked at is up to their content, so that equal ones are looked
-/// at alike. `word_bytes`: 1, 2, 4 or 8.
+/// Returns the share of words that occurred before, at least nearly, at any distance, not counting
+/// the very frequent ones. The content of words decides which of them are sampled, so that equal
+/// words are sampled alike. `word_bytes`: 1, 2, 4 or 8.
 double share_seen_before(std::size_t word_bytes, ByteSpan raw, std::size_t points);
 
 /// How much of a window a string matcher would find again.

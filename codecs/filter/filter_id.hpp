@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HDF5 filter: its number and the values that stand with it in a dataset's creation properties.
+// The HDF5 filter: its number, and its values in a dataset's creation properties.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace mcr::codecs {
 
-/// Number of the filter in HDF5 files: from the range for private use (32768 to 65535) until one is
-/// registered with The HDF Group. Nothing else names it.
+/// Number of the filter in HDF5 files: from the range for private use (32768 to 65535), until one
+/// is registered with The HDF Group. No other place defines it.
 inline constexpr int filter_id = 45324;
 inline constexpr const char* filter_name = "mcr frames";
 
@@ -39,14 +39,14 @@ struct FilterParameters {
     return uuid;
   }
 
-  /// In the order of cd_values: version, chunk bytes, element bytes, container.
+  /// Returns the values in the order of cd_values: version, chunk bytes, element bytes, container.
   [[nodiscard]] std::array<unsigned, value_count> values() const {
     return {current_version, chunk_bytes,  element_bytes, container[0],
             container[1],    container[2], container[3]};
   }
 
-  /// From cd_values, which may come from any file. None at all is a chunk of unknown size; more
-  /// than are known is the business of a newer version that says so in the first.
+  /// Reads cd_values, which may come from any file. An empty list means a chunk of unknown size.
+  /// Values beyond the known ones are ignored: a newer version changes the first value.
   static Result<FilterParameters> from(std::span<const unsigned> values) {
     FilterParameters parameters;
     if (values.empty()) return parameters;

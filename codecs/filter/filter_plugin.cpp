@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The HDF5 filter plugin: frames behind H5Z_class2_t, so that every HDF5 tool reads containers.
 //
-// The plugin binds to no HDF5 function: whichever libhdf5 loads it can use it, and several may at
-// once. Hence memory goes to and fro by malloc and free, not by H5allocate_memory: HDF5's own
-// allocator is malloc in every build but those configured with its memory checker, which no
-// distribution is. A chunk that refers to solid frames of its container is decoded by
+// The plugin links no HDF5 function, so that any libhdf5 can load it, and several may at the same
+// time. Hence memory is passed with malloc and free, not with H5allocate_memory: HDF5's own
+// allocator is malloc in all builds except those configured with its memory checker, which no
+// distribution uses. A chunk that links to solid frames of its container is decoded by
 // restart/filter, which finds the container among the process's open descriptors.
 #include <H5PLextern.h>
 
@@ -23,9 +23,9 @@
 namespace mcr::codecs {
 namespace {
 
-// One Scratch is kept between calls, so that chunks do not pay for zstd's contexts each. It is
-// never destroyed: HDF5 may call filters after this library's destructors ran. A second caller at
-// the same time makes its own.
+// One Scratch is kept between calls, so that zstd's contexts are not made for each chunk. It is
+// never destroyed, because HDF5 may call filters after this library's destructors ran. A concurrent
+// caller makes its own.
 constinit std::atomic<Scratch*> kept{nullptr};
 
 class BorrowedScratch {
@@ -54,7 +54,7 @@ MutableByteSpan bytes_of(const Memory& memory, std::size_t size) {
   return {static_cast<std::byte*>(memory.get()), size};
 }
 
-/// What HDF5 gives and takes: a malloc'ed buffer, its size, and how much of it is used.
+/// The buffer that HDF5 passes: malloc'ed memory, its size, and how much of it is used.
 struct Chunk {
   void** buffer;
   std::size_t* buffer_bytes;
@@ -78,13 +78,12 @@ class Hdf5FileJudge final : public Judge {
 };
 constinit const Hdf5FileJudge hdf5_file_judge;
 
-/// Answers the size of the decoded chunk. A frame with fewer bytes than the chunk is followed by
-/// zeros.
+/// Returns the size of the decoded chunk. If the frame is shorter than the chunk, zeros follow.
 Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chunk) {
   const FrameInfo info = MCR_TRY(read_frame_info(chunk.bytes()));
   const auto raw_bytes = static_cast<std::size_t>(info.raw_bytes);
   const std::size_t size = std::max<std::size_t>({raw_bytes, parameters.chunk_bytes, 1});
-  // calloc: zeros behind a short frame cost nothing.
+  // calloc gives the zeros after a short frame for free.
   Memory memory(raw_bytes == size ? std::malloc(size) : std::calloc(size, 1));
   if (memory == nullptr) return Error{Cause::system, "no memory for a chunk"};
   const BorrowedScratch scratch;
@@ -99,8 +98,8 @@ Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chun
   return size;
 }
 
-/// Answers the size of the frame. Encoding here is for h5repack and its like; the product's own
-/// containers are written with frames that it has encoded itself.
+/// Returns the size of the frame. Called by h5repack and similar programs only: our own containers
+/// are written with frames that are already encoded.
 Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chunk) {
   const std::size_t element_bytes =
       chunk.used_bytes % parameters.element_bytes == 0 ? parameters.element_bytes : 1;
@@ -120,14 +119,14 @@ Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chun
   return frame.size();
 }
 
-/// HDF5 knows of a filter only that it failed, and no function of HDF5 is bound here that could put
-/// more on its error stack: the first reason goes to standard error, where HDF5's own message goes.
+/// Prints the first reason for a failure to standard error, where HDF5 prints too. The filter can
+/// report only that it failed, and the plugin links no HDF5 function to extend HDF5's error stack.
 void explain(const Error& error) {
   static constinit std::atomic<bool> said{false};
   if (!said.exchange(true)) std::fprintf(stderr, "mcr filter: %s\n", error.message.c_str());
 }
 
-/// HDF5's interface: 0 is failure, and the buffer is then as it was.
+/// HDF5's interface: returns 0 on failure, with the buffer unchanged.
 std::size_t filter(unsigned flags, std::size_t value_count, const unsigned values[],
                    std::size_t used_bytes, std::size_t* buffer_bytes, void** buffer) {
   try {
@@ -139,7 +138,7 @@ std::size_t filter(unsigned flags, std::size_t value_count, const unsigned value
     if (size) return *size;
     explain(size.error());
     return 0;
-  } catch (...) {  // no memory: nothing of ours throws, and nothing may pass HDF5's C functions
+  } catch (...) {  // out of memory; no exception may pass HDF5's C functions
     return 0;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the filter needs for chunks that refer to solid frames of their container. Codecs know
-// nothing of files: restart/filter implements it, and the plugin is linked there.
+// What the filter needs for chunks that link to solid frames of their container. Codecs do not open
+// files: restart/filter implements these functions and is linked into the plugin.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace mcr::codecs {
 
-/// Decodes the link frame `frame` into `raw`, by the container `uuid` among this process's open
-/// descriptors. Cause::unsupported where it is not there: the message names the remedy.
+/// Decodes the link frame `frame` into `raw`, with the container `uuid` among this process's open
+/// descriptors. Cause::unsupported if the container is not open; the message names the remedy.
 Result<void> decode_linked_chunk(const std::array<std::uint8_t, 16>& uuid, ByteSpan frame,
                                  Scratch& scratch, MutableByteSpan raw);
 
-/// Whether HDF5 may be reading a stranger's file: one is open in this process that belongs neither
-/// to this user nor to root. An error says so and names the remedy.
+/// Fails if HDF5 may be reading another user's file: the process has a file open that belongs
+/// neither to this user nor to root. The error names the file's user and the remedy.
 Result<void> may_decode_unchecked_here();
 
 }  // namespace mcr::codecs

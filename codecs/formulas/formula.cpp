@@ -26,7 +26,7 @@ int needed(Operation operation) {
   return operation <= Operation::constant ? 0 : operation == Operation::square_root ? 1 : 2;
 }
 
-constexpr std::size_t block = 256;  // words that are computed at a time: the stack stays in cache
+constexpr std::size_t block = 256;  // words computed at a time: the stack fits the cache
 
 template <typename F>
 void binary(Operation operation, F* a, const F* b, std::size_t count) {
@@ -157,7 +157,7 @@ void evaluate(const Formula& formula, std::span<const T* const> inputs, Scratch&
           break;
       }
     }
-    // What bits a NaN has differs between machines, so that none may become a prediction.
+    // The bits of a NaN differ between machines, so no NaN may become a prediction.
     const F* value = values.data();
     for (std::size_t i = 0; i < count; ++i) {
       result[begin + i] = value[i] == value[i] ? std::bit_cast<T>(value[i]) : T{0};

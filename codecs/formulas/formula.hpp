@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One variable computed from others: a short program of IEEE operations that have exactly one
-// result. spec.md.
+// A formula computes one variable from others: a short program of IEEE operations whose results are
+// exactly defined. spec.md.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mcr::codecs {
 
-/// One operation of a formula. Numbers are in files.
+/// One operation of a formula. The numbers stand in files.
 enum class Operation : std::uint8_t {
   input = 0,     ///< pushes the word of input `operand`
   constant = 1,  ///< pushes constant `operand`
@@ -44,18 +44,18 @@ struct Formula {
 
   bool operator==(const Formula&) const = default;
 
-  /// Number of inputs that the program names: the largest operand and one.
+  /// Returns how many inputs the program uses: the largest operand plus one.
   [[nodiscard]] std::size_t input_count() const;
   void write(Writer& out) const;
-  /// Cause::damaged where the program does not leave exactly one value or breaks a limit.
+  /// Cause::damaged if the program does not leave exactly one value, or breaks a limit.
   static Result<Formula> read(Reader& in);
-  /// "max(c0, c1 * a)" with the inputs' names, for people.
+  /// Returns "max(c0, c1 * a)" with the inputs' names, for users.
   [[nodiscard]] std::string print(std::span<const std::string> inputs) const;
 };
 
 /// Fills `result` with the bits that `formula` gives for the words of its inputs (floating-point
-/// numbers in this machine's byte order, each as long as `result`). A result that is not a number
-/// becomes 0. T is the words' unsigned integer: std::uint32_t or std::uint64_t. The caller holds
+/// numbers in this machine's byte order, each array as long as `result`). A NaN becomes 0. T is the
+/// words' unsigned integer: std::uint32_t or std::uint64_t. The caller must hold a
 /// DefaultFloatEnvironment.
 template <typename T>
 void evaluate(const Formula& formula, std::span<const T* const> inputs, Scratch& scratch,

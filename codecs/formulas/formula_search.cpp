@@ -16,9 +16,9 @@ namespace mcr::codecs {
 namespace {
 
 constexpr std::size_t probe_count = 3;
-constexpr std::size_t max_columns = 40;         // pairs are tried among so many
-constexpr std::size_t max_square_columns = 16;  // and triples among so many
-constexpr std::size_t max_hits = 24;  // relations of a variable that are looked at closely
+constexpr std::size_t max_columns = 40;         // pairs are tried among these
+constexpr std::size_t max_square_columns = 16;  // triples are tried among these
+constexpr std::size_t max_hits = 24;            // relations of a variable that are examined
 
 using Op = Operation;
 using Code = std::vector<Formula::Word>;
@@ -29,7 +29,7 @@ constexpr Formula::Word constant(unsigned i) {
 }
 constexpr Formula::Word op(Op operation) { return {operation, 0}; }
 
-/// Families of relations; c is the unknown constant, a and b are inputs 0 and 1.
+/// Families of relations: c is the unknown constant, a and b are inputs 0 and 1.
 enum class Family : std::uint8_t { ratio, product, scaled, inverse, sum, squares };
 
 struct Hit {
@@ -40,7 +40,7 @@ struct Hit {
   double spread = 0;              ///< how far they disagree, relative
 };
 
-/// All ways in which programs spell a family, with the constants c, d = 1/c and 1.
+/// Returns all ways in which programs compute a family, with the constants c, d = 1/c and 1.
 std::vector<Code> spellings(Family family, std::size_t inputs, bool is_one) {
   const auto a = input(0);
   const auto b = input(1);
@@ -76,7 +76,7 @@ std::vector<Code> spellings(Family family, std::size_t inputs, bool is_one) {
     case Family::squares:
       break;
   }
-  // a + c*(b^2 + ...): every order of the squares, c once or with each of them.
+  // a + c*(b^2 + ...): every order of the squares, with c applied once or to each of them.
   std::vector<Code> codes;
   std::vector<unsigned> order;
   for (unsigned i = 1; i < inputs; ++i) order.push_back(i);
@@ -99,7 +99,7 @@ std::vector<Code> spellings(Family family, std::size_t inputs, bool is_one) {
   return codes;
 }
 
-/// p/q near `value` with q as small as possible.
+/// Returns p/q near `value` with the smallest q.
 std::optional<double> small_fraction(double value, double tolerance, int largest) {
   const double size = std::fabs(value);
   if (!(size > 1e-6) || size > 1e6) return std::nullopt;
@@ -155,7 +155,7 @@ class Search {
   template <typename U>
   static constexpr double word_bits = sizeof(U) * 8;
 
-  /// Three rows at which the variable has different, ordinary values.
+  /// Chooses three rows at which the variable has different, ordinary values.
   bool choose_probes(std::uint32_t target) {
     if (!varied_[target]) return false;
     const auto& values = values_[target];
@@ -183,7 +183,7 @@ class Search {
     }
   }
 
-  /// Keeps the relation where two of the three constants agree.
+  /// Keeps the relation if two of the three constants agree.
   void offer(Family family, bool root, std::initializer_list<std::uint32_t> inputs, double c0,
              double c1, double c2) {
     const double s01 = std::fabs(c0 - c1);
@@ -266,7 +266,7 @@ class Search {
     }
   }
 
-  /// Values that the constant may have: small fractions first, then what the samples say.
+  /// Returns candidates for the constant: small fractions first, then values of the samples.
   std::vector<double> constants_of(const Hit& hit) const {
     std::vector<double> values;
     const auto put = [&values](double value) {
@@ -277,7 +277,7 @@ class Search {
     if (const auto value = small_fraction(c, exact_tolerance, 1000)) put(*value);
     for (const double value : hit.constants) {
       put(value);
-      // The quotient of rounded numbers is an ulp or two beside the constant.
+      // The quotient of rounded numbers differs from the constant by an ulp or two.
       const auto word = std::bit_cast<T>(static_cast<F>(value));
       for (T step = 1; step <= 2; ++step) {
         put(static_cast<double>(std::bit_cast<F>(static_cast<T>(word + step))));
@@ -320,8 +320,8 @@ class Search {
         try_formula(target, formula, hit.inputs, here);
       }
     }
-    // Bounds (a floor for temperatures, a ceiling for velocities): the value that samples share
-    // where the formula is wrong.
+    // Tries a bound (a floor for temperatures, a ceiling for velocities): the value that samples
+    // share where the formula is wrong.
     if (here.bits_per_word < word_bits<T> && here.bits_per_word > 0) {
       if (const auto bound = shared_value(target, here)) {
         for (const Op side : {Op::larger, Op::smaller}) {
@@ -337,7 +337,7 @@ class Search {
     if (here.bits_per_word + 0.01 < found.bits_per_word) found = here;
   }
 
-  /// Leaves out the constants that the program does not name.
+  /// Removes the constants that the program does not use.
   static void trim(Formula& formula) {
     std::vector<double> kept;
     std::vector<unsigned> number(formula.constants.size(), ~0U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds exact, or nearly exact, relations between variables from samples of them. Nothing is known
-// of any program: all pairs (for sums of squares all triples) are tried on three samples, what
-// agrees there is spelled in every order of operations and counted on all samples.
+// Finds exact or nearly exact relations between variables from samples, without knowledge of the
+// program. All pairs (for sums of squares all triples) are tried on three samples. Relations that
+// agree on these are tried in every order of operations and counted on all samples.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace mcr::codecs {
 
-/// A relation for one variable.
+/// A relation that computes one variable.
 struct FoundFormula {
   Formula formula;
   std::vector<std::uint32_t> inputs;  ///< columns, by the formula's input numbers
   double bits_per_word = 0;           ///< on the samples, for what the formula leaves to be coded
 };
 
-/// Columns of equally many samples, taken at the same places: one a variable. Rows early in the
-/// columns should be the more varied ones.
+/// Columns of equally many samples, taken at the same places, one column per variable. The first
+/// rows should be those that vary most.
 template <typename T>
 struct Samples {
   std::vector<std::vector<T>> columns;
 };
 
-/// The best formula for each column, its `bits_per_word` 64 (32) where none was found. Formulas may
-/// refer to one another: choosing among them so that nothing needs itself is the caller's.
+/// Returns the best formula for each column; `bits_per_word` is 64 (32) if none was found. Formulas
+/// may use one another: the caller must choose among them so that no variable depends on itself.
 template <typename T>
 std::vector<FoundFormula> find_formulas(const Samples<T>& samples, Scratch& scratch);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FPC: doubles against two predictors that learn from hashed history, the better one's difference
-// without its leading zero bytes. M. Burtscher, P. Ratanaworabhan: "High Throughput Compression of
-// Double-Precision Floating-Point Data", DCC 2007. Written from the paper; kept for the `paper`
-// profile and for comparison.
+// FPC: codes doubles with two predictors that learn from hashed history; stores the difference to
+// the better one without its leading zero bytes. M. Burtscher, P. Ratanaworabhan: "High Throughput
+// Compression of Double-Precision Floating-Point Data", DCC 2007. Written from the paper, for the
+// `paper` profile and for comparison.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace mcr::codecs {
 
-/// Both predictors' tables, `1 << table_log` words each, one behind the other; zero at the start.
+/// Returns the size of both predictors' tables, `1 << table_log` words each, one after the other.
+/// The tables must be zero at the start.
 constexpr std::size_t fpc_table_words(unsigned table_log) { return std::size_t{2} << table_log; }
 
-/// Most bytes that `count` values can take.
+/// Returns the most bytes that `count` values can take.
 constexpr std::size_t fpc_bound(std::size_t count) { return (count + 1) / 2 + count * 8; }
 
 /// Encodes `count` 64-bit values at `values` (any alignment, this machine's byte order) into `out`
@@ -22,8 +23,8 @@ constexpr std::size_t fpc_bound(std::size_t count) { return (count + 1) / 2 + co
 std::size_t fpc_encode(const std::byte* values, std::size_t count, unsigned table_log,
                        std::span<std::uint64_t> tables, std::byte* out);
 
-/// The inverse. False where `stored` is not exactly the code of `count` values; `values` then means
-/// nothing.
+/// The inverse. Returns false, with undefined `values`, if `stored` is not exactly the code of
+/// `count` values.
 bool fpc_decode(std::span<const std::byte> stored, std::size_t count, unsigned table_log,
                 std::span<std::uint64_t> tables, std::byte* values);
 

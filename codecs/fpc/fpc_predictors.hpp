@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two predictors, the same in encoder and decoder: FCM looks up the value that followed this
-// history of values, DFCM the difference that followed this history of differences.
+// The two predictors, the same in encoder and decoder. FCM looks up the value that followed the
+// same history of values, DFCM the difference that followed the same history of differences.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ class FpcPredictors {
   std::uint64_t last_ = 0;
 };
 
-// Three bits say how many leading bytes of a residual are zero. Four is left out, as in the paper:
-// it is the rarest, and such a residual is stored with one zero byte more.
+// Three bits tell how many leading bytes of a residual are zero. As in the paper, the rarest case,
+// four, has no code: such a residual is stored with one zero byte more.
 constexpr unsigned fpc_zero_bytes(unsigned code) { return code < 4 ? code : code + 1; }
 constexpr unsigned fpc_code(unsigned zero_bytes) {
   return zero_bytes < 4 ? zero_bytes : zero_bytes == 4 ? 3 : zero_bytes - 1;

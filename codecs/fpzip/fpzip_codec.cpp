@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::byte flat_parameter{1};
 
-// fpzip reads its stream without knowing where it ends. A value costs at most its own bits, 16 for
-// the symbol that stands for its size and 16 where the range coder's interval is cut short; so much
-// is laid behind a stream before it is decoded, and a damaged one cannot be read beyond.
+// fpzip does not know where its stream ends. A value takes at most its own bits, 16 for the symbol
+// of its size, and 16 where the range coder's interval is cut short. So many bytes are added after
+// a stream before it is decoded, so that a damaged stream is not read beyond them.
 constexpr std::size_t value_bytes_at_most = 16;
 constexpr std::size_t spare_bytes = 1024;
 
@@ -41,7 +41,7 @@ void set_shape(FPZ& stream, const Layout& layout, const Shape& shape) {
   stream.nf = fastest_first[3];
 }
 
-/// Bricks as fpzip sees them: their own shapes, or all elements as one line.
+/// Returns the bricks for fpzip: with their own shapes, or all elements as one line.
 std::vector<Shape> shapes_of(const Layout& layout, bool flat) {
   if (!flat) return layout.bricks;
   return {Shape::flat(static_cast<std::uint32_t>(layout.count()))};

@@ -8,7 +8,7 @@
 namespace mcr::codecs {
 namespace {
 
-// Never destroyed: frames may be decoded while the process ends.
+// Never destroyed, because frames may be decoded while the process ends.
 constinit std::mutex mutex;
 constinit FpzipLibrary library;
 constinit bool found = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libfpzip, opened when the first frame needs it. Distributions have no static fpzip, and a plugin
-// that linked the shared one would not load where it is missing.
+// Opens libfpzip when the first frame needs it. Distributions have no static fpzip, and a plugin
+// linked with the shared one would not load where that is missing.
 #pragma once
 
 #include <fpzip.h>
@@ -11,8 +11,8 @@
 
 namespace mcr::codecs {
 
-/// The functions in use, and how the library was built to compute (FPZIP_FP_…): streams of one kind
-/// are not understood by another.
+/// The functions in use, and the arithmetic with which the library was built (FPZIP_FP_…): a
+/// library of another kind cannot read its streams.
 struct FpzipLibrary {
   decltype(&fpzip_read_from_buffer) read_from_buffer = nullptr;
   decltype(&fpzip_read) read = nullptr;
@@ -23,7 +23,8 @@ struct FpzipLibrary {
   std::uint8_t arithmetic = 0;
 };
 
-/// The library, found once per process. Cause::unsupported names the package where it is missing.
+/// Returns the library, which is opened once per process. If it is missing, Cause::unsupported
+/// names the package.
 Result<const FpzipLibrary*> fpzip_library();
 
 }  // namespace mcr::codecs

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libfpzip does not check its input: a stream that was made with intent writes where it likes.
-// While a frame is decoded that may be a stranger's, its reader says so here, and is asked before
-// any byte reaches the library.
+// libfpzip does not check its input: a malicious stream can write anywhere. While a reader decodes
+// a frame that may be another user's, it sets a judge here, which must agree before any byte
+// reaches the library.
 #pragma once
 
 #include "codecs/base/result.hpp"
 
 namespace mcr::codecs {
 
-/// Asked for leave to decode by a library that trusts its input.
+/// Decides whether a library that trusts its input may decode.
 class Judge {
  public:
-  /// An error says whose data it is, and what to do.
+  /// The error names the owner of the data and the remedy.
   [[nodiscard]] virtual Result<void> may_decode_unchecked() const = 0;
 
  protected:
   ~Judge() = default;
 };
 
-/// While it lives, `judge` is asked on this thread. Where nobody is, the data is this process's own.
+/// While an object of this class lives, `judge` decides on this thread. Without a judge, the data
+/// is this process's own.
 class JudgedBy {
  public:
   explicit JudgedBy(const Judge& judge);
@@ -30,7 +31,7 @@ class JudgedBy {
   const Judge* before_;
 };
 
-/// What the judge of this thread says.
+/// Returns the decision of this thread's judge.
 Result<void> ask_judge();
 
 }  // namespace mcr::codecs

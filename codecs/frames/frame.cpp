@@ -19,7 +19,7 @@ constexpr std::uint8_t kind_link =
 
 Error damaged(std::string message) { return {Cause::damaged, "frame: " + std::move(message)}; }
 
-/// True where the bytes of an element must be reversed between file and pipeline.
+/// True if the bytes of an element must be reversed between file and pipeline.
 bool must_reverse(const Layout& layout, const Pipeline& pipeline) {
   return layout.type.big_endian && layout.type.size > 1 && !pipeline.steps.empty();
 }
@@ -30,7 +30,7 @@ Layout as_little_endian(const Layout& layout) {
   return turned;
 }
 
-/// Runs of a link, `raw_bytes` long together.
+/// Reads the runs of a link, `raw_bytes` long together.
 Result<std::vector<LinkRun>> read_runs(Reader& in, std::uint64_t raw_bytes) {
   std::vector<LinkRun> runs;
   const std::uint64_t count = MCR_TRY(in.varint_at_most(in.remaining() / 2, "runs of a link"));
@@ -104,12 +104,12 @@ Result<void> begin_frame(std::uint8_t kind, const Layout& layout, Writer& out) {
   return {};
 }
 
-/// Appends the checksum of everything from `begin` on.
+/// Appends the checksum of all bytes from `begin` on.
 void end_frame(std::size_t begin, Bytes& out) {
   Writer(out).u64(checksum(std::span(out).subspan(begin)));
 }
 
-/// Payload of `raw` under `pipeline`, or what went wrong.
+/// Encodes the payload of `raw` under `pipeline`.
 Result<void> encode_payload(ByteSpan raw, const Layout& layout, Pipeline& pipeline,
                             Scratch& scratch, Bytes& payload, std::vector<std::uint64_t>& coded) {
   if (!must_reverse(layout, pipeline)) {
@@ -219,7 +219,8 @@ Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
     const auto decoded =
         run_decode(info.pipeline, payload, reverse ? as_little_endian(info.layout) : info.layout,
                    header.coded_bytes, scratch, raw);
-    // A layout that a codec of the pipeline does not take is damage here, not a user's mistake.
+    // The layout is from the frame: if a codec cannot take it, the frame is damaged, not the usage
+    // wrong.
     if (!decoded && decoded.error().cause == Cause::usage) return damaged(decoded.error().message);
     if (!decoded) return decoded.error();
     if (reverse) reverse_elements(raw, info.layout.type.size, raw);

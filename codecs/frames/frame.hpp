@@ -15,10 +15,10 @@
 
 namespace mcr::codecs {
 
-/// Format of frames that this build writes; it reads all from 1 on.
+/// Frame format that this build writes; it reads all formats from 1 on.
 inline constexpr std::uint8_t frame_format_version = 1;
 
-/// No frame is more than this longer than the bytes in it, as long as its bricks have one shape.
+/// The most bytes by which a frame is longer than its raw bytes, if its bricks have one shape.
 inline constexpr std::size_t max_frame_overhead = 96;
 
 /// Consecutive raw bytes of a dataset.
@@ -29,7 +29,7 @@ struct LinkRun {
   bool operator==(const LinkRun&) const = default;
 };
 
-/// Bytes of another dataset of the same container that a frame repeats.
+/// Bytes of another dataset of the same container, which a frame repeats.
 struct Link {
   std::uint32_t dataset = 0;
   std::vector<LinkRun> runs;  ///< together as long as the frame's raw bytes
@@ -37,7 +37,7 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
-/// What a frame says of itself.
+/// The contents of a frame's header.
 struct FrameInfo {
   std::uint8_t format_version = frame_format_version;
   Layout layout;
@@ -49,28 +49,29 @@ struct FrameInfo {
   std::uint64_t raw_checksum = 0;
 };
 
-/// Cause::usage where `layout` breaks a limit above or describes an element that does not exist.
+/// Cause::usage if `layout` breaks a limit above or describes an element that does not exist.
 Result<void> check_layout(const Layout& layout);
 
-/// Appends one frame that holds `raw` (exactly `layout.raw_bytes()` long) to `out`. Where the
-/// pipeline does not make it smaller, or cannot take the layout, the frame stores the bytes as they
-/// are. On failure `out` is as it was.
+/// Appends one frame that holds `raw` (exactly `layout.raw_bytes()` long) to `out`. If the pipeline
+/// does not make it smaller, or cannot take the layout, the frame stores the bytes unchanged. On
+/// failure `out` is unchanged.
 Result<void> encode_frame(ByteSpan raw, const Layout& layout, const Pipeline& pipeline,
                           Scratch& scratch, Bytes& out);
 
-/// Appends a frame that says: the same bytes as those that `link` names. `raw_checksum` is the
-/// checksum of the bytes. Some forty bytes for one run, whatever the layout's size.
+/// Appends a frame with the same raw bytes as those that `link` names. `raw_checksum` is the
+/// checksum of these bytes. The frame takes some forty bytes for one run, whatever the layout's
+/// size.
 Result<void> encode_link_frame(const Layout& layout, const Link& link, std::uint64_t raw_checksum,
                                Bytes& out);
 
-/// Reads the header alone. `frame` may be longer than the frame.
-/// Cause::damaged where header and bytes disagree, Cause::unsupported for a newer format or codec.
+/// Reads only the header. `frame` may be longer than the frame.
+/// Cause::damaged: header and bytes disagree. Cause::unsupported: a newer format or codec.
 Result<FrameInfo> read_frame_info(ByteSpan frame);
 
-/// Decodes a whole frame into `raw` (exactly its raw_bytes long). Both checksums are checked: the
-/// stored one before decoding, the raw one after; where either differs, `raw` means nothing. A
-/// frame that refers to other data reads it from `linked`; Cause::unsupported where that is null.
-/// Solid frames are decoded too.
+/// Decodes a whole frame, also a solid one, into `raw` (exactly its raw_bytes long). Checks the
+/// checksum of the stored bytes before decoding, and that of the raw bytes after it; if either
+/// differs, `raw` is undefined. A frame that links to other data reads it from `linked`;
+/// Cause::unsupported if that is null.
 Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
                           LinkedData* linked = nullptr);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t smallest_cube = 4;
 constexpr std::uint32_t smallest_square = 8;
 
-/// Appends the slabs of `shape`, none above `frame_bytes` unless a single row is.
+/// Appends the slabs of `shape`, each at most `frame_bytes` unless a single row is larger.
 void cut(Shape shape, std::uint64_t element_bytes, std::uint64_t frame_bytes,
          std::vector<Shape>& slabs) {
   const std::uint64_t bytes = shape.count() * element_bytes;
@@ -26,7 +26,7 @@ void cut(Shape shape, std::uint64_t element_bytes, std::uint64_t frame_bytes,
     for (std::uint32_t i = 0; i < rows; ++i) cut(row, element_bytes, frame_bytes, slabs);
     return;
   }
-  // Slabs of nearly equal height, so that no small rest remains.
+  // Slabs have nearly equal heights, so that no small remainder is left.
   const std::uint64_t rows_at_most = std::max<std::uint64_t>(1, frame_bytes / row_bytes);
   const std::uint64_t count = (rows + rows_at_most - 1) / rows_at_most;
   for (std::uint64_t i = 0; i < count; ++i) {

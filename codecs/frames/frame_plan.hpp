@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a variable's bricks are laid into frames of about one size: small bricks together, large ones
-// in slabs; and the shapes that flat bricks probably have.
+// Divides a variable's bricks into frames of about one size: small bricks together, large ones in
+// slabs. Guesses the shapes of flat bricks.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,13 @@
 
 namespace mcr::codecs {
 
-/// The usual raw size of a frame: more gains nothing, less costs speed (docs/compression.md).
+/// The usual raw size of a frame: larger frames gain nothing, smaller ones cost speed
+/// (docs/compression.md).
 inline constexpr std::size_t usual_frame_bytes = std::size_t{1} << 20;
 
-/// The shape that a predictor should believe in: a flat brick of k^3 elements is taken for a cube,
-/// one of k^2 for a square, since simulations store meshes so; every other shape is itself. Where
-/// it is not one, nothing is lost but a candidate's chance.
+/// Returns the shape for predictors: a flat brick of k^3 elements is taken for a cube, one of k^2
+/// for a square, because simulations store meshes this way. All other shapes stay as they are. A
+/// wrong guess only makes one candidate useless.
 Shape mesh_shape(const Shape& shape);
 /// The same for all bricks.
 Layout mesh_layout(const Layout& layout);
@@ -28,7 +29,7 @@ struct FramePiece {
 };
 
 /// Cuts `layout` into frames of about `frame_bytes` raw bytes (at most a quarter more, or one row).
-/// Nothing for a layout without elements.
+/// Returns nothing for a layout without elements.
 std::vector<FramePiece> plan_frames(const Layout& layout, std::size_t frame_bytes);
 
 }  // namespace mcr::codecs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a section is worked on: in the caller's bytes where these are aligned for its words, else
-// in memory of its own. Sections lie one behind the other without gaps, so that a section of 64-bit
-// words may begin anywhere.
+// The memory in which a section is decoded or read: the caller's if it is aligned for the section's
+// words, else memory of its own. Sections follow one another without gaps, so that a section of
+// 64-bit words may begin at any address.
 #pragma once
 
 #include <bit>
@@ -16,8 +16,7 @@ namespace mcr::codecs::solid {
 
 class SectionMemory {
  public:
-  /// At `target` where that is not null and aligned, else in memory of its own (not set to
-  /// anything).
+  /// Uses `target` if it is not null and aligned, else uninitialised memory of its own.
   void place(const Layout& layout, std::byte* target) {
     const std::size_t alignment = is_word_size(layout.type.size) ? layout.type.size : 1;
     const auto bytes = static_cast<std::size_t>(layout.raw_bytes());
@@ -27,8 +26,8 @@ class SectionMemory {
       data_ = reinterpret_cast<std::byte*>(own_.get());
     }
   }
-  /// Words of `bytes`, whose byte order is `order`, in this machine's order; a copy only where
-  /// needed. Only to be read.
+  /// Provides the words of `bytes`, which have the byte order `order`, in this machine's order.
+  /// Copies only if needed; the words must not be written.
   void read(const Layout& layout, ByteSpan bytes, std::endian order) {
     const bool words = layout.type.kind != ElementKind::bytes && layout.type.size > 1;
     const bool same = !words || order == std::endian::native;
@@ -51,7 +50,7 @@ class SectionMemory {
   std::byte* data_ = nullptr;
 };
 
-/// Turns the elements of `bytes` from one byte order to another, in place.
+/// Converts the elements of `bytes` from one byte order to another, in place.
 inline void turn(const ElementType& type, std::endian from, std::endian to, MutableByteSpan bytes) {
   if (from == to || type.kind == ElementKind::bytes || type.size == 1) return;
   reverse_elements(bytes, type.size, bytes);

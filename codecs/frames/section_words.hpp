@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a section's prediction sources to arrays that the word kernel reads; the same in encoder and
-// decoder.
+// Turns a section's prediction sources into arrays that the word kernel reads; the same in encoder
+// and decoder.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace mcr::codecs::solid {
 
-/// Words of a section in this machine's byte order, with what is needed to find its bricks.
+/// Words of a section in this machine's byte order, and the places of its bricks.
 template <typename T>
 struct SectionWords {
   std::span<T> words;
@@ -33,8 +33,8 @@ struct SectionWords {
   }
 };
 
-/// The predictions of one brick. `needs` are the sections that the entry names, `own` the section
-/// itself, decoded up to this brick. Arrays are valid until the next call of prepare().
+/// The predictions of one brick. `needs` are the sections that the entry names; `own` is the
+/// section itself, decoded up to this brick. Arrays are valid until the next call of prepare().
 template <typename T>
 class BrickPredictions {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a solid frame begins; the same two bytes as every frame, and a kind of its own.
+// The first bytes of a solid frame: the same two bytes as in every frame, then its own kind.
 #pragma once
 
 #include <cstdint>

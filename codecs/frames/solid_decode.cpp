@@ -51,8 +51,8 @@ Result<Bytes> unpack_directory(Reader& in) {
   return directory;
 }
 
-/// Header, directory, and where the payloads lie. Nothing here is believed before its checksum was
-/// compared.
+/// Reads header and directory, and finds the payloads. Checks the checksum before it uses any of
+/// it.
 Result<Frame> read_frame(ByteSpan bytes, bool check) {
   Reader in(bytes);
   Frame frame;
@@ -93,7 +93,7 @@ class Decoder {
  public:
   Decoder(const Frame& frame, Scratch& scratch) : frame_(frame), scratch_(scratch) {}
 
-  /// Sections not wanted are left out; the others go to memory_[n].
+  /// Decodes the wanted sections to memory_[n].
   Result<void> run(const std::vector<bool>& wanted, std::vector<SectionMemory>& memory) {
     memory_ = &memory;
     const DefaultFloatEnvironment environment;
@@ -165,7 +165,8 @@ class Decoder {
     layout.type.big_endian = false;
     const auto decoded = run_decode(section.pipeline, payload_of(number), layout,
                                     section.coded_bytes, scratch_, bytes_of(number));
-    // A layout that a codec of the pipeline does not take is damage here, not a user's mistake.
+    // The layout is from the frame: if a codec cannot take it, the frame is damaged, not the usage
+    // wrong.
     if (!decoded && decoded.error().cause == Cause::usage) return damaged(decoded.error().message);
     if (!decoded) return decoded.error();
     solid::turn(section.layout.type, std::endian::little, std::endian::native, bytes_of(number));
@@ -197,12 +198,12 @@ class Decoder {
   Scratch& scratch_;
   std::vector<SectionMemory>* memory_ = nullptr;
   std::vector<std::size_t> payload_at_;
-  // One for all sections: their memory is large, and costs more to get than to fill.
+  // Shared by all sections, because allocating this much memory costs more than filling it.
   std::tuple<solid::BrickPredictions<std::uint32_t>, solid::BrickPredictions<std::uint64_t>>
       predictions_;
 };
 
-/// Decodes the wanted sections; section n comes to `target[n]` where that is not null.
+/// Decodes the wanted sections; section n goes to `target[n]` if that is not null.
 Result<void> decode_sections(const Frame& frame, const std::vector<bool>& wanted,
                              const std::vector<std::byte*>& target, Scratch& scratch) {
   const auto& sections = frame.directory.sections;
@@ -274,7 +275,7 @@ Result<void> decode_solid_section(ByteSpan bytes, std::size_t section, Scratch& 
   if (raw.size() != sections[section].layout.raw_bytes()) return damaged("section of another size");
   std::vector<bool> wanted(sections.size(), false);
   wanted[section] = true;
-  // Needs come earlier in the order: backwards, each is marked before it is looked at.
+  // A section's needs precede it in the order, so going backwards marks each before it is visited.
   for (std::size_t i = sections.size(); i-- > 0;) {
     const std::uint32_t number = frame.directory.order[i];
     if (!wanted[number]) continue;

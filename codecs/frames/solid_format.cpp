@@ -12,7 +12,8 @@ namespace {
 
 Error damaged(const char* what) { return {Cause::damaged, std::string("solid frame: ") + what}; }
 
-/// A brick's number as a distance from the brick that refers to it, so that runs of bricks repeat.
+/// A brick's number is stored as its distance from the brick that refers to it, so that runs of
+/// bricks have equal entries.
 std::uint64_t distance(std::uint32_t from, std::uint32_t to) {
   const auto value = static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
   return static_cast<std::uint64_t>((value << 1) ^ (value >> 63));
@@ -59,7 +60,7 @@ Result<PredictionSource> read_source(Reader& in, std::uint32_t brick) {
   return source;
 }
 
-/// True where brick `b` is predicted as the one before it, seen from itself.
+/// True if brick `b` is predicted like brick `a`, with sources at the same distances.
 bool same_from(const std::vector<PredictionSource>& a, std::uint32_t brick_a,
                const std::vector<PredictionSource>& b, std::uint32_t brick_b) {
   if (a.size() != b.size()) return false;
@@ -71,8 +72,9 @@ bool same_from(const std::vector<PredictionSource>& a, std::uint32_t brick_a,
   return true;
 }
 
-// Bricks' predictions: runs of (length - 1, number of predictions, predictions of its first brick);
-// the others of a run are predicted alike, from bricks as far away.
+// Bricks' predictions are stored in runs: (length - 1, number of predictions, predictions of the
+// run's first brick). The other bricks of a run have the same predictions, from bricks at the same
+// distances.
 void write_predictions(const SectionEntry& section, Writer& out) {
   const auto count = static_cast<std::uint32_t>(section.bricks.size());
   for (std::uint32_t brick = 0; brick < count;) {
@@ -191,7 +193,8 @@ Result<SectionEntry> read_section(Reader& in, std::size_t section_count) {
   return section;
 }
 
-/// Whether all that a section is predicted from is there, earlier, and of the same kind of words.
+/// Checks that the sections from which a section is predicted exist, precede it, and have the same
+/// kind of words.
 Result<void> check_needs(const Directory& directory, std::uint32_t number,
                          const std::vector<bool>& decoded) {
   const SectionEntry& section = directory.sections[number];

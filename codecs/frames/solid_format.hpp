@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A solid frame's directory between bytes and structures. spec.md.
+// Converts a solid frame's directory between bytes and structures. spec.md.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace mcr::codecs::solid {
 
 enum class SectionKind : std::uint8_t { plain = 0, joined = 1, words = 2 };
 
-/// Where one prediction of a brick comes from.
+/// The source of one prediction of a brick.
 struct PredictionSource {
   enum class Kind : std::uint8_t { neighbours = 0, formula = 1, reference = 2 };
   Kind kind = Kind::neighbours;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solid frame: several variables in one unit of compression, so that one may be coded from
-// another and nothing ever refers to another frame. Its *sections* are the variables' bytes one
-// behind the other; each is coded alone by a pipeline, in a stream joined with others, or word by
-// word from formulas over earlier sections and references to earlier bricks. spec.md.
+// The solid frame: several variables in one unit of compression. A variable may be coded from
+// another one, but never from data of another frame. Its *sections* are the variables' bytes, one
+// after the other. A section is coded alone by a pipeline, in a stream joined with others, or word
+// by word from formulas over earlier sections and references to earlier bricks. spec.md.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace mcr::codecs {
 
-/// Limits, so that no number in a directory can ask for more.
+/// Limits, so that no number in a directory can make a reader allocate more.
 inline constexpr std::size_t max_sections = 1U << 16;
 inline constexpr std::uint64_t max_solid_bricks = std::uint64_t{1} << 18;
 inline constexpr std::uint64_t max_directory_bytes = std::uint64_t{1} << 24;
@@ -27,7 +27,7 @@ struct Section {
   Layout layout;
 };
 
-/// How a section was coded, for people.
+/// How a section was coded, for users.
 struct SectionReport {
   std::string name;
   std::string coding;  ///< "words: p = ((0.666667 * (1 / v)) * e), 2 references a brick"
@@ -37,10 +37,10 @@ struct SectionReport {
   std::vector<std::uint32_t> needs;  ///< sections that must be decoded before it
 };
 
-/// True where `frame` begins as a solid frame does.
+/// True if `frame` begins like a solid frame.
 bool is_solid_frame(ByteSpan frame);
 
-/// What a solid frame says of itself.
+/// The contents of a solid frame's header.
 struct SolidInfo {
   std::vector<Layout> sections;
   std::uint64_t raw_bytes = 0;
@@ -48,15 +48,15 @@ struct SolidInfo {
 };
 Result<SolidInfo> read_solid_info(ByteSpan frame);
 
-/// How its sections are coded; `names` by section, as far as they are known.
+/// Returns how the frame's sections are coded; `names` by section, as far as they are known.
 Result<std::vector<SectionReport>> describe_solid_frame(ByteSpan frame,
                                                         const std::vector<std::string>& names);
 
-/// Decodes a whole solid frame into `raw` (exactly its raw_bytes long). Everything may come from a
-/// stranger; all checksums are checked.
+/// Decodes a whole solid frame into `raw` (exactly its raw_bytes long). No input is trusted; all
+/// checksums are checked.
 Result<void> decode_solid_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw);
 
-/// Decodes one section and those that it needs, into `raw` (exactly the section's length).
+/// Decodes one section, and the sections that it needs, into `raw` (exactly the section's length).
 Result<void> decode_solid_section(ByteSpan frame, std::size_t section, Scratch& scratch,
                                   MutableByteSpan raw);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a frame's sections are coded, for people.
+// Describes how a frame's sections are coded, for users.
 #pragma once
 
 #include <string>

@@ -13,13 +13,13 @@
 namespace mcr::codecs {
 namespace {
 
-/// Of predictors in text, one for each brick.
+/// The digits for predictors in text, one for each brick.
 constexpr std::string_view digits =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
 
 constexpr std::byte automatic{0x80};  // chosen for each frame by its data; never stored
 
-/// Parameters: none, one predictor for all bricks, or one for each.
+/// Checks parameters: none, one predictor for all bricks, or one for each brick.
 Result<void> check(const Layout& in, ByteSpan parameters) {
   if (in.type.kind == ElementKind::bytes) return Error{Cause::usage, "lorenzo: takes numbers only"};
   if (parameters.size() > 1 && parameters.size() != in.bricks.size()) {
@@ -35,14 +35,14 @@ Result<void> check(const Layout& in, ByteSpan parameters) {
   return {};
 }
 
-/// `parameters` were checked.
+/// Returns the predictor of a brick; `parameters` must have been checked.
 Predictor predictor_for(const Layout& layout, ByteSpan parameters, std::size_t brick) {
   if (parameters.empty()) return default_predictor(layout.type);
   const std::size_t index = parameters.size() == 1 ? 0 : brick;
   return *Predictor::from_byte(std::to_integer<std::uint8_t>(parameters[index]));
 }
 
-/// Calls `call(view, offset, bytes)` for each brick that holds something.
+/// Calls `call(view, offset, bytes)` for each brick that is not empty.
 template <typename Call>
 void for_each_brick(const Layout& layout, ByteSpan parameters, const Call& call) {
   std::size_t offset = 0;
@@ -59,7 +59,7 @@ LorenzoOrder order_of(const BrickView& view) {
   return {view.dimensions, view.order, view.floating};
 }
 
-/// What the kernels need beside the data: a row of zeros, and four rows for orders above 1.
+/// The kernels' working memory: a row of zeros, and four rows for orders above 1.
 struct RowBytes {
   std::size_t zeros = 0;
   std::size_t rows = 0;

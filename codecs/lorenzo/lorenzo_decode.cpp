@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decoding is a chain along the row: the next number needs this one. Integers chain through a
-// single addition (a running sum, with the rows around added to it), and that is fast. In floating
-// point a link takes some fifteen cycles, so that four rows run at once, each one column behind the
-// one above it: the row above has by then just produced the neighbour that is needed, in a
-// register.
+// Decoding is a chain along the row, because each number is predicted from the one before. For
+// integers the chain is one addition (a running sum, to which the rows around are added), which is
+// fast. In floating point a link of the chain takes some fifteen cycles. So four rows are decoded
+// at once, each one column behind the row above: that row has then just produced the neighbour that
+// is needed, in a register.
 #include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/lorenzo_formula.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
@@ -46,8 +46,9 @@ MCR_INLINE_LOOP void integer_volume(const LorenzoBox& folded, const std::byte* r
   }
 }
 
-/// `Rows` neighbouring rows of one plane at once. `above` is the row before the first of them,
-/// `back` the plane before at the first of them, `back_above` that plane's row before it.
+/// Decodes `Rows` neighbouring rows of one plane at once. `above` is the row before the first of
+/// them, `back` the same row as the first in the plane before, and `back_above` the row before
+/// `back`.
 template <typename Word, int Dimensions, std::size_t Rows>
 MCR_INLINE_LOOP void floating_rows(const std::byte* residuals, const std::byte* above,
                                    const std::byte* back, const std::byte* back_above,
@@ -85,7 +86,7 @@ MCR_INLINE_LOOP void floating_rows(const std::byte* residuals, const std::byte* 
     store(out + offset, left[r]);
   };
   // Rows start one after the other, run together, and end one after the other. Within a turn the
-  // lowest row goes first: it needs what the row above it did in the turn before.
+  // lowest row goes first, because it needs what the row above produced in the turn before.
   const std::size_t turns = columns + Rows - 1;
   std::size_t turn = 0;
   const auto ragged = [&] {

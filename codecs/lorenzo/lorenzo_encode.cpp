@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encoding has no chain from number to number: the compiler makes vectors of the loops.
+// Encoding has no chain from number to number, so the compiler vectorizes the loops.
 #include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/lorenzo_formula.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
@@ -12,7 +12,8 @@ MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
   return load<T>(row + i * sizeof(T));
 }
 
-/// A number minus its neighbours in the rows around: what is left to predict along the row.
+/// Returns a number minus its prediction from the rows around, which leaves the prediction along
+/// the row.
 template <typename Word, int Dimensions>
 MCR_INLINE_LOOP Word across(const RowNeighbours& n, std::size_t i) {
   auto word = at<Word>(n.row, i);

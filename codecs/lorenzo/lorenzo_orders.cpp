@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders above 1, row by row. What the rows and planes before predict of a row (T and Q of spec.md)
-// is known before its first number, and is computed for the whole row at once; only the last step
-// is a chain along it.
+// Orders above 1, row by row. The predictions of a row from the rows and planes before (T and Q of
+// spec.md) do not depend on the row itself, so they are computed for the whole row at once. Only
+// the last step is a chain along the row.
 #include <utility>
 
 #include "codecs/lorenzo/lorenzo.hpp"
@@ -16,7 +16,7 @@ MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
   return load<T>(row + i * sizeof(T));
 }
 
-/// Rows in the caller's memory that go from one row of the box to the next.
+/// Rows in the caller's memory that are kept from one row of the box to the next.
 struct Rows {
   std::byte* by_planes;  ///< T
   std::byte* expected;   ///< Q
@@ -24,7 +24,7 @@ struct Rows {
   std::byte* up_up;      ///< and of the one above that
 };
 
-/// T and Q of a row. `back` and `back_back` lie in the planes before.
+/// Computes T and Q of a row. `back` and `back_back` are rows of the planes before.
 template <typename A, int Planes, int Above>
 MCR_INLINE_LOOP void expect_row(const Rows& rows, const std::byte* back, const std::byte* back_back,
                                 std::size_t columns) {
@@ -51,7 +51,7 @@ MCR_INLINE_LOOP void expect_row(int planes, int above, const Rows& rows, const s
   });
 }
 
-/// A row that is known, for the rows below it.
+/// Keeps a finished row for the rows below it.
 template <typename A>
 MCR_INLINE_LOOP void keep_row(Rows& rows, const std::byte* row, std::size_t columns) {
   using Number = typename A::Number;
@@ -110,7 +110,8 @@ MCR_INLINE_LOOP void decode_row(const std::byte* residuals, const std::byte* exp
   for (std::size_t i = Order; i < columns; ++i) step.template operator()<Order>(i);
 }
 
-/// All of a box. `run(row's offset, expected, columns)` codes a row; `words` then holds it.
+/// Codes all of a box. `run(row's offset, expected, columns)` codes a row, after which `words`
+/// holds it.
 template <typename A, int Dimensions, typename RunRow>
 MCR_INLINE_LOOP void run_rows(const LorenzoBox& folded, const std::byte* words, std::byte* memory,
                               const RunRow& run) {
@@ -147,7 +148,8 @@ void with_order(int dimensions, int order, const Call& call) {
   call.template operator()<1, 4>();
 }
 
-/// `code.operator()<Order>(offset, expected, columns)` codes a row; `words` then holds it.
+/// Codes a box: `code.operator()<Order>(offset, expected, columns)` codes a row, after which
+/// `words` holds it.
 template <typename A, typename Code>
 void run_box(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* words,
              std::byte* memory, const Code& code) {

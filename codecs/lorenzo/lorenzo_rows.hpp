@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks the rows of a box with the rows that predict them.
+// Walks the rows of a box together with the neighbouring rows that predict them.
 #pragma once
 
 #include "codecs/lorenzo/lorenzo.hpp"
 
 namespace mcr::codecs {
 
-/// A row and its neighbours in what is being predicted; rows outside the box are rows of zeros.
+/// A row and its neighbours; rows outside the box are rows of zeros.
 struct RowNeighbours {
   const std::byte* row;
   const std::byte* up;
@@ -14,7 +14,7 @@ struct RowNeighbours {
   const std::byte* back_up;
 };
 
-/// The neighbours of a row of `data`, the words of one volume.
+/// Returns the neighbours of a row of `data`, the words of one volume.
 inline RowNeighbours neighbours_of(const std::byte* data, const std::byte* zeros,
                                    std::size_t row_bytes, std::size_t rows, std::size_t plane,
                                    std::size_t row) {
@@ -24,7 +24,7 @@ inline RowNeighbours neighbours_of(const std::byte* data, const std::byte* zeros
           plane != 0 && row != 0 ? back - row_bytes : zeros};
 }
 
-/// Prediction in `dimensions` sees a box so: what it does not look along is folded.
+/// Returns the box as a prediction in `dimensions` sees it: the other dimensions are folded.
 inline LorenzoBox box_for(int dimensions, const LorenzoBox& box) {
   if (dimensions >= 3) return box;
   if (dimensions == 2) return {box.volumes * box.planes, 1, box.rows, box.columns};

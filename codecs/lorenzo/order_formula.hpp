@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prediction of an order above 1 (spec.md): the formulas, for both kinds of arithmetic, and one
-// number at a time. Every result has a variable of its own, as in lorenzo_formula.hpp.
+// Prediction of an order above 1 (spec.md): the formulas for both kinds of arithmetic, and the
+// prediction of a single number. Every result is stored in a variable, as in lorenzo_formula.hpp.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace mcr::codecs {
 inline constexpr int highest_order = 4;      ///< of one dimension
 inline constexpr int highest_box_order = 2;  ///< of two and three
 
-/// Integers, modulo 2^bits. Of IEEE numbers: their ordered integers.
+/// Integers, modulo 2^bits. IEEE numbers are used as their ordered integers.
 template <typename W>
 struct IntegerArithmetic {
   using Word = W;
@@ -23,7 +23,7 @@ struct IntegerArithmetic {
 
   MCR_INLINE_LOOP static Number plus(Number a, Number b) { return static_cast<Word>(a + b); }
   MCR_INLINE_LOOP static Number minus(Number a, Number b) { return static_cast<Word>(a - b); }
-  /// The spec's D.
+  /// The function D of the spec.
   MCR_INLINE_LOOP static Number regular(Number a) { return a; }
   MCR_INLINE_LOOP static Number mostly_regular(Number a) { return a; }
   MCR_INLINE_LOOP static Word residual(Number number, Number prediction) {
@@ -54,7 +54,7 @@ struct FloatingArithmetic {
     const bool special = (bits & infinity_bits<Word>) == infinity_bits<Word>;
     return std::bit_cast<Number>(special ? Word{0} : bits);
   }
-  /// The same by a branch, which a chain of numbers need not wait for.
+  /// The same with a branch, so that a chain of numbers does not wait for the result.
   MCR_INLINE_LOOP static Number mostly_regular(Number a) {
     const auto bits = std::bit_cast<Word>(a);
     if ((bits & infinity_bits<Word>) == infinity_bits<Word>) [[unlikely]]
@@ -64,7 +64,7 @@ struct FloatingArithmetic {
   MCR_INLINE_LOOP static Word residual(Number number, Number prediction) {
     return floating_residual<Word>(number, prediction);
   }
-  /// What floating_number() is, quicker where number and prediction have the same sign.
+  /// As floating_number(), but faster if number and prediction have the same sign.
   MCR_INLINE_LOOP static Number next_number(Word residual, Number prediction) {
     const auto bits = std::bit_cast<Word>(prediction);
     const Word sign = sign_mask(bits);
@@ -78,8 +78,8 @@ struct FloatingArithmetic {
   }
 };
 
-/// How `base` goes on with the numbers of `last`, the nearest first, added to it: the spec's F.
-/// Written so that little waits for the nearest one: in a decoder it has just been made.
+/// Extrapolates the numbers of `last`, the nearest first, and adds `base`: the function F of the
+/// spec. Few operations depend on the nearest number, which a decoder has only just computed.
 template <typename A, int Order>
 MCR_INLINE_LOOP typename A::Number continued(
     typename A::Number base, const std::array<typename A::Number, highest_order>& last) {
@@ -98,14 +98,14 @@ MCR_INLINE_LOOP typename A::Number continued(
   return A::plus(straight, A::plus(second, third));
 }
 
-/// How many numbers before it, along each dimension, predict a number: 0 where it is the first one.
+/// How many numbers before a number, along each dimension, predict it; 0 for the first one.
 struct Reach {
   int planes = 0;
   int rows = 0;
   int columns = 0;
 };
 
-/// The prediction of one number. `at(dz, dy, dx)` is the number that lies so many planes, rows and
+/// Returns the prediction of one number. `at(dz, dy, dx)` is the number that many planes, rows and
 /// columns before it.
 template <typename A, int Planes, int Rows, int Columns, typename At>
 MCR_INLINE_LOOP typename A::Number predicted_by_order(const At& at) {
@@ -130,7 +130,7 @@ MCR_INLINE_LOOP typename A::Number predicted_by_order(const At& at) {
   return continued<A, Columns>(by_rows(0), {rest(1), rest(2), rest(3), rest(4)});
 }
 
-/// Calls `call<number>()`, a number of 0 to `Most`.
+/// Calls `call<number>()` for a number from 0 to `Most`.
 template <int Most, typename Call>
 MCR_INLINE_LOOP auto with_number(int number, const Call& call) {
   if constexpr (Most > 0) {

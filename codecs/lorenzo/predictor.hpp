@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How one brick is predicted, as one byte, and the choice of it by sampling.
+// The predictor of a brick, as one byte, and its choice by sampling.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,17 @@ struct Predictor {
     return static_cast<std::uint8_t>(dimensions | (floating ? 4U : 0U) | (cube ? 8U : 0U) |
                                      ((order - 1U) << 4));
   }
-  /// Nothing where there is no such predictor.
+  /// Returns nothing if there is no such predictor.
   static std::optional<Predictor> from_byte(std::uint8_t byte);
   bool operator==(const Predictor&) const = default;
 };
 
-/// The best that can be said without looking at data.
+/// Returns the predictor that is probably best, without looking at data.
 Predictor default_predictor(const ElementType& type);
 
 /// How `predictor` sees a brick: the box, the dimensions that are left, and whether they are
-/// predicted in floating point (elements of 4 or 8 bytes; two dimensions at least or an order above
-/// 1).
+/// predicted in floating point. That needs elements of 4 or 8 bytes, and at least two dimensions or
+/// an order above 1.
 struct BrickView {
   LorenzoBox box;
   int dimensions = 0;
@@ -40,9 +40,9 @@ struct BrickView {
 };
 BrickView view_of(const Shape& shape, const ElementType& type, const Predictor& predictor);
 
-/// The parameters for the codec `lorenzo` that suit `raw` best: one predictor for all bricks, or
-/// one for each where that pays. Looks at some hundred numbers a brick at most. Numbers in this
-/// machine's byte order.
+/// Returns the parameters of the codec `lorenzo` that suit `raw` best: one predictor for all
+/// bricks, or one for each brick if that saves more than it costs. Samples at most some hundred
+/// numbers per brick. Numbers must be in this machine's byte order.
 Bytes choose_predictors(const Layout& layout, ByteSpan raw);
 
 }  // namespace mcr::codecs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The estimator computes the true residual of each candidate at points spread over the brick, and
-// takes its bit length for its cost: what class_coder stores of a number is close to that.
+// The estimator computes the exact residual of each candidate at points spread over the brick. A
+// residual costs its bit length, which is close to what class_coder stores for it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,7 +15,7 @@
 namespace mcr::codecs {
 namespace {
 
-/// The neighbours of one number; outside the box, zeros.
+/// The neighbours of one number; zeros outside the box.
 template <typename Word>
 struct Neighbourhood {
   Word here, left, up, up_left, back, back_left, back_up, back_up_left;
@@ -33,8 +33,8 @@ Neighbourhood<Word> neighbourhood(const std::byte* volume, const LorenzoBox& box
           number(1, 0, 0), number(1, 0, 1), number(1, 1, 0), number(1, 1, 1)};
 }
 
-/// What is tried, in this order; the floating ones only for binary32 and binary64, whose orders
-/// above 1 are in floating point, too.
+/// The candidates, in the order in which they are tried. The floating-point ones are only for
+/// binary32 and binary64, for which orders above 1 are in floating point as well.
 enum Candidate : std::size_t {
   none,
   row,
@@ -62,7 +62,7 @@ Predictor predictor_of(std::size_t candidate, bool floating) {
   return predictor;
 }
 
-/// log2 of a residual in 1/256: its bit length, and the bits below the leading one for the
+/// Returns log2 of a residual in 1/256: its bit length, with the bits below the leading one as
 /// fraction.
 template <typename Word>
 std::uint32_t cost_of(Word residual) {
@@ -73,7 +73,8 @@ std::uint32_t cost_of(Word residual) {
 }
 
 using Costs = std::array<std::uint64_t, candidate_count>;
-/// An order above 1 is slower to decode, and few points flatter one of many candidates: 1/256 bits.
+/// In 1/256 bits. An order above 1 is slower to decode, and a few points make one of many
+/// candidates look better than it is.
 constexpr std::uint64_t order_penalty = 40;
 constexpr std::uint64_t not_looked_at = 1U << 20;
 
@@ -82,8 +83,8 @@ void forget_orders(Costs& costs) {
               not_looked_at);
 }
 
-/// Of numbers of a few bits it is not their length that counts but how evenly they are spread: how
-/// often each small residual comes, larger ones together by their length.
+/// Statistics of small residuals. For numbers of a few bits, the distribution matters more than the
+/// length: counts each small residual alone, and larger ones by their length.
 class SmallResiduals {
  public:
   template <typename Word>
@@ -94,7 +95,8 @@ class SmallResiduals {
     ++of_sign_[candidate][residual & 1];
     rest_[candidate] += exact ? 0 : length - 1;
   }
-  /// Bits of a residual by an order-0 code; huge for a candidate that nothing was added to.
+  /// Returns the bits of a residual in an order-0 code; a huge number if nothing was added for the
+  /// candidate.
   [[nodiscard]] double bits(std::size_t candidate) const {
     double total = 0;
     double sum = 0;
@@ -107,7 +109,7 @@ class SmallResiduals {
     return std::log2(total) + (static_cast<double>(rest_[candidate]) - sum) / total;
   }
 
-  /// What is known of a residual's sign, in bits: 1 where all have the same, as those of sorted
+  /// Returns how many bits of a residual's sign are known: 1 if all signs are equal, as for sorted
   /// numbers.
   [[nodiscard]] double known_of_sign(std::size_t candidate) const {
     const auto& [even, odd] = of_sign_[candidate];
@@ -125,7 +127,7 @@ class SmallResiduals {
   std::array<std::array<std::uint32_t, 2>, candidate_count> of_sign_{};  ///< not negative, negative
 };
 
-/// Adds the cost of the true residual at one point for each candidate up to `dimensions`.
+/// For each candidate up to `dimensions`, adds the cost of the exact residual at one point.
 template <typename Word>
 void add_costs(const Neighbourhood<Word>& n, Word before, int dimensions, bool ordered,
                Costs& costs, SmallResiduals& small) {
@@ -165,8 +167,9 @@ struct PlaceInBox {
   std::size_t column;
 };
 
-/// Adds the cost of the true residual at one point for each candidate with an order above 1.
-/// `at(dz, dy, dx)` is a number before the point in its box, `in_row(dx)` in the brick as one row.
+/// For each candidate with an order above 1, adds the cost of the exact residual at one point.
+/// `at(dz, dy, dx)` is a number before the point in its box, `in_row(dx)` one in the brick as one
+/// row.
 template <typename A, typename At, typename InRow>
 void add_order_costs(int dimensions, const PlaceInBox& place, std::size_t index, const At& at,
                      const InRow& in_row, Costs& costs, SmallResiduals& small) {
@@ -216,10 +219,10 @@ void add_order_costs_at(const std::byte* brick, std::size_t index, const PlaceIn
 }
 
 constexpr std::size_t most_points = 64;
-constexpr std::size_t numbers_a_point = 50;  // at most one point for so many numbers
+constexpr std::size_t numbers_a_point = 50;  // one point for this many numbers, within limits
 
-/// Mean cost of each candidate over points spread over the brick, its faces among them: in small
-/// bricks the faces decide.
+/// Returns the mean cost of each candidate over points spread over the brick, including its faces,
+/// which matter most in small bricks.
 template <typename Word>
 Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& type, bool orders,
                SmallResiduals& small) {
@@ -231,7 +234,7 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
   const std::size_t points = std::clamp<std::size_t>(count / numbers_a_point, 4, most_points);
   Costs costs{};
   for (std::size_t p = 0; p < points; ++p) {
-    // Steps of the golden ratio spread points evenly over the brick, whatever its shape.
+    // Steps of the golden ratio spread points evenly over a brick of any shape.
     const std::uint64_t spread = (p + 1) * 0x9e3779b97f4a7c15U;
     const auto index = static_cast<std::size_t>(((spread >> 32) * count) >> 32);
     const std::size_t inside = index % volume;
@@ -251,7 +254,8 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
   if (!orders) forget_orders(costs);
   if (view.dimensions < 2) costs[order_2_2d] = costs[row_order_2];
   if (view.dimensions < 3) costs[order_2_3d] = costs[order_2_2d];
-  // What a brick of lower rank, or of integers, cannot have costs what it gets instead.
+  // A candidate that a brick of lower rank, or of integers, cannot have gets the cost of the one
+  // used instead.
   if (view.dimensions < 2) costs[integer_2d] = costs[row];
   if (view.dimensions < 3) costs[integer_3d] = costs[integer_2d];
   const bool floating = ordered && type.size >= 4;
@@ -265,8 +269,8 @@ bool has_order(std::size_t candidate) {
   return candidate >= first_with_order && candidate <= last_with_order;
 }
 
-/// Whether some order above 1 comes near the best of the others, so that other bricks are to be
-/// asked.
+/// True if an order above 1 is close to the best of the others, so that more bricks must be sampled
+/// for it.
 bool may_have_order(const Costs& total, std::uint64_t numbers) {
   std::uint64_t best = UINT64_MAX;
   std::uint64_t best_with_order = UINT64_MAX;
@@ -277,7 +281,7 @@ bool may_have_order(const Costs& total, std::uint64_t numbers) {
   return best_with_order < best + numbers * 256;
 }
 
-/// What points said of all bricks.
+/// The sampled costs of all bricks.
 struct Asked {
   std::vector<Costs> of_bricks;
   Costs total{};  ///< each brick's times its numbers
@@ -302,8 +306,7 @@ Asked ask(const Layout& layout, ByteSpan raw) {
     for (std::size_t c = 0; c < candidate_count; ++c) asked.total[c] += costs[c] * count;
     asked.numbers += count;
     if (++looked_at == looked_at_for_orders && !may_have_order(asked.total, asked.numbers)) {
-      // Equal bricks are predicted alike, so that what codes the residuals sees that they are
-      // equal.
+      // Equal bricks must get equal predictors, so that the next codec finds their residuals equal.
       orders = false;
       for (Costs& earlier : asked.of_bricks) forget_orders(earlier);
     }
@@ -312,7 +315,7 @@ Asked ask(const Layout& layout, ByteSpan raw) {
   return asked;
 }
 
-/// Of integers, whose coders see what is known of signs.
+/// For integers: deducts the known signs from the costs, because the next codecs exploit them.
 void deduct_known_signs(Asked& asked, std::size_t candidates) {
   for (std::size_t c = 0; c < candidates; ++c) {
     const auto known = static_cast<std::uint64_t>(256 * asked.small.known_of_sign(c));
@@ -329,13 +332,14 @@ std::size_t cheapest(const Costs& costs, std::size_t candidates) {
   return best;
 }
 
-/// The best for integers of a few bits, of which their length does not say enough.
+/// Returns the best candidate for integers of a few bits, for which the length of residuals is not
+/// enough.
 std::size_t best_of_small(const Asked& asked, std::size_t candidates, std::size_t best) {
   constexpr std::uint64_t small_bits = 10;
   constexpr double clear_gain = 0.05;
   if (asked.numbers == 0 || asked.total[best] / asked.numbers >= small_bits * 256) return best;
   for (std::size_t c = none; c < candidates; ++c) {
-    // Few points flatter wide noise.
+    // A few points make a candidate with wide noise look better than it is.
     if (has_order(c) && asked.total[c] >= asked.total[best]) continue;
     if (asked.small.bits(c) < asked.small.bits(best) - clear_gain) best = c;
   }
@@ -345,9 +349,9 @@ std::size_t best_of_small(const Asked& asked, std::size_t candidates, std::size_
 }  // namespace
 
 Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
-  // Few points a brick say which candidate is best for all bricks together; a single brick leaves
-  // the common choice only where its own points speak clearly for another: a choice of its own for
-  // every brick was 0.3 % worse on bricks of 5000 numbers, which is the estimates' noise.
+  // A few points per brick show which candidate is best for all bricks together. A brick gets
+  // another one only if its own points show a clear gain: with a free choice for every brick,
+  // bricks of 5000 numbers became 0.3 % larger, because of the estimates' noise.
   constexpr std::uint64_t clear_gain = 400;  // 1/256 bits a number
   constexpr std::size_t most_own = 4000;
   const DefaultFloatEnvironment mode;

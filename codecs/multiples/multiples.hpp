@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers that are multiples of a common step, and what number of steps each is: values that were
-// rounded to hundredths, unpacked from small integers or cut to some bits of mantissa, time stamps
-// in a unit finer than the clock. Every pattern of bits has a number of its own, also those that are
-// no multiple. spec.md.
+// Codes numbers that are multiples of a common step as the number of steps: values rounded to
+// hundredths, unpacked from small integers or cut to some mantissa bits, and time stamps in a unit
+// finer than the clock. The mapping is a bijection of all bit patterns, also of those that are not
+// multiples. spec.md.
 #pragma once
 
 #include <cstddef>
@@ -30,20 +30,19 @@ struct Multiples {
   bool operator==(const Multiples&) const = default;
 };
 
-/// True where `multiples` is one that numbers of this type can have; the kernels below take no
-/// other.
+/// True if numbers of this type can have `multiples`. The kernels below take no others.
 bool fits(const Multiples& multiples, const ElementType& type);
 
-/// Numbers to steps and back: `count` elements of `type`, integers or IEEE numbers in this machine's
-/// byte order at any address. The ranges are equal or disjoint. IEEE arithmetic has to be that of
-/// DefaultFloatEnvironment.
+/// Converts numbers to steps and back: `count` elements of `type`, integers or IEEE numbers in this
+/// machine's byte order at any address. The ranges must be equal or disjoint. The caller must hold
+/// a DefaultFloatEnvironment.
 void multiples_encode(const Multiples& multiples, const ElementType& type, const std::byte* from,
                       std::size_t count, std::byte* to);
 void multiples_decode(const Multiples& multiples, const ElementType& type, const std::byte* from,
                       std::size_t count, std::byte* to);
 
-/// The step that nearly all numbers of `raw` have in common; no value where there is none, which 64
-/// of them tell. `reverse`: elements lie in the other byte order than this machine's.
+/// Returns the step that nearly all numbers of `raw` have in common; no value if there is none,
+/// which a sample of 64 numbers shows. `reverse`: elements do not have this machine's byte order.
 std::optional<Multiples> find_multiples(const ElementType& type, ByteSpan raw, bool reverse);
 
 }  // namespace mcr::codecs

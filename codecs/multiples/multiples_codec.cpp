@@ -101,7 +101,8 @@ class MultiplesCodec final : public Codec {
     return {};
   }
 
-  // Text: "auto", "step=100", "over=100". What is found may have more to say than that.
+  // Text: "auto", "step=100", "over=100". Steps that are found may have more parameters than the
+  // text can name.
   Result<Bytes> parse(std::string_view text) const override {
     if (text.empty()) return Bytes{};
     if (text == "auto") return Bytes{automatic};

@@ -19,7 +19,7 @@ bool fits(const Multiples& multiples, const ElementType& type) {
     const std::uint64_t half = std::uint64_t{1} << (type.size * 8 - (floating ? 2 : 1));
     return multiples.step >= 1 && multiples.step <= half && multiples.base < multiples.step;
   }
-  // Between these bounds no product and no quotient is infinite or loses bits as a denormal.
+  // Between these bounds no product or quotient becomes infinite, or loses bits as a denormal.
   const int exponent = type.size == 8 ? 900 : 90;
   return type.kind == ElementKind::floating && type.size >= 4 && std::isfinite(multiples.scale) &&
          std::isfinite(multiples.origin) && multiples.scale >= std::ldexp(1.0, -exponent) &&

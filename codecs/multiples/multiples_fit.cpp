@@ -23,10 +23,11 @@ constexpr std::size_t few_runs = 8;
 constexpr std::size_t many_runs = 64;
 constexpr std::size_t least_numbers = 2 * run_length * few_runs;
 constexpr std::size_t least_distinct = 16;
-constexpr double conforming = 0.9;  // at least so many are multiples of a step
-constexpr double worth_bits = 1;    // a number
+constexpr double conforming = 0.9;  // share of the numbers that must be multiples
+constexpr double worth_bits = 1;    // bits per number
 
-/// Runs of neighbours, spread evenly with a jitter that no stride of the data can follow.
+/// Returns runs of neighbours, spread evenly, with a jitter so that they are not aligned with any
+/// stride.
 template <typename Word>
 std::vector<Word> sample_runs(ByteSpan raw, std::size_t runs, bool reverse) {
   const std::size_t count = raw.size() / sizeof(Word);
@@ -46,7 +47,7 @@ std::vector<Word> sample_runs(ByteSpan raw, std::size_t runs, bool reverse) {
   return words;
 }
 
-/// Bits of what differs from one neighbour to the next, on average.
+/// Returns the bits of the difference between neighbours, on average.
 template <typename Word>
 double bits_of_differences(const std::vector<Word>& numbers) {
   std::size_t bits = 0;
@@ -58,8 +59,8 @@ double bits_of_differences(const std::vector<Word>& numbers) {
   return static_cast<double>(bits) / static_cast<double>(differences);
 }
 
-/// The step that most groups of integers have in common; 1 where no two have one. Members of a group
-/// are far apart: neighbours may differ by multiples of more than the step.
+/// Returns the step that most groups of integers have in common; 1 if no two groups agree. Members
+/// of a group are far apart, because neighbours may differ by multiples of more than the step.
 template <typename Word>
 Word common_step(const std::vector<Word>& integers) {
   constexpr std::size_t members = 8;
@@ -84,7 +85,7 @@ Word common_step(const std::vector<Word>& integers) {
   return best;
 }
 
-/// The remainder that two neighbours leave.
+/// Returns the remainder on which two neighbours agree.
 template <typename Word>
 Word common_remainder(const std::vector<Word>& integers, Word step) {
   for (std::size_t i = 0; i + 1 < integers.size(); ++i) {
@@ -98,7 +99,8 @@ class Search {
  public:
   Search(const ElementType& type, ByteSpan raw, bool reverse)
       : type_(type), raw_(raw), reverse_(reverse), few_(sample_runs<Word>(raw, few_runs, reverse)) {
-    // What is frequent, such as a value for "missing", need not be a multiple.
+    // Each number counts once: a frequent value, such as that for "missing", need not be a
+    // multiple.
     if (type.kind == ElementKind::signed_integer) {
       for (Word& word : few_) word ^= sign_bit<Word>;
     }
@@ -128,7 +130,7 @@ class Search {
   }
 
   void look_at_floats() {
-    // All but a tenth of the magnitudes end in so many zero bits.
+    // Finds how many zero bits at least nine tenths of the magnitudes end in.
     std::array<std::uint8_t, word_bits<Word>> ends{};
     std::size_t finite = 0;
     for (const Word word : few_) {
@@ -157,7 +159,7 @@ class Search {
   using Float = std::conditional_t<sizeof(Word) == 8, double, float>;
   static double value(Word word) { return static_cast<double>(std::bit_cast<Float>(word)); }
 
-  /// Numbers that differ by multiples of a power of two, whatever their exponents.
+  /// Looks for numbers that differ by multiples of a power of two, whatever their exponents.
   void look_for_powers_of_two() {
     std::array<int, run_length * few_runs> last_bits;
     std::size_t count = 0;
@@ -179,7 +181,7 @@ class Search {
     consider(multiples);
   }
 
-  /// Numbers of a few decimal places.
+  /// Looks for numbers with a few decimal places.
   bool look_for_decimals() {
     constexpr int most_places = sizeof(Word) == 8 ? 12 : 6;
     double scale = 1;
@@ -187,7 +189,7 @@ class Search {
       scale *= 10;
       std::uint64_t divisor = 0;
       if (!are_over(scale, divisor)) continue;
-      // Halves and twentieths are decimals, too.
+      // Reduces the scale for halves, twentieths and the like, which are decimals too.
       const auto whole = static_cast<std::uint64_t>(scale);
       if (divisor > 1 && whole % divisor == 0) scale /= static_cast<double>(divisor);
       Multiples multiples;
@@ -199,7 +201,8 @@ class Search {
     return false;
   }
 
-  /// True where nearly all of few numbers are k / scale; answers what all these k are divided by.
+  /// True if nearly all of few_ are k / scale; `divisor` receives the common divisor of all these
+  /// k.
   bool are_over(double scale, std::uint64_t& divisor) const {
     constexpr double most = sizeof(Word) == 8 ? 0x1p49 : 0x1p20;
     const auto spared =
@@ -220,8 +223,8 @@ class Search {
     return static_cast<double>(static_cast<Float>(k / scale));
   }
 
-  /// Numbers origin + k * step for any step, as far as they are rounded. The smallest differences
-  /// between few of them tell the step; larger and larger ones, how long it is exactly.
+  /// Looks for numbers origin + k * step for any step, with rounding. The smallest differences
+  /// between some of the numbers give the step roughly; larger and larger ones make it exact.
   void look_for_any_step() {
     constexpr int mantissa_bits = sizeof(Word) == 8 ? 53 : 24;
     constexpr std::size_t smallest = 8;
@@ -238,7 +241,8 @@ class Search {
     std::array<double, run_length * few_runs> magnitudes;
     for (std::size_t i = 0; i < unique; ++i) magnitudes[i] = std::fabs(numbers[i]);
     std::sort(magnitudes.begin(), magnitudes.begin() + static_cast<std::ptrdiff_t>(unique));
-    // What stands for "missing" is often far larger than all others.
+    // The value for "missing" is often far larger than all others, so the largest magnitudes are
+    // ignored.
     const double large =
         magnitudes[static_cast<std::size_t>(static_cast<double>(unique - 1) * conforming)];
     if (large == 0) return;
@@ -254,8 +258,8 @@ class Search {
     measure(step, rounding, numbers[unique / 2]);
   }
 
-  /// The greatest length that both are multiples of, each known to `error`; 0 where it is not above
-  /// what the errors sum up to.
+  /// Returns the greatest length of which both are multiples, if each is known up to `error`; 0 if
+  /// that length is not well above the accumulated errors.
   static double common_length(double a, double b, double error) {
     double error_a = error;
     double error_b = error;
@@ -271,8 +275,8 @@ class Search {
     }
   }
 
-  /// Lengthens what the step is measured by, from `first` on, then fits step and origin to many
-  /// numbers.
+  /// Measures the step over longer and longer distances from `first`, then fits step and origin to
+  /// many numbers.
   void measure(double step, double rounding, double first) {
     take_many();
     std::vector<double> offsets;
@@ -317,7 +321,7 @@ class Search {
     for (multiples.slack = 0; multiples.slack <= 4; ++multiples.slack) consider(multiples);
   }
 
-  /// A number of at most six decimal digits that is `error` or less away, if there is one.
+  /// Returns a number of at most six decimal digits within `error`, if there is one.
   static double nearest_decimal(double number, double error) {
     double scale = 1;
     for (int places = 0; places <= 15; ++places, scale *= 10) {
@@ -328,7 +332,7 @@ class Search {
     return number;
   }
 
-  /// Keeps what makes the differences between neighbours smallest.
+  /// Keeps the multiples with the smallest differences between neighbours.
   void consider(const Multiples& multiples) {
     if (!fits(multiples, type_)) return;
     take_many();
@@ -354,7 +358,7 @@ class Search {
   ElementType type_;
   ByteSpan raw_;
   bool reverse_;
-  std::vector<Word> few_;  // rising, each once; signed integers in the order of unsigned ones
+  std::vector<Word> few_;  // ascending, each once; signed integers in the order of unsigned ones
   std::vector<Word> many_;
   double least_bits_ = 0;
   std::optional<Multiples> best_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The arithmetic that encoder and decoder share. Both directions are bijections of all words of a
-// size, so that nothing has to be stored of words that are no multiples.
+// size, so that words that are not multiples need no extra storage.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace mcr::codecs {
 
-/// Integers below 2^bits as quotients by the step: first those that leave no remainder, then those
-/// that leave 1, and so on. All are counted from `zero`.
+/// Maps integers below 2^bits to quotients by the step: first the integers without remainder, then
+/// those with remainder 1, and so on. All are counted from `zero`.
 template <typename Word>
 class StepRule {
  public:
@@ -67,13 +67,13 @@ class StepRule {
   Wide step_;
   Wide base_ = 0, zero_ = 0;
   Wide mask_ = 0;
-  Wide quotients_ = 0;      // of every remainder
-  Wide longer_ = 0;         // so many remainders have one more
+  Wide quotients_ = 0;      // for every remainder
+  Wide longer_ = 0;         // this many remainders have one more quotient
   Wide last_multiple_ = 0;  // the largest number whose remainder is 0
   int shift_ = -1;
 };
 
-/// Integers: signed ones in the order of unsigned ones.
+/// The rule for integers; signed ones in the order of unsigned ones.
 template <typename Word>
 class IntegerRule {
  public:
@@ -91,7 +91,7 @@ class IntegerRule {
   StepRule<Word> steps_;
 };
 
-/// IEEE bits: the magnitude as an integer, inverted where the number is negative.
+/// The rule for IEEE bits: the magnitude as an integer, inverted if the number is negative.
 template <typename Word>
 class BitsRule {
  public:
@@ -113,8 +113,8 @@ class BitsRule {
 
 enum class NumberKind { over, times, from_origin };
 
-/// IEEE numbers f(k) change places with NaNs: f(k) with the one whose payload lies k from the middle
-/// of them. No f(k) is a NaN, so that the exchange undoes itself.
+/// Exchanges IEEE numbers f(k) with NaNs: f(k) with the NaN whose payload is k away from the middle
+/// one. No f(k) is a NaN, so the exchange is its own inverse.
 template <typename Word, NumberKind Kind>
 class NumberRule {
  public:
@@ -141,11 +141,11 @@ class NumberRule {
   }
 
  private:
-  // 1.5 * 2^52: its last place is 1, so that a sum with it is rounded to a whole number, which its
-  // lowest bits hold in two's complement.
+  // 1.5 * 2^52, whose last place is 1: adding a number rounds it to a whole one, which the lowest
+  // bits of the sum hold in two's complement.
   static constexpr double rounding = 6755399441055744.0;
 
-  /// The bits of f(k).
+  /// Returns the bits of f(k).
   [[nodiscard]] Word at(Signed k) const {
     if constexpr (Kind == NumberKind::from_origin) {
       const double product = static_cast<double>(k) * scale_;
@@ -158,7 +158,8 @@ class NumberRule {
       return k < 0 ? static_cast<Word>(bits | sign_bit<Word>) : bits;
     }
   }
-  /// The k whose f(k) is nearest to a number; of those that are far from all of them, anything.
+  /// Returns the k whose f(k) is nearest to a number; an arbitrary k if the number is far from all
+  /// of them.
   [[nodiscard]] Signed nearest(Word word) const {
     double steps = 0;
     if constexpr (Kind == NumberKind::from_origin) {
@@ -174,7 +175,7 @@ class NumberRule {
   }
   [[nodiscard]] bool within(Signed k) const { return k >= lowest_ && k <= highest_; }
 
-  /// True where the word is f(k), or as near to it as the slack allows; answers its number.
+  /// True if the word is f(k), or as near to it as the slack allows; `number` receives its number.
   [[nodiscard]] bool is_multiple(Word word, Signed& number) const {
     const Signed k = nearest(word);
     if (!within(k)) return false;
@@ -204,11 +205,11 @@ class NumberRule {
   double scale_, inverse_, origin_;
   Signed lowest_ = 0, highest_ = 0;
   unsigned slack_;
-  Word below_;  // of 2^slack neighbours of f(k), so many lie below it
+  Word below_;  // how many of the 2^slack neighbours of f(k) lie below it
 };
 
-/// The largest |k|: up to it a step is eight last places or more for each neighbour that the slack
-/// counts, so that f(k) rises and `nearest` finds k. Negative where there is no such k.
+/// Returns the largest |k|. Up to it, a step is at least eight last places for each neighbour
+/// within the slack, so that f(k) rises and nearest() finds k. Negative if there is no such k.
 double most_steps(const Multiples& multiples, std::size_t size);
 
 template <typename Word, NumberKind Kind>
@@ -222,7 +223,7 @@ NumberRule<Word, Kind>::NumberRule(const Multiples& multiples)
   lowest_ = Kind == NumberKind::from_origin ? -highest_ : ~highest_;
 }
 
-/// Calls `call(rule)` with what turns words into numbers and back.
+/// Calls `call(rule)` with the rule that converts words to numbers and back.
 template <typename Call>
 void with_rule(const Multiples& multiples, const ElementType& type, const Call& call) {
   if (multiples.form == Multiples::Form::step) {

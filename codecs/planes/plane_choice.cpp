@@ -32,11 +32,11 @@ Result<std::size_t> compress(ByteSpan plane, int level, Scratch& scratch, Mutabl
 
 Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Method method,
                          int level, Scratch& scratch) {
-  // One piece from the middle: a matcher needs contiguous data, and beginnings are often special.
+  // One piece from the middle: a matcher needs contiguous data, and the beginning is often special.
   const std::size_t taken = std::min(plane.size(), sample_bytes);
   const ByteSpan sample = plane.subspan((plane.size() - taken) / 2, taken);
   const auto space = scratch.take<std::byte>(ZSTD_compressBound(taken));
-  // Of what looks like noise, only long repeats can pay: the fastest search finds those.
+  // If data looks like noise, only long repeats can pay off, and the fastest search finds those.
   const bool noise = entropy_bytes + entropy_bytes / 32 > plane.size();
   const std::size_t matched =
       MCR_TRY(compress(sample, noise ? quick_level : level, scratch, space.span()));
@@ -44,8 +44,8 @@ Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Met
   const std::size_t least = matched + matched / 40;
   if (least >= share) return false;
   const entropy::Symbols symbols(reinterpret_cast<const std::uint8_t*>(sample.data()), taken);
-  // The sample may be less varied than the plane: the entropy coder is judged by the better of
-  // both.
+  // The sample may be less varied than the plane, so the entropy coder is judged by its better
+  // result.
   const std::size_t alone = entropy::estimate_block(entropy::count_symbols(symbols), method);
   return least < alone;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a plane of bytes holds repeats that a string matcher finds, judged by a sample.
+// Decides by a sample whether a plane of bytes holds repeats that a string matcher finds.
 #pragma once
 
 #include "codecs/base/bytes.hpp"
@@ -8,9 +8,8 @@
 
 namespace mcr::codecs {
 
-/// True where zstd at `level` is expected to make `plane` at least a fortieth smaller than the
-/// entropy coder does, whose estimate for the whole plane is `entropy_bytes`. Compresses at most 16
-/// KiB.
+/// True if zstd at `level` is expected to make `plane` at least a fortieth smaller than the entropy
+/// coder, whose estimate for the whole plane is `entropy_bytes`. Compresses at most 16 KiB.
 Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Method method,
                          int level, Scratch& scratch);
 

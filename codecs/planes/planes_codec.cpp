@@ -13,7 +13,7 @@ constexpr std::uint32_t largest_element = 64;
 constexpr int highest_level = 19;
 constexpr int default_level = 1;
 
-// Byte form: nothing; or one byte: zstd's level, plus 128 where tANS is allowed.
+// Byte form: empty, or one byte with zstd's level, plus 128 if tANS is allowed.
 struct Parameters {
   int level = default_level;  ///< 0: no zstd
   entropy::Method method = entropy::Method::huffman;
@@ -31,7 +31,7 @@ Result<Parameters> read_parameters(ByteSpan bytes) {
   return parameters;
 }
 
-/// Appends one plane: varint of twice the length, plus one where it is zstd's; then the bytes.
+/// Appends one plane: a varint of twice the length, plus one for zstd; then the bytes.
 Result<void> encode_plane(ByteSpan plane, const Parameters& parameters, Scratch& scratch,
                           Bytes& out) {
   const entropy::Symbols symbols(reinterpret_cast<const std::uint8_t*>(plane.data()), plane.size());
@@ -42,7 +42,7 @@ Result<void> encode_plane(ByteSpan plane, const Parameters& parameters, Scratch&
       MCR_TRY(repeats_pay(plane, expected, parameters.method, parameters.level, scratch))) {
     const auto matched = scratch.take_vector();
     MCR_TRY(encode_repeats(plane, parameters.level, scratch, *matched));
-    if (matched->size() < expected) {  // the sample may have promised too much
+    if (matched->size() < expected) {  // the sample may be better than the plane
       writer.varint(matched->size() * 2 + 1);
       writer.bytes(*matched);
       return {};

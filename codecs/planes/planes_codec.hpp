@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coder of byte planes, each coded apart; see spec.md.
+// Coder of byte planes, each coded separately; see spec.md.
 #pragma once
 
 #include "codecs/base/codec.hpp"

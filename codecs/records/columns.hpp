@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns of an array of records: members that lie side by side and have one type. spec.md.
+// Columns of an array of records: adjacent members of one type. spec.md.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace mcr::codecs {
 
-/// `count` members of `type`, one behind the other in each record.
+/// `count` members of `type`, one after the other in each record.
 struct Column {
   ElementType type;
   std::uint32_t count = 1;
@@ -19,14 +19,15 @@ struct Column {
   bool operator==(const Column&) const = default;
 };
 
-/// What the codec takes at most: a record of more members is coded in other ways.
+/// The most columns that the codec takes; records of more members are coded in other ways.
 inline constexpr std::size_t max_columns = 64;
 
-/// The layout of one column of records in `records`: the bricks keep their shapes, with the members
-/// as the last dimension where there are several.
+/// Returns the layout of one column of `records`: bricks keep their shapes; if the column has
+/// several members, these become the last dimension.
 Layout column_layout(const Layout& records, const Column& column);
 
-/// `width` bytes from each of `count` records of `record_bytes`, one behind the other in `column`.
+/// Copies `width` bytes of each of `count` records of `record_bytes` to `column`, one after the
+/// other.
 void gather_column(const std::byte* records, std::size_t record_bytes, std::size_t count,
                    std::size_t width, std::byte* column);
 /// The inverse.

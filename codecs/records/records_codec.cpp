@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one codec that runs pipelines itself. They cannot hold this codec again, so that bytes from a
-// stranger nest no deeper than this.
+// The only codec that runs pipelines itself. These cannot contain it again, so that malicious bytes
+// nest no deeper.
 #include "codecs/records/records_codec.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ Result<Parameters> read_all(Reader& in) {
   return parameters;
 }
 
-/// Anything wrong with parameters is the user's, or becomes damage further up.
+/// Every error is Cause::usage; for a damaged frame the caller makes it Cause::damaged.
 Result<Parameters> read_parameters(ByteSpan bytes) {
   Reader in(bytes);
   auto parameters = read_all(in);
@@ -69,7 +69,7 @@ Result<Parameters> read_parameters(ByteSpan bytes) {
   return parameters;
 }
 
-/// The parameters, if they are those of records as large as `in`'s.
+/// Returns the parameters, if their columns make up records of the size of `in`'s.
 Result<Parameters> parameters_for(const Layout& in, ByteSpan bytes) {
   if (bytes.empty())
     return Parameters{{Column{{ElementKind::bytes, in.type.size, false}, 1}}, {{}}};
@@ -88,7 +88,7 @@ void turn(const Column& column, MutableByteSpan bytes) {
   }
 }
 
-/// Appends one column: how it is stored, what a decoder must know, length, bytes.
+/// Appends one column: how it is stored, what the decoder needs, its length, its bytes.
 Result<void> encode_column(const Layout& layout, const Pipeline& wanted, ByteSpan raw,
                            Scratch& scratch, Bytes& out) {
   const auto payload = scratch.take_vector();
@@ -157,7 +157,7 @@ std::string_view next_column(std::string_view& text) {
   return std::exchange(text, {});
 }
 
-/// "f8", "f4x3", "I2" (big-endian), "b6".
+/// Parses "f8", "f4x3", "I2" (big-endian), "b6".
 Result<Column> parse_column(std::string_view text) {
   const Error wrong{Cause::usage, "records: '" + std::string(text) +
                                       "' is no column; such are f8, i4x3, u2, b6, F8 (big-endian)"};
@@ -241,7 +241,7 @@ class RecordsCodec final : public Codec {
   Result<Bytes> parse(std::string_view text) const override {
     std::vector<Column> columns;
     std::vector<Pipeline> pipelines;
-    if (text.empty()) return Bytes{};  // one column as it is: which others, only the user knows
+    if (text.empty()) return Bytes{};  // one column: only the user knows the members
     while (!text.empty()) {
       const std::string_view word = next_column(text);
       const std::size_t equal = word.find('=');

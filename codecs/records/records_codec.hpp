@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of members of several types, each column by a pipeline of its own; see spec.md.
+// Coder of records with members of several types, each column with its own pipeline; see spec.md.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace mcr::codecs {
 
 const Codec& records_codec();
 
-/// The codec's parameters: `pipelines` are those of the columns, as many. Cause::usage where they
-/// do not fit a frame.
+/// Returns the codec's parameters; `pipelines` has one entry for each of `columns`. Cause::usage if
+/// the parameters do not fit into a frame.
 Result<Bytes> records_parameters(const std::vector<Column>& columns,
                                  const std::vector<Pipeline>& pipelines);
 

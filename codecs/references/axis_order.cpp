@@ -6,11 +6,11 @@
 namespace mcr::codecs {
 namespace {
 
-// orders[o][t]: the source axis that the target's axis t runs along.
+// orders[o][t]: the source axis along which the target's axis t runs.
 constexpr std::array<std::array<std::uint8_t, 3>, axis_order_count> orders{
     {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 
-/// k where count is k to the power of `power`, else 0.
+/// Returns k if count is k to the power of `power`, else 0.
 std::uint32_t whole_root(std::uint64_t count, unsigned power) {
   std::uint64_t low = 0;
   std::uint64_t high = std::uint64_t{1} << (power == 3 ? 11 : 16);

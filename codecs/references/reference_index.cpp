@@ -18,7 +18,7 @@ std::uint64_t mix(std::uint64_t key) {
 
 bool is_plain(const Box& box) { return box[0] == 1 && box[1] == 1; }
 
-/// True where a lower order walks `source` in the same way, because of extents of 1.
+/// True if a lower order walks `source` in the same way, because some extents are 1.
 bool is_repeated(const Box& source, const Box& target, AxisOrder order) {
   const auto stride = strides_in(source, order);
   for (AxisOrder lower = 0; lower < order; ++lower) {
@@ -78,7 +78,7 @@ std::uint32_t ReferenceIndex<T>::add(std::span<const T> words, const Box& box, s
   hits_.clear();
   if (first + words.size() >= std::numeric_limits<std::uint32_t>::max()) return number;
 
-  // Words that repeat their neighbour say nothing about where a brick comes from.
+  // Words that equal their neighbour do not show from where a brick is copied.
   T before = 0;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const T key = static_cast<T>(words[i] >> dropped_bits_);
@@ -100,7 +100,7 @@ std::uint32_t ReferenceIndex<T>::add(std::span<const T> words, const Box& box, s
         if (entry[way] != 0) vote(bricks_.back(), at, entry[way] - 1);
       }
     }
-    // One place of this brick is enough; the others are left to earlier bricks.
+    // One place of this brick is enough; the other entries keep places of earlier bricks.
     if (entry[0] == 0 || entry[0] - 1 < first) {
       for (std::size_t way = ways - 1; way > 0; --way) entry[way] = entry[way - 1];
     }

@@ -9,12 +9,12 @@ namespace {
 using Kind = PredictionSource::Kind;
 
 constexpr std::size_t places_tried = 64;
-/// A prediction beside the first one costs a word so many bits more.
+/// Extra bits per word if a prediction other than the first one is used.
 constexpr unsigned change_bits = 2;
-/// What naming another prediction takes, in bits; it must also save half a bit a place.
+/// Bits to name one more prediction, which must also save half a bit per place.
 constexpr unsigned naming_bits = 40;
 
-/// Everything that may predict the brick.
+/// Returns all predictions that are possible for the brick.
 template <typename T>
 std::vector<BrickSource> pool_of(const PredictedBrick<T>& brick, const Box& box) {
   std::vector<BrickSource> pool;
@@ -23,7 +23,8 @@ std::vector<BrickSource> pool_of(const PredictedBrick<T>& brick, const Box& box)
     pool.push_back({Kind::reference, reference, 0});
   }
   for (std::uint8_t axes = 0; axes < 8; ++axes) {
-    // Axes of extent 1 have no neighbours; the last axis alone is the word before.
+    // An axis of extent 1 has no neighbours, and the last axis alone is the default, the word
+    // before.
     const bool useless = ((axes & 1) != 0 && box[0] == 1) || ((axes & 2) != 0 && box[1] == 1) ||
                          ((axes & 4) != 0 && box[2] == 1) || axes == 4;
     if (!useless) pool.push_back({Kind::neighbours, {}, axes});
@@ -31,7 +32,7 @@ std::vector<BrickSource> pool_of(const PredictedBrick<T>& brick, const Box& box)
   return pool;
 }
 
-/// Places where the brick is not trivial, and some at even distances.
+/// Returns places where the brick varies, and some at even distances.
 std::vector<std::uint32_t> places_of(std::span<const std::uint32_t> varied, std::size_t words) {
   std::vector<std::uint32_t> places;
   const std::size_t from_varied = std::min(varied.size(), places_tried * 3 / 4);

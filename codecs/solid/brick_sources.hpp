@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which predictions a brick is coded with: those that are best together at some of its places.
-// Encoder only; a decoder is told.
+// Chooses the predictions of a brick: those that are best together at some of its places. Only the
+// encoder chooses; the choice is stored for the decoder.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mcr::codecs::solid {
 
-/// Sections of one word size, in the order in which they are coded: what references may refer to.
+/// Sections of one word size, in the order of coding: references can point to these.
 template <typename T>
 struct WordHistory {
   explicit WordHistory(std::uint64_t word_count) : index(word_count, sizeof(T) == 8 ? 20 : 6) {}
@@ -26,14 +26,14 @@ struct WordHistory {
   std::vector<Place> places;  ///< of the index's bricks
 };
 
-/// Where a prediction comes from, while its section's needs are not numbered yet.
+/// The source of a prediction, before the needs of its section are numbered.
 struct BrickSource {
   PredictionSource::Kind kind = PredictionSource::Kind::neighbours;
   Reference reference;    ///< brick: of the history
   std::uint8_t axes = 0;  ///< neighbours
 };
 
-/// What is to be predicted, and from what.
+/// A brick that is to be predicted, and what may predict it.
 template <typename T>
 struct PredictedBrick {
   words::Numbers numbers;

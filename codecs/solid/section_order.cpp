@@ -9,14 +9,14 @@ namespace mcr::codecs::solid {
 namespace {
 
 constexpr std::size_t tried_rows = 512;
-constexpr std::size_t varied_rows = 64;  // taken for being different from their neighbours
-constexpr std::size_t other_rows = 32;   // and just so
+constexpr std::size_t varied_rows = 64;  // rows that differ most from their neighbours
+constexpr std::size_t other_rows = 32;   // random rows
 constexpr std::size_t max_group = 64;    // sections of one layout that are compared
-constexpr double least_gain = 4;         // bits a word; less is not worth an order
+constexpr double least_gain = 4;         // bits per word; a smaller gain is not worth an order
 
 using Found = std::vector<std::optional<FoundFormula>>;
 
-/// Rows at which most columns differ from the row before, then some at random.
+/// Returns the rows at which most columns differ from the row before, then some random rows.
 template <typename T>
 std::vector<std::size_t> choose_rows(const std::vector<const T*>& columns, std::size_t count) {
   struct Row {
@@ -43,7 +43,8 @@ std::vector<std::size_t> choose_rows(const std::vector<const T*>& columns, std::
   return all;
 }
 
-/// Bits a word where each is predicted by the one before it: what a formula must beat.
+/// Returns the bits per word if each word is predicted by the one before, which a formula must
+/// beat.
 template <typename T>
 double plain_bits(const T* words, const std::vector<std::size_t>& rows) {
   std::uint64_t bits = 0;
@@ -79,7 +80,7 @@ void search_group(const std::vector<std::uint32_t>& group, std::size_t count,
   }
 }
 
-/// True where `from` is computed from `target`, directly or by others.
+/// True if `from` is computed from `target`, directly or through other sections.
 bool depends_on(const Found& formulas, std::uint32_t from, std::uint32_t target) {
   if (from == target) return true;
   if (!formulas[from]) return false;
@@ -131,8 +132,8 @@ SectionOrder find_order(const std::vector<Section>& sections,
       search_group<std::uint32_t>(group, count, memory, scratch, offers);
     }
   }
-  // What leaves least first (a quotient is exact where the product that undoes it is not); what
-  // would make a section need itself is left out.
+  // Takes the formulas with the smallest residuals first (a quotient may be exact where the inverse
+  // product is not), and leaves out those by which a section would need itself.
   std::stable_sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) {
     return a.formula.bits_per_word < b.formula.bits_per_word;
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which sections are computed from which, and the order of decoding that follows.
+// Finds which sections are computed from which others, and the resulting order of decoding.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ namespace mcr::codecs::solid {
 
 struct SectionOrder {
   std::vector<std::uint32_t> order;  ///< all sections, inputs of formulas before what they give
-  /// Per section, its inputs as section numbers.
+  /// For each section, its formula, with section numbers as inputs.
   std::vector<std::optional<FoundFormula>> formulas;
 };
 
-/// Samples sections of equal layout and looks for formulas among them. `memory` holds the sections'
-/// words in this machine's byte order.
+/// Samples sections of equal layout and looks for formulas between them. `memory` holds the
+/// sections' words in this machine's byte order.
 SectionOrder find_order(const std::vector<Section>& sections,
                         const std::vector<SectionMemory>& memory, bool formulas, Scratch& scratch);
 

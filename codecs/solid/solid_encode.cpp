@@ -120,7 +120,7 @@ class Encoder {
     const Choice choice = choose(options_.profile, layout, bytes, scratch_, sections_[n].name);
     Bytes payload;
     std::vector<std::uint64_t> coded;
-    Pipeline pipeline = choice.pipeline;  // run_encode fits what waits for the data
+    Pipeline pipeline = choice.pipeline;  // run_encode fits data-dependent parameters
     const auto encoded = run_encode(pipeline, bytes, layout, scratch_, payload, coded);
     if (!encoded && encoded.error().cause != Cause::usage &&
         encoded.error().cause != Cause::unsupported) {
@@ -132,7 +132,7 @@ class Encoder {
       payload.assign(bytes.begin(), bytes.end());
     }
     if (!payloads_[n].empty() && payloads_[n].size() <= payload.size())
-      return {};  // words are less
+      return {};  // words are smaller
     entry.kind = SectionKind::plain;
     entry.needs.clear();
     entry.formulas.clear();
@@ -175,7 +175,7 @@ class Encoder {
                   scratch_, formula_words);
       computed = formula_words.data();
     }
-    // Looking at each brick costs more than coding a tiny one: the first ones speak for the others.
+    // Examining a tiny brick costs more than coding it, so the first ones stand for all others.
     const bool many_tiny = own.words.size() / 64 < entry.layout.bricks.size();
     std::vector<std::vector<solid::BrickSource>> chosen;
     std::vector<Reference> found;
@@ -204,7 +204,7 @@ class Encoder {
         related |= source.kind != PredictionSource::Kind::neighbours;
       }
     }
-    // Neighbours alone are what pipelines do better, but where next to nothing is left.
+    // Predictions from neighbours alone are worse than pipelines, unless almost nothing is left.
     if (static_cast<double>(estimated_bits) * (related ? 1.1 : 32) >=
         static_cast<double>(raw_bits)) {
       entry.needs.clear();
@@ -243,8 +243,8 @@ class Encoder {
     return code_alone(n);
   }
 
-  /// True where estimates of every pipeline are far above what the words take: trying and encoding
-  /// one would be for nothing.
+  /// True if the estimates of all pipelines are far above the size of the words, so that no
+  /// pipeline is worth a trial.
   [[nodiscard]] bool nothing_comes_near(std::uint32_t n) const {
     constexpr double far = 1.5;
     constexpr std::size_t points = 512;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes solid frames (frames/solid_frame.hpp has what they are).
+// Encodes solid frames (see frames/solid_frame.hpp).
 #pragma once
 
 #include <vector>
@@ -12,10 +12,10 @@
 
 namespace mcr::codecs {
 
-/// About as many raw bytes are put into one solid frame.
+/// About how many raw bytes are put into one solid frame.
 inline constexpr std::uint64_t solid_frame_bytes = std::uint64_t{16} << 20;
 
-/// How hard the encoder tries.
+/// How much effort the encoder makes.
 struct SolidOptions {
   bool formulas = true;
   bool references = true;
@@ -24,11 +24,11 @@ struct SolidOptions {
   ProfileOptions profile;  ///< for sections that are coded alone
 };
 
-/// What the profile asks for.
+/// Returns the options for a profile.
 SolidOptions solid_options(const ProfileOptions& profile);
 
-/// Appends one solid frame with `raw`, the sections' bytes one behind the other, to `out`. Under
-/// `max` it is never larger than under `balanced`: both are made.
+/// Appends one solid frame with `raw`, the sections' bytes one after the other, to `out`. Under
+/// `max` both that frame and the one of `balanced` are made, and the smaller one is kept.
 Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sections,
                                 const SolidOptions& options, Scratch& scratch, Bytes& out,
                                 std::vector<SectionReport>* report = nullptr);

@@ -18,7 +18,7 @@ Result<void> check_layout_of(const Layout& layout) {
   return {};
 }
 
-constexpr std::byte automatic{0};  // in place of a rank: to be fitted; never stored
+constexpr std::byte automatic{0};  // in place of a rank: not fitted yet; never stored
 
 Result<Stencil> stencil_of(const Layout& layout, ByteSpan parameters) {
   MCR_TRY(check_layout_of(layout));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Householder QR of the sampled taps against the sampled numbers: the neighbours of a smooth field
+// Householder QR of the sampled taps against the sampled numbers. The neighbours in a smooth field
 // are so nearly dependent that normal equations would lose all digits. A second round weighs each
-// sample by the inverse root of its residual (least absolute deviations), because what counts is
-// the logarithm of the residual: a few shocks must not spoil the smooth rest.
+// sample by the inverse root of its residual (least absolute deviations), because the logarithm of
+// the residual counts: a few shocks must not spoil the fit of the smooth rest.
 #include "codecs/base/float_environment.hpp"
 #include "codecs/stencil/stencil.hpp"
 #include "codecs/stencil/stencil_taps.hpp"
@@ -14,13 +14,13 @@ using namespace stencil_detail;
 
 constexpr std::size_t row_words = stencil_taps + 1;  // taps, then the number itself
 
-/// Reads number `i` of a range; both sizes as double.
+/// Reads number `i` of a range of either size as double.
 double number_at(const std::byte* numbers, std::size_t size, std::ptrdiff_t i) {
   return size == 8 ? load<double>(numbers + i * 8)
                    : static_cast<double>(load<float>(numbers + i * 4));
 }
 
-/// The rank that most numbers' bricks have.
+/// Returns the rank of the bricks that hold most numbers.
 unsigned commonest_rank(const Layout& layout) {
   std::array<std::uint64_t, 4> counts{};
   for (const Shape& brick : layout.bricks) counts[stencil_rank(brick)] += brick.count();
@@ -28,7 +28,8 @@ unsigned commonest_rank(const Layout& layout) {
                                counts.begin());
 }
 
-/// Rows of taps and number, at most stencil_fit_samples of them, evenly over all inner numbers.
+/// Samples rows of taps and number, at most stencil_fit_samples of them, evenly over all inner
+/// numbers.
 std::size_t take_samples(const std::byte* raw, const Layout& layout, unsigned rank, double* rows) {
   const Taps& taps = taps_of(rank);
   const Margins margins = margins_of(taps);
@@ -71,7 +72,8 @@ void scale(double* rows, std::size_t count) {
   for (std::size_t i = 0; i < count * row_words; ++i) rows[i] /= largest;
 }
 
-/// Least squares of `count` rows, which it destroys. False where the taps are dependent.
+/// Solves the least squares of `count` rows, which it overwrites. Returns false if the taps are
+/// dependent.
 bool solve(double* rows, std::size_t count, std::array<double, stencil_taps>& solution) {
   for (std::size_t column = 0; column < stencil_taps; ++column) {
     double norm = 0;
@@ -83,7 +85,7 @@ bool solve(double* rows, std::size_t count, std::array<double, stencil_taps>& so
     if (norm < 1e-150) return false;
     const double alpha = pivot > 0 ? -norm : norm;
     const double head = pivot - alpha;
-    // Reflection along v = (head, rows below): v.v = 2 * norm * |head|.
+    // Reflects along v = (head, rows below): v.v = 2 * norm * |head|.
     const double half_square = norm * std::abs(head);
     for (std::size_t other = column + 1; other < row_words; ++other) {
       double dot = head * rows[column * row_words + other];
@@ -104,7 +106,7 @@ bool solve(double* rows, std::size_t count, std::array<double, stencil_taps>& so
       sum -= rows[column * row_words + other] * solution[other];
     }
     const double pivot = rows[column * row_words + column];
-    // A tap that the earlier ones already give: leave it out.
+    // Leaves out a tap that depends on the earlier ones.
     solution[column] = std::abs(pivot) < 1e-13 ? 0 : sum / pivot;
     if (!std::isfinite(solution[column])) return false;
   }

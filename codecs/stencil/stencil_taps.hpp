@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the twelve taps lie, and which numbers of a brick have all of them. Shared by fit, encoder
-// and decoder.
+// The places of the twelve taps, and which numbers of a brick have all of them. Shared by fit,
+// encoder and decoder.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace mcr::codecs::stencil_detail {
 
-/// Distance to a tap: planes and rows back, columns relative; all of them lie before the number.
+/// Distance to a tap: planes and rows back, and columns relative to the number. All taps precede
+/// it.
 struct Tap {
   int plane, row, column;
 };
@@ -65,7 +66,7 @@ constexpr const Taps& taps_of(unsigned rank) {
   return rank == 1 ? line_taps : rank == 2 ? plane_taps : space_taps;
 }
 
-/// How many numbers at each side of an axis lack a tap.
+/// How many numbers at each end of an axis lack a tap.
 struct Margins {
   std::size_t planes_before = 0;
   std::size_t rows_before = 0, rows_after = 0;
@@ -87,7 +88,7 @@ constexpr Margins margins_of(const Taps& taps) {
   return margins;
 }
 
-/// A brick as planes of rows of columns; more than three dimensions have their slowest ones folded.
+/// A brick as planes of rows of columns; of more than three dimensions the slowest ones are folded.
 struct Extents {
   std::size_t planes = 1, rows = 1, columns = 1;
 };
@@ -115,8 +116,8 @@ inline Offsets offsets_of(const Taps& taps, const Extents& extents) {
   return offsets;
 }
 
-/// Calls `run(begin, end, inner)` for runs of numbers of one brick, in order; `inner` runs have all
-/// taps. Indices count from the brick's first number.
+/// Calls `run(begin, end, inner)` for runs of numbers of one brick, in order. Numbers of `inner`
+/// runs have all taps. Indices count from the brick's first number.
 template <typename Run>
 void for_each_run(const Extents& extents, const Margins& margins, bool fits, Run&& run) {
   const auto inside = [](std::size_t i, std::size_t count, std::size_t before, std::size_t after) {
@@ -143,7 +144,8 @@ void for_each_run(const Extents& extents, const Margins& margins, bool fits, Run
 template <typename Number>
 using WordOf = std::conditional_t<sizeof(Number) == 8, std::uint64_t, std::uint32_t>;
 
-/// Sum of coefficient times tap, in double, in the order of the taps; a NaN counts as 0.
+/// Returns the sum of coefficient times tap, in double and in the order of the taps; a NaN counts
+/// as 0.
 template <typename Number>
 WordOf<Number> predict(const std::byte* number, const Offsets& offsets,
                        const std::array<double, stencil_taps>& coefficients) {

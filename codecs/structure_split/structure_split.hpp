@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Array of structures to structure of arrays, for members of one size. Any alignment; the ranges
-// are disjoint.
+// Converts an array of structures, with members of one size, to a structure of arrays. Any
+// alignment; the ranges must be disjoint.
 #pragma once
 
 #include <cstddef>

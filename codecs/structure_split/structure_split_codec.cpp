@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint32_t most_components = 16;
 constexpr std::string_view kind_letters = "buif";
 
-/// The type of a structure's members; nothing where bricks are to be split by their last dimension.
+/// Returns the type of a structure's members; nothing if bricks are to be split by their last
+/// dimension.
 Result<std::optional<ElementType>> member_type(ByteSpan parameters) {
   if (parameters.empty()) return std::optional<ElementType>();
   const auto byte = std::to_integer<unsigned>(parameters[0]);
@@ -22,7 +23,7 @@ Result<std::optional<ElementType>> member_type(ByteSpan parameters) {
   return std::optional<ElementType>(type);
 }
 
-/// Components of a brick's last dimension, 1 where it stays as it is.
+/// Returns the components of a brick's last dimension; 1 if the brick is not split.
 std::uint32_t components_of(const Shape& shape) {
   if (shape.rank < 2) return 1;
   const std::uint32_t last = shape.extent[shape.rank - 1U];
@@ -49,7 +50,7 @@ Result<Plan> plan_for(const Layout& in, ByteSpan parameters) {
     for (const Shape& brick : in.bricks) {
       plan.members.push_back(count);
       for (std::uint32_t m = 0; m < count; ++m) plan.after.bricks.push_back(brick);
-      // Many bricks of long structures would be more bricks than anybody needs.
+      // Limits the number of bricks, which many bricks of long structures would exceed.
       if (plan.after.bricks.size() > (std::size_t{1} << 22)) {
         return Error{Cause::usage, "structure_split: too many bricks"};
       }

@@ -23,7 +23,7 @@ MCR_INLINE_LOOP void encode_loop(std::size_t members, const std::byte* from, std
 void structure_split_encode(std::size_t size, std::size_t members, const std::byte* from,
                             std::size_t count, std::byte* to) {
   with_word(size, [&]<typename Word>(Word) {
-    // Vectors of two and three components are what there is most; constants unroll the inner loop.
+    // Vectors of two and three components are the most frequent; constants unroll the inner loop.
     if (members == 2) return encode_loop<Word>(2, from, count, to);
     if (members == 3) return encode_loop<Word>(3, from, count, to);
     return encode_loop<Word>(members, from, count, to);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Floating-point words -> one symbol of 8 bits each for sign, exponent and the first mantissa bits
-// together, and the other bits as they are. For values that no neighbour predicts: their magnitudes
-// are all that an order-0 code can use. Up to 15 values that occur exactly and often (zeros,
-// floors) get symbols of their own.
+// Splits floating-point words into one symbol of 8 bits each, for sign, exponent and the first
+// mantissa bits, and the other bits, which are stored unchanged. For values that neighbours do not
+// predict, an order-0 code can use only their magnitudes. Up to 15 exact values that occur often
+// (zeros, floors) get symbols of their own.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,9 @@
 
 namespace mcr::codecs {
 
-/// Which symbol stands for what: exact values first, then keys (the top bits of a word, rising),
-/// then, where there are more keys than symbols, one symbol for a word that is stored whole.
+/// The meaning of the symbols: first the exact values, then the keys (the top bits of a word,
+/// ascending). If there are more keys than symbols, one last symbol means a word that is stored
+/// whole.
 struct TopBitsTable {
   static constexpr std::size_t most_exact = 15;
   static constexpr unsigned most_key_bits = 16;
@@ -30,21 +31,22 @@ constexpr unsigned sign_exponent_bits(std::size_t size) {
   return size == 8 ? 12 : size == 4 ? 9 : 6;
 }
 
-/// The table for `count` words of `size` (2, 4 or 8) bytes. `counts` is working space for
-/// 2^key_bits numbers. Exact values are looked for in a sample.
+/// Returns the table for `count` words of `size` (2, 4 or 8) bytes. `counts` is working space for
+/// 2^key_bits numbers. Exact values are searched for in a sample.
 TopBitsTable top_bits_table(std::size_t size, unsigned key_bits, const std::byte* words,
                             std::size_t count, std::uint32_t* counts);
 
 std::size_t top_bits_rest_bound(std::size_t size, std::size_t count);
 
-/// One symbol for each word to `symbols`, the rest to `rest` (top_bits_rest_bound() long); answers
-/// the rest's length. `map` is working space for 2^key_bits numbers.
+/// Writes one symbol for each word to `symbols`, the other bits to `rest` (top_bits_rest_bound()
+/// long); returns the length of the rest. `map` is working space for 2^key_bits numbers.
 std::size_t top_bits_encode(std::size_t size, const TopBitsTable& table, const std::byte* words,
                             std::size_t count, std::uint16_t* map, std::uint8_t* symbols,
                             std::byte* rest);
 
-/// The inverse; false where `rest` is not exactly what the symbols ask for. Nothing outside the
-/// ranges is touched. The table has at most 256 entries, its keys are below 2^key_bits.
+/// The inverse; returns false if `rest` does not have exactly the length that the symbols require.
+/// Never reads or writes outside the ranges. The table must have at most 256 entries, with keys
+/// below 2^key_bits.
 [[nodiscard]] bool top_bits_decode(std::size_t size, const TopBitsTable& table,
                                    const std::uint8_t* symbols, std::size_t count, ByteSpan rest,
                                    std::byte* words);

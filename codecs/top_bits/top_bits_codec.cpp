@@ -12,8 +12,8 @@ constexpr unsigned default_mantissa_bits = 2;
 constexpr unsigned most_mantissa_bits = 4;
 constexpr unsigned smallest_flag = 0x10;
 
-// Byte form: one byte, mantissa bits in the low four, 16 for the method `smallest`; the default
-// (2, Huffman) is no byte.
+// Byte form: one byte with the mantissa bits in the low four bits, plus 16 for the method
+// `smallest`; empty for the default (2, Huffman).
 struct Parameters {
   unsigned mantissa_bits = default_mantissa_bits;
   entropy::Method method = entropy::Method::huffman;

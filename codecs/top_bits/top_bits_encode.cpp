@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t symbol_limit = 256;
 constexpr std::size_t sample_words = 2048;
-constexpr std::size_t least_hits = 4;  // of the sample: below, a symbol of its own hardly pays
+constexpr std::size_t least_hits = 4;  // in the sample, to be worth a symbol of its own
 constexpr std::uint16_t may_be_exact = 0x100;
 
 template <typename Word>

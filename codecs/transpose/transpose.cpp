@@ -5,8 +5,8 @@
 // shuffles bring the bits of the byte number to the front, which is the transposition; k shuffles
 // bring them back.
 //
-// The vectors are the compiler's own: interleaving is one instruction on x86-64 (SSE2), AArch64 and
-// POWER, and a loop elsewhere.
+// The vectors are compiler extensions: interleaving is one instruction on x86-64 (SSE2), AArch64
+// and POWER, and a loop elsewhere.
 #include "codecs/transpose/transpose.hpp"
 
 #include <array>

@@ -21,7 +21,7 @@ class TransposeCodec final : public Codec {
  public:
   Result<Layout> output(const Layout& in, ByteSpan parameters) const override {
     MCR_TRY(element_bytes_of(in, parameters));
-    // A frame holds at most 2^30 bytes, so that their number fits an extent.
+    // A frame holds at most 2^30 bytes, so the number of bytes fits into an extent.
     return Layout{{}, {Shape::flat(static_cast<std::uint32_t>(in.raw_bytes()))}};
   }
   bool changes_size() const override { return false; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences of words as small integers where the values are near. spec.md, "Differences".
+// Differences of words that are small integers if the values are near. spec.md, "Differences".
 #pragma once
 
 #include <bit>
@@ -7,13 +7,13 @@
 
 namespace mcr::codecs::words {
 
-/// How words become integers whose differences are small where values are near.
+/// How words are converted to integers whose differences are small for near values.
 enum class Numbers : std::uint8_t { integer = 0, floating = 1 };
 
 template <typename T>
 inline constexpr unsigned word_bits = sizeof(T) * 8;
 
-/// Floating-point words in the order of their values; NaNs beyond the infinities.
+/// Returns floating-point words in the order of their values; NaNs lie beyond the infinities.
 template <typename T>
 T ordered(T word) {
   constexpr T sign = T{1} << (word_bits<T> - 1);
@@ -25,7 +25,7 @@ T unordered(T word) {
   return (word & sign) != 0 ? static_cast<T>(word ^ sign) : static_cast<T>(~word);
 }
 
-/// 0, -1, 1, -2, 2 … to 0, 1, 2, 3, 4 …
+/// Maps 0, -1, 1, -2, 2 … to 0, 1, 2, 3, 4 …
 template <typename T>
 T zigzag(T value) {
   return static_cast<T>((value << 1) ^ (T{0} - static_cast<T>(value >> (word_bits<T> - 1))));
@@ -35,7 +35,7 @@ T unzigzag(T value) {
   return static_cast<T>((value >> 1) ^ (T{0} - (value & 1)));
 }
 
-/// What must be coded to get from `prediction` to `word`; 0 only where they are equal.
+/// Returns the number to code to get from `prediction` to `word`; 0 only if they are equal.
 template <typename T>
 T difference(Numbers numbers, T word, T prediction) {
   if (numbers == Numbers::floating) {
@@ -56,7 +56,7 @@ unsigned bit_length(T value) {
   return static_cast<unsigned>(std::bit_width(value));
 }
 
-/// Bits that `word` costs, about, where `prediction` stands for it.
+/// Returns about how many bits `word` costs with the prediction `prediction`.
 template <typename T>
 unsigned cost(Numbers numbers, T word, T prediction) {
   const unsigned length = bit_length(difference(numbers, word, prediction));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One symbol a word: which prediction, and how long the difference from it is. The symbols are
-// packed by zstd, which sees their runs and repeats; the differences' low bits lie beside them as
-// they are.
+// One symbol per word: which prediction, and the length of the difference to it. zstd packs the
+// symbols and exploits their runs and repeats; the differences' low bits are stored unchanged.
 #include <zstd.h>
 
 #include <algorithm>
@@ -33,7 +32,7 @@ class FastEncoder final : public Encoder<T> {
       for (unsigned p = 1; p < plan.predictions.size() && best_length != 0; ++p) {
         const T other = difference(numbers_, words[i], walk.predict(plan.predictions[p]));
         const unsigned length = bit_length(other);
-        // A change of prediction costs bits of its own: only for a clear gain.
+        // Changing the prediction costs bits, so do it only for a clear gain.
         if (length + 2 < best_length || length == 0) {
           best = other;
           best_length = length;
@@ -75,7 +74,7 @@ class FastEncoder final : public Encoder<T> {
   RawWriter raw_;
 };
 
-/// How many of the symbols from `symbol` up to `end` are the first one, without a gap.
+/// Returns how many symbols from `symbol` up to `end` equal the first one, without a gap.
 inline std::size_t run_of(const std::uint8_t* symbol, const std::uint8_t* end) {
   const std::uint64_t eight = symbol[0] * std::uint64_t{0x0101010101010101};
   const std::uint8_t* at = symbol + 1;

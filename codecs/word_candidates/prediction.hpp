@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predictions of a brick's words. What depends on earlier words of the same brick is computed as
-// they become known. spec.md, "Predictions".
+// Predictions of a brick's words. Predictions from earlier words of the same brick are computed as
+// these words become known. spec.md, "Predictions".
 #pragma once
 
 #include <algorithm>
@@ -28,10 +28,10 @@ struct Prediction {
   const std::uint32_t* partner = nullptr;
 };
 
-/// Extents of the brick, slowest first; what gives `neighbours` their meaning.
+/// Extents of the brick, slowest first; they define the neighbours.
 using Extents = std::array<std::uint32_t, 3>;
 
-/// Walks a brick in order and answers predictions for the word at hand.
+/// Walks a brick in order and returns predictions for the current word.
 template <typename T>
 class Walk {
  public:
@@ -52,7 +52,7 @@ class Walk {
     ++i_;
   }
 
-  /// Goes on by as many words.
+  /// Advances by `count` words.
   void skip(std::size_t count) {
     at_ += count;
     std::size_t k = k_ + count;
@@ -87,8 +87,8 @@ class Walk {
 
   [[nodiscard]] T previous() const { return at_ == 0 ? T{0} : words_[at_ - 1]; }
 
-  /// Makes the next `count` words their predictions, and goes on behind them. `words`: the brick
-  /// that this walks.
+  /// Sets the next `count` words to their predictions, and advances behind them. `words` is the
+  /// brick of this walk.
   void follow(const Prediction<T>& prediction, std::size_t count, T* words) {
     switch (prediction.kind) {
       case Prediction<T>::Kind::array:
@@ -114,7 +114,7 @@ class Walk {
     return with_neighbours(axes, [this](auto predicted) { return predicted(words_ + at_); });
   }
 
-  /// Which neighbours count changes within a row only behind its first word.
+  /// Within a row, the set of existing neighbours changes only after its first word.
   void follow_neighbours(unsigned axes, std::size_t count, T* words) {
     while (count != 0) {
       const std::size_t row = k_ == 0 ? 1 : std::min<std::size_t>(count, box_[2] - k_);
@@ -126,8 +126,8 @@ class Walk {
     }
   }
 
-  /// Calls `use` with a function of a word's place that answers its prediction, good for the word at
-  /// hand and those that have neighbours along the same axes.
+  /// Calls `use` with a function that returns the prediction of a word by its place. The function
+  /// holds for the current word and for all words with neighbours along the same axes.
   template <typename Use>
   auto with_neighbours(unsigned axes, const Use& use) const {
     unsigned mask = axes;
@@ -174,7 +174,7 @@ class Walk {
     return number((sum + (std::bit_cast<Float>(z) - std::bit_cast<Float>(xz))) +
                   std::bit_cast<Float>(xyz));
   }
-  /// What bits a NaN has differs between machines, so that none may become a prediction.
+  /// The bits of a NaN differ between machines, so no NaN may become a prediction.
   static T number(Float value) { return value == value ? std::bit_cast<T>(value) : T{0}; }
 
   Numbers numbers_;

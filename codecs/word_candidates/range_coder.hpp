@@ -8,7 +8,7 @@
 
 namespace mcr::codecs::words {
 
-/// Probability of a 1 in 1/65536, moved towards what comes; quickly at first.
+/// Probability of a 1 in 1/65536, moved towards each coded bit, faster at first.
 class Bit {
  public:
   [[nodiscard]] std::uint32_t probability() const { return probability_; }
@@ -26,7 +26,7 @@ class Bit {
   std::uint16_t seen_ = 0;
 };
 
-/// The interval is [low, high], both inclusive; bytes leave when both agree on them.
+/// The interval is [low, high], both inclusive. A byte is written when both ends agree on it.
 class RangeEncoder {
  public:
   explicit RangeEncoder(Bytes& out) : out_(out) {}
@@ -61,7 +61,7 @@ class RangeEncoder {
   std::uint32_t high_ = 0xffffffff;
 };
 
-/// Reads zeros beyond the end; overrun() tells.
+/// Reads zeros beyond the end; overrun() tells whether it did.
 class RangeDecoder {
  public:
   RangeDecoder() = default;
@@ -101,7 +101,7 @@ class RangeDecoder {
   std::uint32_t value_ = 0;
 };
 
-/// A number of `bits` bits, its highest one first, each under what came before it.
+/// Codes a number of `bits` bits, highest bit first, each in the context of the bits before it.
 template <unsigned bits>
 class BitTree {
  public:

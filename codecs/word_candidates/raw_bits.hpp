@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bits that are stored as they are, lowest bit first. spec.md, "Raw bits".
+// Bits that are stored unchanged, lowest bit first. spec.md, "Raw bits".
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace mcr::codecs::words {
 
 class RawWriter {
  public:
-  /// The low `count` (at most 63) bits of `bits`; the others are 0.
+  /// Writes the low `count` (at most 63) bits of `bits`, whose other bits must be 0.
   void put(std::uint64_t bits, unsigned count) {
     held_ |= bits << fill_;
     if (fill_ + count < 64) {
@@ -22,7 +22,7 @@ class RawWriter {
     held_ = fill_ == 0 ? 0 : bits >> (64 - fill_);
     fill_ = fill_ + count - 64;
   }
-  /// All bytes; the last one is filled with zeros. Nothing may be put afterwards.
+  /// Returns all bytes; the last one is filled with zeros. No bits may be written afterwards.
   const Bytes& finish() {
     for (unsigned bit = 0; bit < fill_; bit += 8) {
       Writer(bytes_).u8(static_cast<std::uint8_t>(held_ >> bit));
@@ -37,7 +37,7 @@ class RawWriter {
   unsigned fill_ = 0;
 };
 
-/// Reads zeros beyond the end; overrun() tells.
+/// Reads zeros beyond the end; overrun() tells whether it did.
 class RawReader {
  public:
   RawReader() = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binary decisions a word, under models that adapt: which prediction is the word itself; else from
-// which one it is told apart, how long the difference is, its first bits; the rest as it is.
+// Codes a word as binary decisions under adaptive models: which prediction equals the word, or else
+// from which one the difference is coded, the length of the difference, and its first bits. The
+// other bits are stored unchanged.
 #include <algorithm>
 #include <vector>
 
@@ -16,11 +17,12 @@ constexpr unsigned outcomes = 5;       // of earlier words, as models see them
 constexpr unsigned top_bits = 3;       // of a difference, below its highest one
 constexpr unsigned length_groups = 9;  // of the difference before
 
-/// Outcome of a word for the models of later ones: 0 and 1: the first or second prediction was it;
-/// 2: another one; 3: a short difference, 4: a long one.
+/// Difference lengths up to this are short. The outcome of a word, for the models of later words,
+/// is 0 or 1 if the first or second prediction was equal, 2 for another prediction, 3 for a short
+/// difference, 4 for a long one.
 constexpr unsigned short_length = 12;
 
-/// All models; encoder and decoder go through the same ones.
+/// All models; encoder and decoder update the same ones.
 struct Models {
   Bit exact[most][outcomes * outcomes * outcomes];
   Bit base[most][most + 1];
@@ -28,7 +30,7 @@ struct Models {
   BitTree<top_bits> top[word_bits<std::uint64_t> + 1][2];
 };
 
-/// What models look at: the two words before, the word a row before, and the last difference.
+/// The context of the models: the two words before, the word a row before, and the last difference.
 class Context {
  public:
   void begin_brick(std::size_t row, std::size_t words) {
@@ -59,7 +61,7 @@ class Context {
   std::size_t at_ = 0;
 };
 
-/// Predictions of the word at hand; those that equal an earlier one say nothing new.
+/// Predictions of the current word. One that equals an earlier one adds nothing.
 template <typename T>
 struct Field {
   T value[most];
@@ -143,7 +145,7 @@ class StrongEncoder final : public Encoder<T> {
   }
 
  public:
-  /// True where no prediction after `p` is left to choose.
+  /// True if no prediction after `p` can still be chosen.
   static bool is_last(const Field<T>& field, unsigned p) {
     for (unsigned next = p + 1; next < field.count; ++next) {
       if (!field.repeats[next]) return false;

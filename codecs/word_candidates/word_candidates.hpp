@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes a brick word by word, each as a difference from the cheapest of several predictions, so
-// that one word may be the formula's, the next a reference's and the next one new. spec.md.
+// Codes a brick word by word. Each word is coded as its difference from the cheapest of several
+// predictions, so that one word may use a formula and the next one a reference. spec.md.
 //
-// The caller knows where predictions come from (solid/); this kernel gets them as arrays. Two
-// codings of the same decisions: `fast` makes one symbol a word, which a general coder packs;
-// `strong` codes binary decisions under adaptive models, much smaller where predictions are good.
+// The caller (solid/) knows where predictions come from; this kernel gets them as arrays. There are
+// two codings: `fast` makes one symbol per word, which a general coder packs. `strong` codes binary
+// decisions under adaptive models, which is much smaller if predictions are good.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace mcr::codecs::words {
 
 enum class Coding : std::uint8_t { fast = 0, strong = 1 };
 
-/// Most predictions that a brick may have: fast symbols fill a byte.
+/// Returns the most predictions of a brick; with `fast`, more would not fit a symbol's byte.
 constexpr std::size_t max_predictions(Coding coding) { return coding == Coding::fast ? 3 : 6; }
 
-/// One brick: its box (as large as the words are many) and 1 to max_predictions() predictions.
+/// One brick: its box (with as many words as the brick) and 1 to max_predictions() predictions.
 template <typename T>
 struct BrickPlan {
   Extents box{};
@@ -36,7 +36,7 @@ class Encoder {
  public:
   virtual ~Encoder() = default;
   virtual void brick(std::span<const T> words, const BrickPlan<T>& plan) = 0;
-  /// Appends everything that was coded to `out`. `level`: zstd's, for fast symbols.
+  /// Appends all coded bricks to `out`. `level`: zstd's, for fast symbols.
   virtual Result<void> finish(int level, Scratch& scratch, Bytes& out) = 0;
 };
 template <typename T>
@@ -46,13 +46,14 @@ template <typename T>
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  /// Fills the next brick. A plan that the encoder did not have gives anything or Cause::damaged.
+  /// Fills the next brick. With another plan than the encoder's, gives arbitrary words or
+  /// Cause::damaged.
   virtual Result<void> brick(std::span<T> words, const BrickPlan<T>& plan) = 0;
-  /// Cause::damaged where something is missing or left over.
+  /// Cause::damaged if bytes are missing or left over.
   virtual Result<void> end() const = 0;
 };
-/// `stored` is what finish() appended, for bricks of `word_count` words together; it may be
-/// anything and must stay. Memory of `scratch` is the decoder's until it ends.
+/// `stored` is what finish() appended, for bricks of `word_count` words together; it may hold
+/// anything, and must stay in place. The decoder uses memory of `scratch` until it ends.
 template <typename T>
 Result<std::unique_ptr<Decoder<T>>> new_decoder(ByteSpan stored, std::uint64_t word_count,
                                                 Numbers numbers, Scratch& scratch);

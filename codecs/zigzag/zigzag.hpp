@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Signed words to unsigned ones, so that small ones of either sign are small. Any alignment; the
-// ranges are equal or disjoint.
+// Maps signed words to unsigned ones, so that small words of either sign become small. Any
+// alignment; the ranges must be equal or disjoint.
 #pragma once
 
 #include <cstddef>

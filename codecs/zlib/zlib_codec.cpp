@@ -10,8 +10,8 @@ namespace {
 
 constexpr int default_level = 6;
 
-// zlib's streams are large; one of each is kept and reset. Frames hold at most 2^30 bytes, so that
-// its 32-bit counts suffice.
+// zlib's streams are large, so one of each kind is kept and reset. Frames hold at most 2^30 bytes,
+// so zlib's 32-bit counts are sufficient.
 struct Deflater {
   z_stream stream{};
   int level = 0;  // of the stream; 0: not made yet
@@ -91,7 +91,7 @@ class ZlibCodec final : public Codec {
     z_stream* stream = scratch.context<make_inflater, end_inflater>();
     if (stream == nullptr) return out_of_memory();
     inflateReset(stream);
-    std::byte nowhere{};  // zlib wants an address even where nothing is to be written
+    std::byte nowhere{};  // zlib needs an address even for an empty output
     stream->next_in = as_zlib(stored.data());
     stream->avail_in = static_cast<uInt>(stored.size());
     stream->next_out = as_zlib(raw.empty() ? &nowhere : raw.data());

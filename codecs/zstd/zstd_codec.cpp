@@ -16,7 +16,7 @@ constexpr int largest_window_log = 30;  // a frame holds at most 2^30 bytes
 constexpr int long_window_log = 27;
 
 // Byte form: level as int8, then window log (0: zstd's own), then 1 for long-distance matching.
-// Defaults at the end are left out, so that the usual pipeline costs one byte.
+// Defaults at the end are omitted, so that the usual pipeline takes one byte.
 struct Parameters {
   int level = default_level;
   int window_log = 0;
@@ -70,7 +70,7 @@ class ZstdCodec final : public Codec {
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, parameters.level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, parameters.window_log);
     ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, parameters.long_distance);
-    // The frame around us knows the size and has checksums of its own.
+    // The frame that holds these bytes has the size and checksums of its own.
     ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
     const std::size_t begin = out.size();

@@ -44,16 +44,16 @@ class ContainerWatch {
   struct Watched {
     restart::File container;
     std::string path;
-    std::string suffix;  ///< of its name, behind the prefix
+    std::string suffix;  ///< of its name, after the prefix
     PlaceByNames names;
     std::string pattern;               ///< of its set's name; empty: a bundle's
-    std::vector<restart::File> stubs;  ///< those of which there are descriptors
-    bool shows_reads = false;          ///< who reads a stub leaves a trace
-    struct timespec read_time {};      ///< of the container, as it was first
+    std::vector<restart::File> stubs;  ///< stubs with an open descriptor
+    bool shows_reads = false;          ///< reads of a stub change its access time
+    struct timespec read_time {};      ///< the container's first access time
     std::uint64_t until_ms = 0;        ///< by the monotonic clock
-    std::uint64_t lost_ms = 0;         ///< when its name was seen to be gone; 0: it has one
-    std::uint64_t try_ms = 0;          ///< not brought back before, because that failed
-    int returns = 0;                   ///< so often it was given a new one
+    std::uint64_t lost_ms = 0;         ///< when its name was found missing; 0: not missing
+    std::uint64_t try_ms = 0;          ///< next try to bring it back, after a failure
+    int returns = 0;                   ///< how often it was given a new name
   };
   void give_up_older(const std::string& pattern, const restart::ContainerName& newer);
   bool is_done(Watched& watched, std::uint64_t now_ms);

@@ -33,9 +33,9 @@ struct DrainGroup {
 
 struct DrainDone {
   std::uint64_t drain = 0;
-  std::vector<PartId> committed;  ///< of the drain's parts; those in neither list had gone before
+  std::vector<PartId> committed;  ///< parts in neither list left the stage before
   std::vector<PartId> failed;
-  bool storage_failed = false;  ///< the storage's fault, not the parts'
+  bool storage_failed = false;  ///< storage failed; the parts are intact
   /// The directories were removed or renamed during each attempt.
   bool place_went_away = false;
 };

@@ -14,9 +14,9 @@
 namespace mcr::aggregation {
 
 struct IndexPlace {
-  std::string text;           ///< as the program knew it, where the tree was not moved
+  std::string text;           ///< the program's path, if the tree was not moved
   std::string base;           ///< the directory, seen from the container
-  std::string below;          ///< empty: the path leads out of there
+  std::string below;          ///< empty: the path leads out of `base`
   std::string container_dir;  ///< the setting
 };
 IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,

@@ -208,7 +208,7 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
 
 /// Puts the part's bytes in place of its stub, and removes our link to the stub. A rank that has
 /// the stub open, because it rewrites the file, finds the plain file by the mark. Returns false if
-/// the path or the stub was replaced meanwhile.
+/// the stub cannot be marked, or the path or the stub was replaced meanwhile.
 Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
                       std::uint64_t modified_ns) {
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};

@@ -40,13 +40,13 @@ struct AtPath {
   Kind kind = Kind::nothing;
   std::optional<restart::PartId> part;  ///< of the other stub
   std::uint64_t links = 0;              ///< names that are not ours
-  std::string our_link;                 ///< gc=on: our own name for the stub; empty: none
+  std::string our_link;                 ///< gc=on: our link to the stub; empty: no link
   std::uint64_t modified_ns = 0;
   std::optional<restart::Access> access;  ///< of a regular file
-  restart::File file;                     ///< what was looked at; closed for a link, or for nothing
+  restart::File file;                     ///< the file at the path; not open for a link or no file
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  bool is_own = false;  ///< is_own_file(): anybody may write what a stub says
+  bool is_own = false;  ///< is_own_file(): any user can forge a stub's contents
 
   /// True if the file is the part's own and has one name only: with a second hard link, a
   /// replacement would separate the two names.

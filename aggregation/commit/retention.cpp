@@ -132,7 +132,7 @@ class StubsBelow {
   std::string root_;
   std::set<PartId> parts_;
   bool is_second_look_ = false;
-  std::map<FileIdentity, std::uint64_t> modified_;  ///< directories, when the first look was there
+  std::map<FileIdentity, std::uint64_t> modified_;  ///< of directories, at the first look
 };
 
 /// True if the part's stub, or a copy of it, lies or may lie at its path.

@@ -28,7 +28,7 @@ bool is_of_one_file(const restart::SetIdentity& set);
 struct StoredPart {
   PartId part;
   std::uint32_t rank = 0;
-  std::string path;  ///< where the program left its stub, for people and for comparing
+  std::string path;  ///< the stub's path when it was written, for users and comparisons
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
   /// The stub is looked for only at `below` in `base`. `below` is empty if the container names a
@@ -46,10 +46,10 @@ struct StoredPart {
 
 struct StoredSet {
   SetName name;
-  uid_t owner = 0;  ///< of its containers: nobody else speaks for it
+  uid_t owner = 0;  ///< of its containers; other users' containers do not count
   gid_t group = 0;
   restart::Beside beside;     ///< the directory of its containers, as it was when it was listed
-  std::string container_dir;  ///< the setting, as it must have been
+  std::string container_dir;  ///< the setting that leads to these containers
   std::uint32_t rank_count = 1;
   std::string prefix;                   ///< that the paths of its containers have in common
   std::vector<std::string> containers;  ///< paths; those without parts come last
@@ -62,12 +62,12 @@ struct StoredSet {
   std::uint64_t begun_ns = 0;             ///< when its first part was begun, by its node's clock
   std::uint64_t order_ns = 0;             ///< what orders sets (SetIdentity::order)
   std::vector<std::string> natives;       ///< members that are native files, still there
-  std::vector<std::string> kept_aside;    ///< those that newer files replaced, where they are now
-  std::vector<std::string> lost_natives;  ///< and those that are not
+  std::vector<std::string> kept_aside;    ///< replaced by newer files: their paths now
+  std::vector<std::string> lost_natives;  ///< native members that are missing
   std::uint64_t container_bytes = 0;
-  std::vector<std::string> damaged;  ///< what is wrong; such a set is not called whole
-  bool is_bundled = false;           ///< a container of it holds other sets too
-  bool is_unreadable = false;        ///< one of its containers cannot be read: who knows its parts
+  std::vector<std::string> damaged;  ///< the damage; a damaged set never counts as whole
+  bool is_bundled = false;           ///< one of its containers holds other sets too
+  bool is_unreadable = false;        ///< a container cannot be read, so its parts are unknown
 };
 
 /// True if `a` was begun before `b`; within a launch, the times follow the sequences. The names may

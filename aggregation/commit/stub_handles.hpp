@@ -52,8 +52,8 @@ class StubHandles {
   };
   struct Found {
     Fate fate = Fate::unknown;
-    std::string path;  ///< absolute, where present; where removed, the last one, as far as known
-    std::uint64_t device = 0;  ///< of the stub, where there is a descriptor
+    std::string path;          ///< absolute; of a removed stub the last one, if known
+    std::uint64_t device = 0;  ///< of the stub, if it has a descriptor
     std::uint64_t inode = 0;
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
@@ -78,7 +78,7 @@ class StubHandles {
     std::shared_ptr<restart::File> directory;
     mutable std::string name;        ///< follows renames within the directory
     restart::FileIdentity identity;  ///< of the stub
-    bool was_never_read = false;     ///< found out once: finding out is a read
+    bool was_never_read = false;     ///< kept, because the check itself reads the stub
   };
   static constexpr std::size_t most_stubs = 4096;
 
@@ -94,9 +94,9 @@ class StubHandles {
   std::optional<restart::StubSocket> socket_;
   std::map<restart::PartId, Handle> stubs_;
   std::deque<restart::File>
-      former_;  ///< of parts that were forgotten: whether they are removed now
+      former_;  ///< stubs of forgotten parts: a later removal can still be noticed
   std::map<restart::FileIdentity, std::weak_ptr<restart::File>> directories_;
-  std::size_t look_again_at_ = most_stubs;  ///< so many handles, and those of parts that left go
+  std::size_t look_again_at_ = most_stubs;  ///< with this many, parts that left are forgotten
 };
 
 }  // namespace mcr::aggregation

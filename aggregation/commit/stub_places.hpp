@@ -17,12 +17,12 @@ struct StubPlace {
   enum class Kind {
     here,        ///< the stub, or what its dead writer left instead of it, lies in `directory`
     superseded,  ///< something newer lies at its name in `directory`; the set may need the part
-    removed,     ///< by the program, which has not copied it, and nothing took its place
-    missing,     ///< not found; `directory` is where it lay, "" where that is gone
+    removed,     ///< removed by the program without a copy; its name is free
+    missing,     ///< not found; `directory`: where it lay, "" if that is gone
   };
   Kind kind = Kind::missing;
   std::string directory;
-  std::string name = {};  ///< there, of one that was found by a search
+  std::string name = {};  ///< its name in `directory`, if it was found by a search
 };
 
 using StubPlaces = std::vector<StubPlace>;  ///< parallel to parts

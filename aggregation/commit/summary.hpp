@@ -44,11 +44,11 @@ class Summary {
   void write();
 
  private:
-  void write_file(const Busy& busy);  ///< under the mutex
+  void write_file(const Busy& busy);  ///< the caller holds the mutex
 
   const restart::LaunchDirectory& directory_;
   std::mutex mutex_;
-  std::deque<SetName> recent_;  ///< so that groups and late parts do not count their set again
+  std::deque<SetName> recent_;  ///< sets counted already: several groups belong to one set
   restart::LaunchSummary now_;
   bool changed_ = true;
   std::uint64_t written_ns_ = 0;

@@ -25,14 +25,14 @@ namespace mcr::aggregation {
 struct PartToCommit {
   restart::PartId part;
   std::uint32_t rank = 0;
-  std::string path;                      ///< as the index is to say it
+  std::string path;                      ///< the path for the index
   const restart::File* bytes = nullptr;  ///< open for reading
   std::uint64_t size = 0;
   std::uint32_t mode = 0644;
 };
 
 struct SetToCommit {
-  restart::SetIdentity set;             ///< scheme, profile, writer and time are filled in here
+  restart::SetIdentity set;             ///< write_container() adds scheme, profile, writer, time
   std::vector<PartToCommit> parts;      ///< of one group, by rank; may be empty (all ranks passed)
   std::string directory;                ///< where the container goes; exists
   const restart::File* home = nullptr;  ///< that directory, open; null: it is opened by its path
@@ -54,7 +54,7 @@ struct MergeOptions {
   codecs::ProfileOptions profile;
   MatchOptions match;
   DrainOptions drain;
-  std::uint64_t frame_bytes = frame_target_bytes;  ///< at most, about, of a frame
+  std::uint64_t frame_bytes = frame_target_bytes;  ///< about the largest size of a frame
   /// Choices made for earlier sets; null: each set is examined anew.
   std::shared_ptr<ChoiceMemory> memory;
   bool replace = false;  ///< replaces a container of that name; else Cause::system (EEXIST)
@@ -62,13 +62,13 @@ struct MergeOptions {
 
 struct VariableReport {
   std::string name;
-  std::string type;  ///< for people
+  std::string type;  ///< for users
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
   std::uint32_t frames = 0;
   std::size_t fragments = 0;
   std::string pipeline;
-  std::string why;  ///< it was chosen
+  std::string why;  ///< why it was chosen
   codecs::Choice choice;
 };
 
@@ -80,8 +80,8 @@ struct CommitReport {
   std::uint64_t frame_bytes = 0;          ///< stored, of all frames
   std::vector<VariableReport> variables;  ///< skeletons last
   std::vector<std::uint64_t> checksums;   ///< of the parts, XXH3-64
-  std::vector<std::string> unreadable;    ///< why a part went in as a whole
-  std::size_t parts_not_walked = 0;       ///< their metadata equals that of one that was
+  std::vector<std::string> unreadable;    ///< why parts are stored as skeleton only
+  std::size_t parts_not_walked = 0;       ///< their metadata equals a walked part's
   double inventory_seconds = 0;
   double plan_seconds = 0;
   double choose_seconds = 0;

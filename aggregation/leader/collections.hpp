@@ -37,9 +37,9 @@ class Collections {
   void collect(const CommittedSet& set);
 
   ByShape last_;     ///< by directory and pattern, the set that was committed last (gc=on)
-  ByShape put_off_;  ///< of last_: those that wait for the end of their directory's pause
+  ByShape put_off_;  ///< delayed until the end of their directory's pause
   std::map<std::string, std::uint64_t> pause_end_ms_;  ///< by directory
-  std::atomic<std::uint64_t> due_ms_ = 0;              ///< 0: nothing is put off
+  std::atomic<std::uint64_t> due_ms_ = 0;              ///< 0: nothing is delayed
 };
 
 }  // namespace mcr::aggregation

@@ -65,7 +65,7 @@ struct PartPublished {
   PartFacts facts;
   std::uint64_t publish_ns = 0;
   bool durable = false;
-  bool native = false;  ///< its bytes lie at its path already; it only counts as one of its set
+  bool native = false;  ///< its bytes are at its path; it only counts as a member
   std::uint64_t size = 0;
 };
 /// The writer took a published part back to write more.
@@ -99,7 +99,7 @@ struct PutBackDone {
 };
 struct SettleDone {
   PartId part;
-  bool done = true;  ///< not: another process writes it, or its place refuses
+  bool done = true;  ///< false: another process writes it, or storage refuses
 };
 /// The answer to NoteAccount, whether the account was written or not.
 struct AccountNoted {
@@ -170,10 +170,10 @@ using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, 
 
 /// How long the leader waits.
 struct Patience {
-  std::uint64_t lone_ms = 1000;          ///< after which a part without company is looked into
-  std::uint64_t durable_ms = 100;        ///< for which a durable part waits for its set
-  std::uint64_t settle_ms = 1000;        ///< quiet that stands for an unknown number of local ranks
-  std::uint64_t first_rank_ms = 10'000;  ///< until the first process must have joined
+  std::uint64_t lone_ms = 1000;          ///< delay before siblings of a part are looked for
+  std::uint64_t durable_ms = 100;        ///< how long a durable part waits for its set
+  std::uint64_t settle_ms = 1000;        ///< quiet period, if the number of local ranks is unknown
+  std::uint64_t first_rank_ms = 10'000;  ///< the first process must have joined by then
   std::uint64_t join_ms = 5000;  ///< after the first one, within which the node's others begin
   /// Delay before a drain that no rank waits for: a program that removes its files as soon as they
   /// are closed does not find ours in its directory.
@@ -233,13 +233,13 @@ class Decisions {
     bool dropped =
         false;  ///< left the stage while an action was under way: forgotten with its answer
     bool lookup_sent = false;   ///< its answer is awaited
-    bool is_last_look = false;  ///< what that answer says decides
+    bool is_last_look = false;  ///< the awaited answer decides
     std::uint32_t looks = 0;
     std::uint64_t looked_ms = 0;
     bool has_company = false;  ///< siblings were found, or it must drain: drain it as it is
     bool must_drain = false;   ///< it cannot be put back, or is native already
     bool is_alone = false;     ///< in the set of facts.lone_name
-    bool requested = false;    ///< somebody on another node waits for it
+    bool requested = false;    ///< a rank on another node waits for it
     bool wanted_native = false;
     std::uint32_t settle_tries = 0;
     PutBackReason reason = PutBackReason::lone;
@@ -260,7 +260,7 @@ class Decisions {
     std::uint64_t set_wait_ms = 0;
     std::uint32_t group_size = 0;
     std::uint32_t keep = 0;
-    std::set<std::uint32_t> wrote;  ///< published, whatever became of the part
+    std::set<std::uint32_t> wrote;  ///< ranks that published a part, even if it is gone
     std::uint64_t last_publish_ms = 0;
     std::uint64_t last_publish_ns = 0;
     std::uint32_t last_publisher = 0;
@@ -273,7 +273,7 @@ class Decisions {
     bool counted_lone = false;
     bool drifted = false;
     bool is_amended = false;  ///< another launch's
-    bool committed = false;   ///< some of it: `told` is in storage
+    bool committed = false;   ///< at least one container is in storage
     Told told;
   };
   struct Pattern {
@@ -375,7 +375,7 @@ class Decisions {
   std::uint64_t last_drain_ = 0;
   std::uint64_t last_order_ = 0;
   bool storage_failed_ = false;
-  std::uint32_t failed_rounds_ = 0;  ///< since nobody lives
+  std::uint32_t failed_rounds_ = 0;  ///< since the last process ended
   bool terminating_ = false;
   bool exited_ = false;
   bool is_successor_ = false;

@@ -61,7 +61,7 @@ class Discovery {
   std::map<PartId, Known> parts_;
   std::map<std::string, Process> processes_;
   std::set<PartId> unreadable_;     ///< said once
-  std::set<std::string> unranked_;  ///< families, told
+  std::set<std::string> unranked_;  ///< families that were reported
 };
 
 }  // namespace mcr::aggregation

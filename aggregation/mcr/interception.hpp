@@ -13,7 +13,7 @@
 namespace mcr::aggregation {
 
 struct Interception {
-  std::size_t processes = 0;           ///< that the loader told of
+  std::size_t processes = 0;           ///< processes in the loader's log
   std::vector<std::string> libraries;  ///< HDF5 libraries that were loaded
   std::size_t with_hdf5 = 0;           ///< processes that loaded one
   std::size_t with_plugin = 0;         ///< of these, those in which our plugin was loaded

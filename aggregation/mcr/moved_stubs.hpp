@@ -17,7 +17,7 @@
 namespace mcr::aggregation {
 
 struct MovedStubs {
-  std::vector<std::string> mended;    ///< paths; of a dry run those that would be
+  std::vector<std::string> mended;    ///< paths; in a dry run those that would be mended
   std::vector<std::string> failures;  ///< what could not be written, and why
   std::vector<std::string> left_out;  ///< directories that were not looked at, and why
   /// Parts with a stub below the directory, and the user that owns the stub.

@@ -17,9 +17,9 @@ namespace mcr::aggregation {
 /// Exit codes; the man pages list them.
 namespace exit_code {
 inline constexpr int success = 0;
-inline constexpr int failure = 1;  ///< the system refused, or something is not there
+inline constexpr int failure = 1;  ///< a system call failed, or something is missing
 inline constexpr int usage = 2;    ///< wrong options or arguments
-inline constexpr int damaged = 3;  ///< data is damaged; what is not was dealt with
+inline constexpr int damaged = 3;  ///< data is damaged; intact data was processed
 inline constexpr int pending = 4;  ///< not finished within the time given
 }  // namespace exit_code
 

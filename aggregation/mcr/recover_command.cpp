@@ -238,9 +238,9 @@ std::string for_whom(const Result<Claim>& claim) {
 struct Remaking {
   std::vector<Remade> stubs;
   std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
-  std::vector<std::string> failures;  ///< one path that cannot be written keeps no other from it
-  std::vector<std::string> left_out;  ///< nor does a directory that cannot be looked at
-  bool has_damage = false;            ///< nor does a container that cannot be read
+  std::vector<std::string> failures;  ///< paths that cannot be written; the others are
+  std::vector<std::string> left_out;  ///< directories that cannot be read
+  bool has_damage = false;            ///< a container cannot be read
 };
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   auto sets = sets_in(directory, "recover");

@@ -14,7 +14,7 @@ namespace mcr::aggregation {
 
 struct SetsIn {
   std::vector<StoredSet> sets;  ///< oldest first
-  bool has_damage = false;      ///< containers that cannot be read were left out, and told
+  bool has_damage = false;      ///< unreadable containers were left out and reported
 };
 /// Returns the sets of a directory, a container or a stub. Prints what is left out to stderr, as
 /// lines of `command`. Fails if the only thing named is not a container.

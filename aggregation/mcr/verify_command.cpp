@@ -37,9 +37,9 @@ struct VerifyCommand {
 struct Verified {
   std::string name;
   restart::VerifyReport report;
-  bool opens = true;         ///< and its parts are known; else none of them comes back
-  bool has_tables = true;    ///< else nobody has looked at its parts
-  bool whole_parts = false;  ///< each part was put together
+  bool opens = true;         ///< it opens, and its parts are known; else all are lost
+  bool has_tables = true;    ///< else its parts were not verified
+  bool whole_parts = false;  ///< each part was assembled and checked
 };
 
 /// Verifies one container. Fails if the file is not one of ours.
@@ -126,7 +126,7 @@ struct VerifiedSet {
 struct VerifiedDirectory {
   std::vector<VerifiedSet> sets;
   std::vector<std::string> damage;
-  std::vector<std::string> access;  ///< no damage: who may read is another matter
+  std::vector<std::string> access;  ///< differences of access rights, which are no damage
 };
 
 /// Returns why the stub does not lead to its data; nothing if it does, or if the file is no stub.

@@ -19,9 +19,9 @@ namespace mcr::aggregation {
 struct Datatype {
   OwnedId id;  ///< transient
   std::size_t bytes = 0;
-  std::string kind;  ///< "float64", "compound", …: for people
+  std::string kind;  ///< "float64", "compound", …: for users
   bool refers_to_heap =
-      false;  ///< variable length or references: values mean something in their file only
+      false;  ///< variable length or references: values are valid in their file only
   codecs::ElementType element;          ///< of the innermost elements
   std::vector<codecs::Column> columns;  ///< of records: what an element is made of; may be empty
   std::vector<std::uint64_t> inner;     ///< extents of an array type; empty for others

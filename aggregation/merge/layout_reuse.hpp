@@ -40,7 +40,7 @@ class ReferencePart {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::size_t object = 0;  ///< number in paths_
-    std::string attribute;   ///< empty: something that is not shown
+    std::string attribute;   ///< empty: the value is not in the layout
   };
   struct Gap {
     std::uint64_t offset = 0;
@@ -53,8 +53,8 @@ class ReferencePart {
 
   std::uint64_t size_ = 0;
   std::shared_ptr<PartLayout> layout_;
-  std::vector<Gap> gaps_;           ///< all that is no raw data, by offset
-  std::vector<ValueRange> values_;  ///< by offset, apart
+  std::vector<Gap> gaps_;           ///< all bytes that are not raw data, by offset
+  std::vector<ValueRange> values_;  ///< by offset, without overlap
   std::vector<ObjectHeader> objects_;
 };
 

@@ -25,7 +25,7 @@ struct AttributeValue {
   std::string name;
   std::uint32_t type = 0;  ///< number in Datatypes
   Bytes dataspace;         ///< HDF5's encoding
-  Bytes value;             ///< empty where `strings` are meant
+  Bytes value;             ///< empty if `strings` are used
   std::vector<std::string> strings;
 
   bool operator==(const AttributeValue&) const = default;

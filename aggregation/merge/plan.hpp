@@ -114,7 +114,7 @@ struct PartMap {
 struct MergePlan {
   std::vector<DatasetPlan> datasets;  ///< skeletons last, where there are any
   std::vector<PartMap> parts;
-  Bytes base_skeleton;  ///< what parts with a skeleton.base are stored as the difference to
+  Bytes base_skeleton;  ///< the base from which parts with a skeleton.base differ
 
   [[nodiscard]] bool has_batches() const { return batches != no_batches; }
   static constexpr std::uint32_t no_batches = 0xffffffff;

@@ -57,7 +57,7 @@ class Rehearsal {
   Step step_;
   std::size_t memory_bytes_;
   pid_t child_ = -1;
-  int child_end_ = -1;  ///< of a socket: wishes go there, answers come from there
+  int child_end_ = -1;  ///< our end of the socket to the child
 };
 
 }  // namespace mcr::aggregation

@@ -49,9 +49,9 @@ struct PartFacts {
   std::uint32_t rank_count = 1;
   std::uint32_t local_rank_count = 0;  ///< 0: unknown
   std::uint32_t writers =
-      1;  ///< ranks that may write one set of this name; 1 where no rank is in it
+      1;  ///< ranks that may write a set of this name; 1 if the name has no rank
   bool may_be_lone =
-      false;  ///< its digits were taken for the rank by guess, so it may be one rank's own file
+      false;  ///< the rank's digits in its path are a guess: it may be one rank's own file
   /// The name of a set with this file alone, for a file that `files=` captures whichever rank
   /// writes it. Empty: a file without files of other ranks beside it becomes a native one.
   std::string lone_name;

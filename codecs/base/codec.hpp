@@ -27,8 +27,8 @@ using CodecId = std::uint8_t;
 /// How a codec treats elements. The pipeline converts their byte order accordingly, so that stored
 /// bytes are the same on every machine and no codec depends on the machine.
 enum class Elements : std::uint8_t {
-  numbers,  ///< does arithmetic: elements come and go in this machine's byte order
-  bytes,    ///< moves or models bytes: elements come and go little-endian, on every machine
+  numbers,  ///< does arithmetic: elements have this machine's byte order
+  bytes,    ///< moves or models bytes: elements are little-endian on every machine
 };
 
 class Codec {

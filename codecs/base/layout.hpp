@@ -20,7 +20,7 @@ enum class ElementKind : std::uint8_t {
 struct ElementType {
   ElementKind kind = ElementKind::bytes;
   std::uint32_t size = 1;   ///< bytes per element; 1, 2, 4 or 8 for numbers, at least 1 for bytes
-  bool big_endian = false;  ///< byte order in the file; false where it means nothing
+  bool big_endian = false;  ///< byte order in the file; false if it has no meaning
 
   bool operator==(const ElementType&) const = default;
 };

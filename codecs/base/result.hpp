@@ -15,7 +15,7 @@ namespace mcr {
 /// Why something failed, classified by what the caller does about it.
 enum class Cause : std::uint8_t {
   damaged,      ///< bytes do not match their checksum or their format: report, go on with the rest
-  unsupported,  ///< newer format version, or a codec that is not here
+  unsupported,  ///< a newer format version, or a codec that this build lacks
   full,         ///< no space or quota left: spill
   system,       ///< the operating system refused; errno is in `system_error`
   usage,        ///< settings or arguments: the message lists what is allowed
@@ -25,7 +25,7 @@ enum class Cause : std::uint8_t {
 struct Error {
   Cause cause = Cause::system;
   std::string message;
-  int system_error = 0;  ///< errno, 0 when none belongs to it
+  int system_error = 0;  ///< errno; 0 if there is none
 };
 
 /// A value or an Error. The accessor of the wrong one asserts.

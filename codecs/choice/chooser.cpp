@@ -30,9 +30,9 @@ namespace {
 /// Limits of the trials.
 struct Effort {
   double share;             ///< of the time to encode
-  double close;             ///< estimates within so much of the best are tried
+  double close;             ///< estimates within this factor of the best are tried
   std::size_t most;         ///< candidates
-  std::size_t least_bytes;  ///< of a sample: below that estimates are better
+  std::size_t least_bytes;  ///< of a sample: for smaller ones estimates are better
 };
 Effort effort_of(Profile profile, ElementClass elements) {
   if (profile == Profile::max) return {1e9, 1.15, 8, 0};
@@ -44,7 +44,7 @@ Effort effort_of(Profile profile, ElementClass elements) {
 
 constexpr std::size_t largest_trial = 256 << 10;
 constexpr std::size_t box_bytes = 32 << 10;
-constexpr std::size_t small_data = 16 << 10;  ///< points say little of it, and all of it is a trial
+constexpr std::size_t small_data = 16 << 10;  ///< points tell little, and a trial covers all of it
 constexpr std::size_t least_piece = 48 << 10;
 
 /// Tries the first few contenders on a sample of boxes, and keeps only these. Returns how many

@@ -19,8 +19,8 @@ struct Contender {
   double encode_mb_s;
   double bits;                   ///< of an element, estimated or tried
   std::string_view text;         ///< of the pipeline, which is parsed when it is tried or taken
-  Pipeline made;                 ///< where no text says it
-  bool is_of_multiples = false;  ///< begins with that transform, and `model` is of what it gives
+  Pipeline made;                 ///< if no text describes it
+  bool is_of_multiples = false;  ///< begins with that transform; `model` codes its output
 
   [[nodiscard]] Pipeline pipeline() const {
     if (text.empty()) return made;

@@ -40,7 +40,7 @@ struct PredictedBrick {
   std::span<const T> words;
   std::uint32_t number;                  ///< in the history: the last that was added
   std::span<const Reference> promising;  ///< what the history's index found for it
-  const T* computed;                     ///< a formula's results; null: there is none
+  const T* computed;                     ///< a formula's results; null: no formula
 };
 
 struct BrickSources {

@@ -25,6 +25,7 @@
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/settings.hpp"
 #include "restart/stage/file_at.hpp"
+#include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {

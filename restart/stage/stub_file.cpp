@@ -7,18 +7,10 @@
 #include <cerrno>
 #include <utility>
 
-#include "codecs/base/bytes.hpp"
-#include "codecs/base/checksum.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/stage/put_back_mark.hpp"
 
 namespace mcr::restart {
-namespace {
-
-constexpr std::string_view put_back_word = "mcr-back";
-/// Layout: the word, device and inode (8 bytes each, little-endian), then the XXH3-64 of these.
-constexpr std::size_t put_back_bytes = 32;
-
-}  // namespace
 
 bool is_stub_file(const File& file) {
   const int flags = ::fcntl(file.descriptor(), F_GETFL);
@@ -34,58 +26,10 @@ bool is_stub_file(const File& file) {
 
 Result<Stub> read_stub_file(const File& file) {
   file.leave_access_time();
-  Stub stub = MCR_TRY(read_stub(MCR_TRY(file.read_all(Stub::max_bytes + put_back_bytes))));
+  Stub stub = MCR_TRY(read_stub(MCR_TRY(file.read_all(Stub::max_bytes + put_back_mark_bytes))));
   const struct stat status = MCR_TRY(file.status());
   stub.origin = {status.st_uid, FileIdentity(status)};
   return stub;
-}
-
-Result<std::uint64_t> mark_put_back(const File& stub, const PartId& part, FileIdentity native) {
-  const auto there = read_stub_file(stub);
-  std::uint64_t size = MCR_TRY(stub.size());
-  if (!there || there->part != part) {
-    errno = ESTALE;
-    return system_error("is not the stub any more:", stub.name());
-  }
-  if (put_back_as(stub)) size -= put_back_bytes;
-  Bytes mark;
-  Writer out(mark);
-  out.bytes(as_bytes(put_back_word));
-  out.u64(native.device);
-  out.u64(native.inode);
-  out.u64(checksum(mark));
-  MCR_TRY(stub.write_at(size, mark));
-  return size + put_back_bytes;
-}
-
-Result<void> unmark_put_back(const File& stub, std::uint64_t marked_size) {
-  if (MCR_TRY(stub.size()) != marked_size || !put_back_as(stub)) return {};
-  return stub.truncate(marked_size - put_back_bytes);
-}
-
-std::optional<FileIdentity> put_back_as(const File& stub) {
-  const auto size = stub.size();
-  if (!size || *size < put_back_bytes || *size > Stub::max_bytes + put_back_bytes)
-    return std::nullopt;
-  Bytes mark(put_back_bytes);
-  if (!stub.read_at(*size - put_back_bytes, mark)) return std::nullopt;
-  Reader in(mark);
-  const auto word = in.bytes(put_back_word.size());
-  const auto device = in.u64();
-  const auto inode = in.u64();
-  const auto sum = in.u64();
-  const bool is_mark = word && as_text(*word) == put_back_word && sum &&
-                       *sum == checksum(ByteSpan(mark).first(put_back_bytes - sizeof *sum));
-  return is_mark ? std::optional(FileIdentity{*device, *inode}) : std::nullopt;
-}
-
-std::optional<File> open_put_back(const File& stub, int directory, const std::string& name) {
-  const auto native = put_back_as(stub);
-  if (!native) return std::nullopt;
-  auto file = File::open(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-  const auto status = file ? file->status() : Result<struct stat>(file.error());
-  if (!status || FileIdentity(*status) != *native) return std::nullopt;
-  return *std::move(file);
 }
 
 Result<File> open_begun_in(const PartBegin& begin, int flags) {

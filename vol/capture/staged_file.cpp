@@ -13,6 +13,7 @@
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
 #include "restart/settings/choices.hpp"
+#include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/unfinished_part.hpp"

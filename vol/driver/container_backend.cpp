@@ -13,6 +13,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/native_backend.hpp"
 #include "vol/capture/spill.hpp"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "restart/stage/stub_file.hpp"
+#include "restart/stage/put_back_mark.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;

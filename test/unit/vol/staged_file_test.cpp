@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "test/support/catch.hpp"
@@ -59,7 +60,7 @@ struct Run {
     stub.path = path(rank, name);
     const ContainerName where = container_name(set.masked_name, "mcr", launch, sequence);
     put(where.directory + "/" + where.prefix + container_suffix(rank, rank, {}),
-        one_part_container(set, stub.part, rank, name + "." + std::to_string(rank) + ".h5",
+        one_part_container(set, stub.part, rank, name_of(stub.path),
                            content(launch, sequence, rank)));
     put(stub.path, write_stub(stub));
   }
@@ -146,14 +147,18 @@ TEST_CASE("files that were all renamed are the set that they were") {
     CHECK(run.read(rank) == Run::content("A", 0, rank));
 }
 
-TEST_CASE("a rank's directory that was moved and is a link now is still of the set") {
+TEST_CASE("a rank's file that is a link now is of the set, although its container lies elsewhere") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 1, rank, 20);
-  fs::create_directory(run.out + "/elsewhere");
-  fs::rename(run.path(0), run.out + "/elsewhere/c.0.h5");
+  fs::create_directories(run.out + "/elsewhere/mcr");
+  fs::remove(run.path(0));
   fs::create_symlink("elsewhere/c.0.h5", run.path(0));
-  CHECK(run.read(1) == Run::content("A", 1, 1));
+  // The program writes through the link, so rank 0's names are those of the other directory.
+  run.write("B", 0, 0, 20, "elsewhere/c");
+  run.write("B", 0, 1, 20);
+  run.write("B", 0, 2, 20);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    CHECK(run.read(rank) == Run::content("B", 0, rank));
 }
 
 TEST_CASE("a damaged container of the set before is not given") {

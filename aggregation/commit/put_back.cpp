@@ -247,7 +247,7 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
 Result<bool> finish_exchange(const PartBegin& begin) {
   const auto home = MCR_TRY(open_home(begin));
   if (!home) return false;
-  const std::string temporary = ".mcr-" + begin.part.text() + ".tmp";
+  const std::string temporary = restart::temporary_name(begin.part.text());
   const auto stub = File::open(home->descriptor(), temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto native = stub ? restart::put_back_as(*stub) : std::optional<FileIdentity>();
   if (!native || !restart::leads_to(home->descriptor(), name_of(begin.path), *native)) return false;
@@ -333,7 +333,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   const std::string& path = journal.begin.path;
   if (journal.publish && journal.publish->native) {
     // Its writer may have died before the spilled file was renamed to its path (StagedFile::spill).
-    const std::string temporary = ".mcr-" + part.text();
+    const std::string temporary = std::string(restart::temporary_prefix) + part.text();
     if (const auto home = MCR_TRY(open_home(journal.begin)))
       (void)system_calls().unlinkat(home->descriptor(), temporary.c_str(), 0);
     MCR_TRY(directory.drop(part));

@@ -10,6 +10,7 @@
 
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/commit/read_marks.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
@@ -25,6 +26,7 @@ using restart::PartBegin;
 using restart::PartId;
 using restart::present_path;
 using restart::system_calls;
+using restart::without_deleted_mark;
 
 namespace {
 
@@ -34,12 +36,6 @@ bool is_in_first_quarter(const File& file) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / 4;
-}
-
-std::string without_mark(std::string path) {
-  constexpr std::string_view mark = " (deleted)";
-  if (path.ends_with(mark)) path.resize(path.size() - mark.size());
-  return path;
 }
 
 struct TimeSpan {
@@ -54,8 +50,9 @@ bool was_removed_in(const TimeSpan& span, const File& stub, const std::string& d
   if (!status || status->st_nlink != 0) return false;
   const std::uint64_t changed_ns = restart::changed_ns(*status);
   if (changed_ns < span.begin_ns || changed_ns > span.end_ns) return false;
-  const std::string last = without_mark(present_path(stub));
-  if (name_of(last).starts_with(".mcr-")) return false;  // put back by this leader
+  const std::string last = without_deleted_mark(present_path(stub));
+  if (name_of(last).starts_with(restart::temporary_prefix))
+    return false;  // put back by this leader
   struct stat there {};
   return parent_of(last) == directory &&
          system_calls().fstatat(AT_FDCWD, last.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;
@@ -183,7 +180,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
       found.fate = Fate::present;
       return found;
     }
-    directory = found.path.empty() ? std::string() : parent_of(without_mark(found.path));
+    directory = found.path.empty() ? std::string() : parent_of(without_deleted_mark(found.path));
   } else {
     directory = present_path(*handle.directory);
     if (leads_to(handle.directory->descriptor(), handle.name, handle.identity) &&
@@ -197,7 +194,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   // its directory.
   if (handle.stub.is_open() && !handle.stub.has_name()) {
     found.fate = Fate::removed;
-    found.path = without_mark(found.path);
+    found.path = without_deleted_mark(found.path);
     return found;
   }
   found.path.clear();

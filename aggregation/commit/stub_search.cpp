@@ -10,6 +10,7 @@
 #include <deque>
 #include <utility>
 
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -88,7 +89,8 @@ class Search {
   }
 
   void look_at(const std::string& path, const struct stat& status) {
-    if (restart::name_of(path).starts_with(".mcr-")) return;  // a leader's temporary file
+    if (restart::name_of(path).starts_with(restart::temporary_prefix))
+      return;  // a leader's temporary file
     // Another user's copy of a stub is not a file of the program.
     if (!restart::is_believed(status.st_uid, ::geteuid())) return;
     for (const auto& [part, wanted] : wanted_) {

@@ -11,6 +11,10 @@
 
 namespace mcr::restart {
 
+std::string temporary_name(const std::string& word) {
+  return std::string(temporary_prefix) + word + ".tmp";
+}
+
 PendingFile::PendingFile(int directory, std::string name, std::string temporary, File file)
     : directory_(directory),
       name_(std::move(name)),
@@ -33,13 +37,13 @@ Result<PendingFile> PendingFile::create(int directory, const std::string& name, 
   const std::size_t slash = name.rfind('/');
   const std::string before = slash == std::string::npos ? std::string() : name.substr(0, slash + 1);
   const auto open = [&](const std::string& with) -> Result<PendingFile> {
-    std::string temporary = before + ".mcr-" + with + ".tmp";
+    std::string temporary = before + restart::temporary_name(with);
     File file =
         MCR_TRY(File::open(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
     return PendingFile(directory, name, std::move(temporary), std::move(file));
   };
   if (!word.empty()) {
-    (void)system_calls().unlinkat(directory, (before + ".mcr-" + word + ".tmp").c_str(), 0);
+    (void)system_calls().unlinkat(directory, (before + restart::temporary_name(word)).c_str(), 0);
     auto made = open(word);
     if (made || made.error().system_error != EEXIST) return made;
     // A file of another user has that name: take a random name instead.

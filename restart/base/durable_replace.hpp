@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "restart/base/file.hpp"
 
@@ -21,16 +22,20 @@ enum class Existing {
   kept,      ///< the name must be free: else Cause::system with EEXIST, and nothing has changed
 };
 
+/// Our temporary files in directories of programs begin so, to stay out of programs' globs.
+inline constexpr std::string_view temporary_prefix = ".mcr-";
+/// ".mcr-<word>.tmp": the name of a PendingFile.
+std::string temporary_name(const std::string& word);
+
 /// A file on its way to its final name. Until finish() the file has only a temporary name in the same
 /// directory; the destructor removes it.
 class PendingFile {
  public:
-  /// Makes the file ".mcr-<word>.tmp", with `mode` less the umask; the prefix keeps the file out of
+  /// Makes the file temporary_name(word), with `mode` less the umask; the prefix keeps the file out of
   /// programs' globs. `directory` must stay open as long as this object. Without a `word` the name is
   /// random. With a `word`, no two living processes may use the same: an existing file of that name was
   /// left by a dead process and is removed. If it cannot be removed, it is another user's, and the name
   /// is random too.
-  /// is made up all the same.
   static Result<PendingFile> create(int directory, const std::string& name, mode_t mode,
                                     const std::string& word = {});
 

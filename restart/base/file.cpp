@@ -19,6 +19,9 @@ namespace {
 /// Linux transfers at most 2 GiB - 4 KiB in one call; a larger request ends short.
 constexpr std::size_t transfer_limit = std::size_t{1} << 30;
 
+/// The kernel appends it to the paths of removed files.
+constexpr std::string_view deleted_mark = " (deleted)";
+
 /// Repeats the call until it is not interrupted (EINTR).
 template <typename Call>
 auto repeat(Call call) {
@@ -220,6 +223,11 @@ bool is_still_named(const File& file, int directory, const std::string& name) {
   return by_descriptor && FileIdentity(*by_descriptor) == FileIdentity(by_name);
 }
 
+std::string without_deleted_mark(std::string path) {
+  if (path.ends_with(deleted_mark)) path.resize(path.size() - deleted_mark.size());
+  return path;
+}
+
 std::string present_path(const File& file) {
   std::array<char, PATH_MAX> path{};
   const ssize_t length = system_calls().readlinkat(AT_FDCWD, link_path(file.descriptor()).c_str(),
@@ -231,7 +239,7 @@ std::string present_path(const File& file) {
 PresentName present_name(const File& file) {
   const std::string path = present_path(file);
   if (!path.empty() && is_still_named(file, AT_FDCWD, path)) return {path, false};
-  return {{}, !file.has_name() || path.ends_with(" (deleted)")};
+  return {{}, !file.has_name() || path.ends_with(deleted_mark)};
 }
 
 std::string real_path(const std::string& path) {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/stage.hpp"
@@ -50,7 +51,7 @@ DrainProgress::State DrainProgress::look(const std::set<std::string>& launches,
     count = names->size();
     for (const std::string& name : *names) {
       struct stat status {};
-      if (name.starts_with(".mcr-") &&
+      if (name.starts_with(temporary_prefix) &&
           system_calls().fstatat(home->descriptor(), name.c_str(), &status, 0) == 0)
         blocks += static_cast<std::uint64_t>(status.st_blocks);
     }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "restart/base/attributes.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -82,7 +83,7 @@ Result<mode_t> mode_of_new(const File& parent) {
 bool holds_only_ours(const File& directory) {
   const auto names = list_directory(directory.descriptor(), ".");
   return names && std::all_of(names->begin(), names->end(), [](const std::string& name) {
-           return name.starts_with("set-") || name.starts_with(".mcr-") ||
+           return name.starts_with("set-") || name.starts_with(temporary_prefix) ||
                   name.starts_with("unfinished-");
          });
 }

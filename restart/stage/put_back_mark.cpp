@@ -2,12 +2,16 @@
 #include "restart/stage/put_back_mark.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string_view>
+#include <vector>
 
 #include "codecs/base/bytes.hpp"
 #include "codecs/base/checksum.hpp"
+#include "restart/base/durable_replace.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
@@ -63,6 +67,27 @@ std::optional<File> open_put_back(const File& stub, int directory, const std::st
   const auto status = file ? file->status() : Result<struct stat>(file.error());
   if (!status || FileIdentity(*status) != *native) return std::nullopt;
   return *std::move(file);
+}
+
+std::optional<File> find_put_back(const File& stub) {
+  const auto status = stub.status();
+  const auto part = status && status->st_uid == ::geteuid() && put_back_as(stub)
+                        ? read_stub_file(stub)
+                        : Result<Stub>(Error{});
+  if (!part) return std::nullopt;
+  // After the exchange the stub has the name of the leader's temporary file, and then none.
+  const std::string last = without_deleted_mark(present_path(stub));
+  if (name_of(last) != temporary_name(part->part.text())) return std::nullopt;
+  const auto home = File::open(AT_FDCWD, parent_of(last), O_PATH | O_DIRECTORY);
+  const auto names = home ? list_directory(home->descriptor(), ".")
+                          : Result<std::vector<std::string>>(home.error());
+  if (!names) return std::nullopt;
+  const FileIdentity native = *put_back_as(stub);
+  for (const std::string& name : *names) {
+    if (leads_to(home->descriptor(), name, native))
+      return open_put_back(stub, home->descriptor(), name);
+  }
+  return std::nullopt;
 }
 
 }  // namespace mcr::restart

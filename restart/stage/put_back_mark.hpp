@@ -28,5 +28,8 @@ std::optional<FileIdentity> put_back_as(const File& stub);
 /// Opens the plain file that has taken the stub's place for reading and writing, if it lies at that
 /// name.
 std::optional<File> open_put_back(const File& stub, int directory, const std::string& name);
+/// Opens that plain file under whatever name it has in the directory in which the leader put it back.
+/// Nothing if the stub is another user's, or still lies where a program may open it.
+std::optional<File> find_put_back(const File& stub);
 
 }  // namespace mcr::restart

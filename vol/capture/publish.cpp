@@ -113,10 +113,11 @@ Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan c
   if (const auto room = waiting_room(part)) {
     if (auto done = attempt(room->descriptor(), "set-new." + word)) return done;
   }
-  auto done = attempt(home.descriptor(), ".mcr-" + word);
+  auto done = attempt(home.descriptor(), std::string(restart::temporary_prefix) + word);
   if (done || done.error().system_error != EEXIST) return done;
   // Another process's file has that name: leave it, and use a random name.
-  return attempt(home.descriptor(), ".mcr-" + MCR_TRY(restart::PartId::random()).text());
+  return attempt(home.descriptor(), std::string(restart::temporary_prefix) +
+                                        MCR_TRY(restart::PartId::random()).text());
 }
 
 Result<void> put_stub(StagedPart& part) {
@@ -125,6 +126,7 @@ Result<void> put_stub(StagedPart& part) {
   if (!home) {
     // The program renamed or removed the old file while it wrote. Native HDF5 would have written into
     // that very file, wherever it is now; if no name of it is left, the data goes with it.
+    follow_put_back(part);
     struct stat status {};
     if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
       return part.stage->directory.drop(part.begin.part);

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "restart/base/attributes.hpp"
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/part_id.hpp"
 
@@ -52,11 +53,11 @@ void keep_attributes(const restart::File& old, const restart::File& now) {
 Result<std::pair<restart::File, std::string>> temporary_in(const restart::File& directory,
                                                            const std::string& word) {
   constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-  std::string name = ".mcr-" + word;
+  std::string name = std::string(restart::temporary_prefix) + word;
   auto file = restart::File::open(directory.descriptor(), name, flags, 0600);
   if (!file && file.error().system_error == EEXIST) {
     // Another process's file has that name: leave it, and use a random name.
-    name = ".mcr-" + MCR_TRY(restart::PartId::random()).text();
+    name = std::string(restart::temporary_prefix) + MCR_TRY(restart::PartId::random()).text();
     file = restart::File::open(directory.descriptor(), name, flags, 0600);
   }
   if (!file) return file.error();

@@ -61,6 +61,10 @@ std::optional<restart::File> home_of(StagedPart& part) {
   return *std::move(home);
 }
 
+void follow_put_back(StagedPart& part) {
+  if (auto native = restart::find_put_back(part.at_path)) part.at_path = *std::move(native);
+}
+
 CreateScope::CreateScope() { ++creates; }
 CreateScope::~CreateScope() { --creates; }
 bool CreateScope::is_open() { return creates > 0; }

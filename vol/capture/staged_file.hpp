@@ -44,6 +44,9 @@ struct StagedPart {
 /// Returns the directory in which the part was begun, if the file that the part replaces still lies
 /// there. Nothing if the program has moved or removed that file, or its directory.
 std::optional<restart::File> home_of(StagedPart& part);
+/// As home_of() does, but where the program has renamed the file: where the leader has put back what the
+/// part replaces, the plain file is what it replaces now.
+void follow_put_back(StagedPart& part);
 
 /// While it lives, a file that is closed counts as never created: HDF5 opens the driver's file within
 /// H5Fcreate, and closes it again if something fails.

@@ -36,6 +36,7 @@ Result<void> StagedFile::copy_to(const restart::File& target) {
 // wherever the program has moved it. Our links to stubs are removed first: they must not keep a file of
 // the program.
 Result<restart::File> StagedFile::spill_in_place() {
+  follow_put_back(part_);
   if (const auto status = part_.at_path.status()) {
     if (part_.has_stub) restart::unlink_stub(containers_of(part_), part_.begin.part, *status);
     if (part_.begin.replaced_part)
@@ -112,7 +113,10 @@ Result<void> StagedFile::take_path() {
   // The leader may have put back what this file replaces, or be at it: its mark comes first.
   (void)home_of(part_);
   restart::PresentName now = restart::present_name(part_.at_path);
-  if (now.is_removed && home_of(part_)) now = restart::present_name(part_.at_path);
+  if (now.is_removed) {
+    if (!home_of(part_)) follow_put_back(part_);
+    now = restart::present_name(part_.at_path);
+  }
   const FileIdentity old(MCR_TRY(part_.at_path.status()));
   const auto beside = directory_of_temporary(identity);
   // The old file was removed during writing, perhaps with its directory. Natively the new data would be

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which datasets of which parts are fragments of one variable. As in mcrEngine: equal name with its
-// groups, equal datatype (byte order included) and class; element counts may differ.
+// Finds the datasets that are fragments of one variable. Two datasets are, as in mcrEngine, if their
+// names with all groups, their datatypes (byte order included) and their classes are equal; their element
+// counts may differ.
 // Beyond mcrEngine, for names that only one part has: numbers inside path components
 // (`Grid00000012/Density`, another number in every file) count as equal. First only the last number
 // of the groups is masked, then all of them, so that fields of different meaning are not mixed.

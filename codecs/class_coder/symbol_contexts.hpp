@@ -14,11 +14,10 @@ namespace mcr::codecs {
 
 inline constexpr std::size_t most_groups = 8;
 
-/// Symbols of one brick; `columns` is the distance to the symbol above, or 0 if there is none
-/// above.
+/// How the symbols of one brick lie: row after row.
 struct SymbolRows {
-  std::size_t count = 0;
-  std::size_t columns = 0;
+  std::size_t count = 0;    ///< symbols in the brick
+  std::size_t columns = 0;  ///< symbols in a row; 0: no symbol lies above another
 };
 
 /// Maps a context (the mean of two symbols) to a group.

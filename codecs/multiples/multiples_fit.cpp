@@ -258,8 +258,8 @@ class Search {
     measure(step, rounding, numbers[unique / 2]);
   }
 
-  /// Returns the greatest length of which both are multiples, if each is known up to `error`; 0 if
-  /// that length is not well above the accumulated errors.
+  /// Returns the greatest common divisor of two lengths that are each known up to `error`, by Euclid's
+  /// algorithm. 0: the divisor is not well above the errors that have added up.
   static double common_length(double a, double b, double error) {
     double error_a = error;
     double error_b = error;

@@ -19,8 +19,9 @@ struct TablePlace {
 void write_place(const TablePlace& place, Writer& out);
 Result<TablePlace> read_place(Reader& in, std::uint64_t index_bytes);
 
-/// Records of one size lie in pages: u32 table, u32 page number, records, XXH3-64 of all that. A reader
-/// fetches one page for one record, and the numbers in it prove that it is the right page.
+/// The pages of a table whose records have one size. A page holds: u32 table, u32 page number, the records,
+/// XXH3-64 of all these. To get one record, a reader fetches one page; the two numbers prove that it is
+/// the right one.
 struct RecordPages {
   std::uint32_t table;
   std::size_t record_bytes;

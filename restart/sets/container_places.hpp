@@ -29,7 +29,7 @@ class OpenContainers {
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
   /// True if a container that `writer` made there counts.
   [[nodiscard]] bool believes(uid_t writer) const;
-  /// Opens the container of that name. Cause::usage: it belongs to a user who is not believed.
+  /// Opens the container `name` of this directory. Cause::usage: it belongs to a user who is not believed.
   [[nodiscard]] Result<std::shared_ptr<ContainerReader>> container(const std::string& name) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The decision that the first opener of a launch made about the generations under some names, so that
-// all ranks of the launch see the same one. docs/format.md, "Decision".
+// A decision says which generation the files of some names give to all ranks of a launch. The first rank
+// that opens one of these files writes it; the others follow it. docs/format.md, "Decision".
 #pragma once
 
 #include <optional>
@@ -30,12 +30,13 @@ std::optional<std::string> prefix_of_decision(std::string_view file_name);
 /// or none of this user or root that can be read.
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name);
 
-/// Writes the decision, complete and durably, unless there is one already. Returns the decision that
-/// holds, or an error if none could be written.
+/// The decision that holds, and whether it is the one that this process wanted to record.
 struct Recorded {
   Decision decision;
   bool is_ours = false;
 };
+/// Writes the decision, complete and durably, unless there is one already. Returns an error if there is
+/// none and it could not be written.
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
                                  const Decision& decision);
 

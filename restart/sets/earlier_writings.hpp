@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What earlier programs of the launch wrote: a launcher may start several programs in turn in each rank
-// (`mpiexec sh -c "a; b"`), all in one launch. Two writings of a name must not become one generation.
-// Otherwise a set of which only some ranks wrote the second would count as whole.
+// (`mpiexec sh -c "a; b"`), all in one launch. If both write a file of the same name, these are two
+// generations. If they counted as one, and only some ranks came to the second, that generation would seem
+// to be whole, with files of both.
 #pragma once
 
 #include <cstdint>

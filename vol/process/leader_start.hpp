@@ -13,9 +13,9 @@ enum class LeaderLook : std::uint8_t {
   now,
   last  ///< no later look follows: does not rely on a leader that another rank starts
 };
-/// Looks for a leader, and starts one if there is none and no other rank does so. False if that did not
-/// help: the parts in the stage wait for `mcr recover`, and the caller should put no more into the
-/// stage.
+/// Makes sure that the launch has a leader on this node: looks for one, and starts one if there is none and
+/// no other rank is starting one. Returns false if there is still none: the parts in the stage then
+/// wait for `mcr recover`, and the caller should put no more into the stage.
 bool ensure_leader(JobStage& stage, LeaderLook look);
 
 /// Starts a leader for another launch's directory that has parts but no leader. The directory must lie

@@ -13,10 +13,10 @@
 #include "aggregation/commit/container_attributes.hpp"
 #include "aggregation/merge/owned_id.hpp"
 #include "codecs/base/checksum.hpp"
-#include "codecs/filter/filter_id.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/part_id.hpp"
 #include "restart/base/system.hpp"
+#include "restart/filter/filter_id.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -29,8 +29,9 @@ std::size_t refuse_to_filter(unsigned, std::size_t, const unsigned*, std::size_t
                              void**) {
   return 0;
 }
-const H5Z_class2_t filter_class{H5Z_CLASS_T_VERS,    codecs::filter_id, 1,       1,
-                                codecs::filter_name, nullptr,           nullptr, refuse_to_filter};
+const H5Z_class2_t filter_class{
+    H5Z_CLASS_T_VERS, restart::filter_id, 1, 1, restart::filter_name, nullptr,
+    nullptr,          refuse_to_filter};
 
 /// Finds the place of each frame's chunk in the file.
 struct ChunkSearch {
@@ -239,13 +240,13 @@ class Hdf5ContainerWriter final : public ContainerWriter {
       if (H5Pset_deflate(properties, 6) < 0) return hdf5_write_error("deflate filter");
       return {};
     }
-    codecs::FilterParameters parameters;
+    restart::FilterParameters parameters;
     parameters.chunk_bytes = static_cast<std::uint32_t>(plan.chunk_bytes());
     parameters.element_bytes = static_cast<std::uint32_t>(plan.type_bytes);
     if (plan.linked) parameters.set_container(uuid_);
     const auto values = parameters.values();
     constexpr std::size_t without_container = 3;
-    if (H5Pset_filter(properties, codecs::filter_id, H5Z_FLAG_MANDATORY,
+    if (H5Pset_filter(properties, restart::filter_id, H5Z_FLAG_MANDATORY,
                       plan.linked ? values.size() : without_container, values.data()) < 0) {
       return hdf5_write_error("filter for frames");
     }

@@ -2,7 +2,7 @@
 // The part of the filter plugin that looks for the container. The container is opened anew for every
 // chunk (a few system calls): it is never kept open without its owner's knowledge. The solid frame that
 // was decoded last is kept, because consecutive chunks of a variable lie in it.
-#include "codecs/filter/linked_chunk.hpp"
+#include "restart/filter/linked_chunk.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,28 +16,28 @@
 #include "restart/base/file.hpp"
 #include "restart/container/linked_frames.hpp"
 
-namespace mcr::codecs {
+namespace mcr::restart {
 namespace {
 
 // Never destroyed, because HDF5 may call filters after this library's destructors ran. A second
 // concurrent caller makes its own.
-constinit std::atomic<restart::KeptFrame*> kept{nullptr};
+constinit std::atomic<KeptFrame*> kept{nullptr};
 
 class BorrowedFrame {
  public:
   BorrowedFrame() : frame_(kept.exchange(nullptr)) {
-    if (frame_ == nullptr) frame_ = new restart::KeptFrame;
+    if (frame_ == nullptr) frame_ = new KeptFrame;
   }
   ~BorrowedFrame() {
-    restart::KeptFrame* none = nullptr;
+    KeptFrame* none = nullptr;
     if (!kept.compare_exchange_strong(none, frame_)) delete frame_;
   }
   BorrowedFrame(const BorrowedFrame&) = delete;
   BorrowedFrame& operator=(const BorrowedFrame&) = delete;
-  restart::KeptFrame& operator*() const { return *frame_; }
+  KeptFrame& operator*() const { return *frame_; }
 
  private:
-  restart::KeptFrame* frame_;
+  KeptFrame* frame_;
 };
 
 }  // namespace
@@ -45,11 +45,11 @@ class BorrowedFrame {
 Result<void> decode_linked_chunk(const std::array<std::uint8_t, 16>& uuid, ByteSpan frame,
                                  Scratch& scratch, MutableByteSpan raw) {
   const BorrowedFrame frame_kept;
-  return restart::decode_by_open_container(uuid, frame, scratch, raw, *frame_kept);
+  return decode_by_open_container(uuid, frame, scratch, raw, *frame_kept);
 }
 
 Result<void> may_decode_unchecked_here() {
-  const auto names = restart::list_directory(AT_FDCWD, "/proc/self/fd");
+  const auto names = list_directory(AT_FDCWD, "/proc/self/fd");
   std::string stranger;
   bool is_own_open = false;
   for (const std::string& number : names ? *names : std::vector<std::string>()) {
@@ -75,4 +75,4 @@ Result<void> may_decode_unchecked_here() {
           "MCR_ALLOW=DIRECTORY restores the original files"};
 }
 
-}  // namespace mcr::codecs
+}  // namespace mcr::restart

@@ -12,12 +12,12 @@
 #include <random>
 
 #include "aggregation/commit/write_container.hpp"
-#include "codecs/filter/linked_chunk.hpp"
 #include "codecs/frames/frame.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/container/linked_frames.hpp"
 #include "restart/container/unpack.hpp"
 #include "restart/container/verify.hpp"
+#include "restart/filter/linked_chunk.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/aggregation/part_files.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
@@ -257,7 +257,7 @@ struct LinkedChunk {
   [[nodiscard]] Result<void> decode_by_filter() const {
     Scratch scratch;
     Bytes decoded(raw.size());
-    MCR_TRY(codecs::decode_linked_chunk(uuid, frame, scratch, decoded));
+    MCR_TRY(restart::decode_linked_chunk(uuid, frame, scratch, decoded));
     if (decoded != raw) return Error{Cause::damaged, "other values"};
     return {};
   }

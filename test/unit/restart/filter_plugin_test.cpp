@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <numeric>
 
-#include "codecs/filter/filter_id.hpp"
 #include "codecs/frames/frame.hpp"
+#include "restart/filter/filter_id.hpp"
 #include "test/support/catch.hpp"
 
-namespace mcr::codecs {
+using namespace mcr::codecs;
+
+namespace mcr::restart {
 namespace {
 
 constexpr hsize_t chunk_elements = 1000;
@@ -160,4 +162,4 @@ TEST_CASE("filter parameters survive their form in HDF5 files, and newer ones ar
 }
 
 }  // namespace
-}  // namespace mcr::codecs
+}  // namespace mcr::restart

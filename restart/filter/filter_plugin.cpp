@@ -15,12 +15,12 @@
 #include <cstring>
 #include <memory>
 
-#include "codecs/filter/filter_id.hpp"
-#include "codecs/filter/linked_chunk.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
+#include "restart/filter/filter_id.hpp"
+#include "restart/filter/linked_chunk.hpp"
 
-namespace mcr::codecs {
+namespace mcr::restart {
 namespace {
 
 // One Scratch is kept between calls, so that zstd's contexts are not made for each chunk. It is
@@ -70,7 +70,7 @@ struct Chunk {
   }
 };
 
-class Hdf5FileJudge final : public Judge {
+class Hdf5FileJudge final : public codecs::Judge {
  public:
   [[nodiscard]] Result<void> may_decode_unchecked() const override {
     return may_decode_unchecked_here();
@@ -80,7 +80,7 @@ constinit const Hdf5FileJudge hdf5_file_judge;
 
 /// Returns the size of the decoded chunk. If the frame is shorter than the chunk, zeros follow.
 Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chunk) {
-  const FrameInfo info = MCR_TRY(read_frame_info(chunk.bytes()));
+  const codecs::FrameInfo info = MCR_TRY(codecs::read_frame_info(chunk.bytes()));
   const auto raw_bytes = static_cast<std::size_t>(info.raw_bytes);
   const std::size_t size = std::max<std::size_t>({raw_bytes, parameters.chunk_bytes, 1});
   // calloc gives the zeros after a short frame for free.
@@ -91,8 +91,8 @@ Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chun
   if (info.link) {
     MCR_TRY(decode_linked_chunk(parameters.container_uuid(), chunk.bytes(), *scratch, raw));
   } else {
-    const JudgedBy judged(hdf5_file_judge);
-    MCR_TRY(decode_frame(chunk.bytes(), *scratch, raw));
+    const codecs::JudgedBy judged(hdf5_file_judge);
+    MCR_TRY(codecs::decode_frame(chunk.bytes(), *scratch, raw));
   }
   chunk.replace(std::move(memory), size);
   return size;
@@ -103,15 +103,16 @@ Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chun
 Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chunk) {
   const std::size_t element_bytes =
       chunk.used_bytes % parameters.element_bytes == 0 ? parameters.element_bytes : 1;
-  Layout layout;
-  layout.bricks.push_back(Shape::flat(static_cast<std::uint32_t>(chunk.used_bytes)));
-  if (chunk.used_bytes > max_frame_raw_bytes) return Error{Cause::usage, "chunk is too large"};
+  codecs::Layout layout;
+  layout.bricks.push_back(codecs::Shape::flat(static_cast<std::uint32_t>(chunk.used_bytes)));
+  if (chunk.used_bytes > codecs::max_frame_raw_bytes)
+    return Error{Cause::usage, "chunk is too large"};
   const bool planes = element_bytes > 1 && element_bytes < 256;
-  const Pipeline pipeline = MCR_TRY(Pipeline::parse(
+  const codecs::Pipeline pipeline = MCR_TRY(codecs::Pipeline::parse(
       planes ? "transpose(" + std::to_string(element_bytes) + ")|zstd(3)" : "zstd(3)"));
   Bytes frame;
   const BorrowedScratch scratch;
-  MCR_TRY(encode_frame(chunk.bytes(), layout, pipeline, *scratch, frame));
+  MCR_TRY(codecs::encode_frame(chunk.bytes(), layout, pipeline, *scratch, frame));
   Memory memory(std::malloc(frame.size()));
   if (memory == nullptr) return Error{Cause::system, "no memory for a frame"};
   std::memcpy(memory.get(), frame.data(), frame.size());
@@ -148,12 +149,12 @@ constinit const H5Z_class2_t filter_class = {
 };
 
 }  // namespace
-}  // namespace mcr::codecs
+}  // namespace mcr::restart
 
 // The two functions that HDF5 looks up.
 extern "C" {
 [[gnu::visibility("default")]] H5PL_type_t H5PLget_plugin_type(void) { return H5PL_TYPE_FILTER; }
 [[gnu::visibility("default")]] const void* H5PLget_plugin_info(void) {
-  return &mcr::codecs::filter_class;
+  return &mcr::restart::filter_class;
 }
 }

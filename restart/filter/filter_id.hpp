@@ -8,7 +8,7 @@
 
 #include "codecs/base/result.hpp"
 
-namespace mcr::codecs {
+namespace mcr::restart {
 
 /// Number of the filter in HDF5 files: from the range for private use (32768 to 65535), until one
 /// is registered with The HDF Group. No other place defines it.
@@ -63,4 +63,4 @@ struct FilterParameters {
   }
 };
 
-}  // namespace mcr::codecs
+}  // namespace mcr::restart

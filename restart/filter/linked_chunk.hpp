@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the filter needs for chunks that link to solid frames of their container. Codecs do not open
-// files: restart/filter implements these functions and is linked into the plugin.
+// What the filter needs of files: the container to whose solid frames a chunk links, and the owners of the
+// files that are open.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include "codecs/base/bytes.hpp"
 #include "codecs/base/scratch.hpp"
 
-namespace mcr::codecs {
+namespace mcr::restart {
 
 /// Decodes the link frame `frame` into `raw`, with the container `uuid` among this process's open
 /// descriptors. Cause::unsupported if the container is not open; the message names the remedy.
@@ -20,4 +20,4 @@ Result<void> decode_linked_chunk(const std::array<std::uint8_t, 16>& uuid, ByteS
 /// neither to this user nor to root. The error names the file's user and the remedy.
 Result<void> may_decode_unchecked_here();
 
-}  // namespace mcr::codecs
+}  // namespace mcr::restart

@@ -143,9 +143,8 @@ Result<void> move_container(const File& container, const std::string& path, cons
     errno = ENOENT;
     return restart::system_error("cannot find", path);
   }
-  if (restart::system_calls().rename_new(home.descriptor(), old.c_str(), directory.descriptor(),
-                                         name.c_str()) != 0)
-    return restart::system_error("cannot rename", path);
+  MCR_TRY(
+      restart::put_at_free_name(container, home.descriptor(), old, directory.descriptor(), name));
   return restart::sync_directory(directory.descriptor());
 }
 

@@ -94,28 +94,9 @@ Result<bool> PendingFile::finish_over(const File& old, const std::function<bool(
 Result<void> PendingFile::finish(Durability durability, Existing existing) {
   MCR_TRY(check_temporary());
   if (durability == Durability::durable) MCR_TRY(file_.sync());
-  if (existing == Existing::replaced) {
-    MCR_TRY(put_in_place(directory_, temporary_, directory_, name_));
-  } else if (system_calls().linkat(directory_, temporary_.c_str(), directory_, name_.c_str(), 0) ==
-             0) {
-    (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
-  } else {
-    if (errno == EEXIST) {
-      const Error taken = system_error("already there:", name_);
-      // Over NFS the answer to a successful link() may get lost; the repeated call then finds its own
-      // link.
-      const auto now = file_.status();
-      if (!now || now->st_nlink < 2) return taken;
-      (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
-      temporary_.clear();
-      return durability == Durability::durable ? sync_parent() : Result<void>();
-    }
-    // The file system has no hard links: use a rename that does not replace, if the file system
-    // supports that.
-    if (system_calls().rename_new(directory_, temporary_.c_str(), directory_, name_.c_str()) != 0) {
-      return system_error("cannot put in place", name_);
-    }
-  }
+  MCR_TRY(existing == Existing::replaced
+              ? put_in_place(directory_, temporary_, directory_, name_)
+              : put_at_free_name(file_, directory_, temporary_, directory_, name_));
   temporary_.clear();
   return durability == Durability::durable ? sync_parent() : Result<void>();
 }
@@ -132,6 +113,24 @@ Result<void> put_in_place(int from, const std::string& temporary, int directory,
                           const std::string& name) {
   if (system_calls().renameat(from, temporary.c_str(), directory, name.c_str()) == 0) return {};
   return system_error("cannot put in place", name);
+}
+
+Result<void> put_at_free_name(const File& file, int from, const std::string& temporary,
+                              int directory, const std::string& name) {
+  const auto failed = [&] {
+    return system_error(errno == EEXIST ? "already there:" : "cannot put in place", name);
+  };
+  if (system_calls().rename_new(from, temporary.c_str(), directory, name.c_str()) == 0) return {};
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) return failed();
+  // The file system has no such rename, as NFS.
+  if (system_calls().linkat(from, temporary.c_str(), directory, name.c_str(), 0) != 0) {
+    const Error error = failed();
+    // Over NFS the answer to a successful link() may get lost; the repeated call then finds its own
+    // link.
+    if (error.system_error != EEXIST || !is_still_named(file, directory, name)) return error;
+  }
+  (void)system_calls().unlinkat(from, temporary.c_str(), 0);
+  return {};
 }
 
 Result<void> replace_file(int directory, const std::string& name, ByteSpan content, mode_t mode,

@@ -76,6 +76,11 @@ class PendingFile {
 Result<void> put_in_place(int from, const std::string& temporary, int directory,
                           const std::string& name);
 
+/// The same for a name that must be free, also where the file system has no rename that replaces nothing;
+/// a crash may then leave `file` with both names. EEXIST: the name is not free.
+Result<void> put_at_free_name(const File& file, int from, const std::string& temporary,
+                              int directory, const std::string& name);
+
 /// Creates a PendingFile, writes `content` and finishes it.
 Result<void> replace_file(int directory, const std::string& name, ByteSpan content, mode_t mode,
                           Durability durability, Existing existing = Existing::replaced);

@@ -111,24 +111,33 @@ TEST_CASE("where the name must be free it is taken once") {
   CHECK(place.names() == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("without hard links the name is still taken once") {
-  const Place place;
+/// A file system without a rename that replaces nothing.
+SystemCalls without_rename_new() {
   SystemCalls calls = real_system_calls();
-  calls.linkat = [](int, const char*, int, const char*, int) {
-    errno = EPERM;
+  calls.rename_new = [](int, const char*, int, const char*) {
+    errno = EINVAL;
     return -1;
   };
+  return calls;
+}
+
+TEST_CASE("without a rename that replaces nothing the name is still taken once") {
+  const Place place;
+  const SystemCalls calls = without_rename_new();
   const ReplacedSystemCalls replaced(calls);
   CHECK(replace_file(place.descriptor(), "a", as_bytes("first"), 0600, Durability::none,
                      Existing::kept));
-  CHECK_FALSE(replace_file(place.descriptor(), "a", as_bytes("second"), 0600, Durability::none,
-                           Existing::kept));
+  const auto second = replace_file(place.descriptor(), "a", as_bytes("second"), 0600,
+                                   Durability::none, Existing::kept);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().system_error == EEXIST);
   CHECK(place.text("a") == "first");
+  CHECK(place.names() == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("a link whose answer got lost counts as made") {
   const Place place;
-  SystemCalls calls = real_system_calls();
+  SystemCalls calls = without_rename_new();
   calls.linkat = [](int a, const char* b, int c, const char* d, int flags) {
     (void)real_system_calls().linkat(a, b, c, d, flags);
     errno = EEXIST;
@@ -139,6 +148,25 @@ TEST_CASE("a link whose answer got lost counts as made") {
                      Existing::kept));
   CHECK(place.text("a") == "first");
   CHECK(place.names() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a file with two names does not lose one to another file that has the free name") {
+  const Place place;
+  REQUIRE(replace_file(place.descriptor(), "old", as_bytes("ours"), 0600, Durability::none));
+  REQUIRE(::linkat(place.descriptor(), "old", place.descriptor(), "second", 0) == 0);
+  REQUIRE(replace_file(place.descriptor(), "taken", as_bytes("other"), 0600, Durability::none));
+  const auto file = File::open(place.descriptor(), "old", O_RDONLY);
+  REQUIRE(file);
+  for (const bool has_rename : {true, false}) {
+    const SystemCalls calls = has_rename ? real_system_calls() : without_rename_new();
+    const ReplacedSystemCalls replaced(calls);
+    const auto moved =
+        put_at_free_name(*file, place.descriptor(), "old", place.descriptor(), "taken");
+    REQUIRE_FALSE(moved);
+    CHECK(moved.error().system_error == EEXIST);
+    CHECK(place.names() == std::vector<std::string>{"old", "second", "taken"});
+    CHECK(place.text("taken") == "other");
+  }
 }
 
 TEST_CASE("a pending file that is given up leaves nothing") {

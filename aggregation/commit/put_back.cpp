@@ -300,16 +300,19 @@ Result<AtPath> look_at(const PartBegin& begin) {
 
 Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
                       std::optional<std::uint32_t> pool_rank, const StubHandles* stubs) {
-  const Journal journal = MCR_TRY(directory.journal(LaunchDirectory::State::published, part));
+  // The lock first: a writer that takes the part back, and dies, leaves it with half of what it wrote,
+  // but not in published/.
+  auto bytes = directory.open_bytes(part);
+  if (!bytes && bytes.error().system_error == EWOULDBLOCK)
+    return false;  // taken back by its writer
+  const auto found = directory.journal(LaunchDirectory::State::published, part);
+  if (!found && restart::means_gone(found.error().system_error)) return false;
+  const Journal journal = MCR_TRY(found);
   if (journal.publish && journal.publish->native) {  // its bytes are there already
     MCR_TRY(directory.committed(part, false, pool_rank));
     return true;
   }
-  auto bytes = directory.open_bytes(part);
-  if (!bytes) {
-    if (bytes.error().system_error == EWOULDBLOCK) return false;  // taken back by its writer
-    return bytes.error();
-  }
+  if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
   const bool is_there = own ? MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns))

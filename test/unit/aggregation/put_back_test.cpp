@@ -5,6 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string_view>
+#include <utility>
+
+#include "restart/base/system.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
@@ -47,6 +51,43 @@ TEST_CASE("a part whose stub was renamed, removed, linked or replaced stays in t
   REQUIRE(done);
   CHECK_FALSE(*done);
   CHECK(job.count(State::published) == 1);
+}
+
+namespace {
+const StagedJob* taken_back_job = nullptr;
+restart::PartId taken_back;
+
+/// Before the leader opens the part's bytes: its writer takes it back, writes one half and dies.
+int open_after_taking_back(int directory, const char* name, int flags, mode_t mode) {
+  const auto& calls = restart::real_system_calls();
+  if (const auto* job = std::exchange(taken_back_job, nullptr); job != nullptr) {
+    if (!std::string_view(name).starts_with("parts/")) {
+      taken_back_job = job;
+      return calls.openat(directory, name, flags, mode);
+    }
+    const auto withdrawn = job->directory().withdraw(taken_back);
+    REQUIRE((withdrawn && *withdrawn));
+    REQUIRE((*withdrawn)->bytes.write_at(0, as_bytes("half")));
+  }
+  return calls.openat(directory, name, flags, mode);
+}
+}  // namespace
+
+TEST_CASE("a part that its writer takes back while it is put back stays in the stage") {
+  StagedJob job(1);
+  job.join(0);
+  taken_back = job.write(0, "a.h5", std::string(100'000, 'x'));
+  const std::string stub = content_of(job.out("a.h5"));
+  taken_back_job = &job;
+  restart::SystemCalls calls = restart::real_system_calls();
+  calls.openat = open_after_taking_back;
+  const restart::ReplacedSystemCalls replaced(calls);
+  const auto done = put_back(job.directory(), taken_back, {});
+  CHECK(taken_back_job == nullptr);
+  REQUIRE(done);
+  CHECK_FALSE(*done);
+  CHECK(content_of(job.out("a.h5")) == stub);
+  CHECK(job.count(State::open) == 1);
 }
 
 TEST_CASE("a leader that died between the two names' exchange and its end is made up for") {

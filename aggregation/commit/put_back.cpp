@@ -105,16 +105,17 @@ Result<void> copy(const File& from, const File& to) {
   return to.truncate(size);
 }
 
-/// Prepares a file with the part's `bytes` that will be renamed to `name` in `directory`, with the
-/// rights in `access`. `old`, if given, is this user's file whose attributes are copied. If the
-/// leader dies, the next attempt removes the file: a launch has one leader on a node at a time.
+/// Makes a file that will be renamed to `name` in `directory`. If the leader dies, the next attempt
+/// removes it: a launch has one leader on a node at a time.
 Result<restart::PendingFile> prepare(const File& directory, const std::string& name,
-                                     const PartBegin& begin, const File& bytes,
-                                     const restart::Access& access, const File* old,
-                                     std::uint64_t modified_ns) {
-  restart::PendingFile pending =
-      MCR_TRY(restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text()));
-  const File& made = pending.file();
+                                     const PartBegin& begin) {
+  return restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text());
+}
+
+/// Fills the prepared file with the part's `bytes` and gives it the rights in `access`. `old`, if
+/// given, is this user's file whose attributes are copied.
+Result<void> fill(const File& made, const File& bytes, const restart::Access& access,
+                  const File* old, std::uint64_t modified_ns) {
   MCR_TRY(copy(bytes, made));
   const bool goes_on =
       old != nullptr && MCR_TRY(old->status()).st_uid == MCR_TRY(made.status()).st_uid;
@@ -128,7 +129,20 @@ Result<restart::PendingFile> prepare(const File& directory, const std::string& n
     times[1].tv_nsec = static_cast<long>(modified_ns % 1'000'000'000);
     (void)::futimens(made.descriptor(), times);
   }
-  return pending;
+  return {};
+}
+
+/// Opens the directory of containers of `names`; if the directory that would hold it has gone, that of
+/// the nearest directory above.
+Result<File> open_nearest(const std::string& masked, const std::string& container_dir,
+                          const PartBegin& begin, restart::ContainerName& names) {
+  for (;;) {
+    auto place = open_place_by_path(names);
+    if (place) return std::move(place->directory);
+    if (!restart::means_gone(place.error().system_error) || names.base == "/") return place.error();
+    names = restart::far_container_name(parent_of(names.base), masked, container_dir, begin.launch,
+                                        begin.sequence);
+  }
 }
 
 /// Writes a file that cannot go to its path beside the containers of its set; returns its path.
@@ -137,13 +151,13 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
   const restart::Settings settings = settings_of(begin);
   const std::string masked = begin.masked_names.empty() ? begin.path : begin.masked_names.front();
   const std::string container_dir(settings.text("container_dir"));
-  const auto names = restart::container_name(masked, container_dir, begin.launch, begin.sequence);
+  auto names = restart::container_name(masked, container_dir, begin.launch, begin.sequence);
   const auto home = MCR_TRY(open_home(begin));
   const File directory =
       home ? std::move(
                  MCR_TRY(make_container_directory(*home, names.directory_from_stub(container_dir)))
                      .directory)
-           : std::move(MCR_TRY(open_place_by_path(names)).directory);
+           : MCR_TRY(open_nearest(masked, container_dir, begin, names));
   const std::string id = "." + begin.part.text().substr(0, 8);
   const std::string name =
       restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
@@ -158,7 +172,8 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                                             restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;
   }
-  auto pending = MCR_TRY(prepare(directory, name, begin, bytes, access, nullptr, modified_ns));
+  auto pending = MCR_TRY(prepare(directory, name, begin));
+  MCR_TRY(fill(pending.file(), bytes, access, nullptr, modified_ns));
   // Errors that storage reports late must come while the stage still has the part.
   MCR_TRY(pending.finish(restart::Durability::durable));
   return names.directory + "/" + name;
@@ -209,15 +224,18 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
 
 /// Puts the part's bytes in place of its stub, and removes our link to the stub. A rank that has
 /// the stub open, because it rewrites the file, finds the plain file by the mark. Returns false if
-/// the stub cannot be marked, or the path or the stub was replaced meanwhile.
+/// the path or the stub was replaced meanwhile, or if the part should go into a container instead:
+/// the stub cannot be marked, or somebody may have copied it meanwhile.
 Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
-                      std::uint64_t modified_ns) {
+                      std::uint64_t modified_ns, MayDrain may_drain) {
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
-  auto pending =
-      MCR_TRY(prepare(own.home, name_of(own.path), begin, bytes, closed, &own.file, modified_ns));
-  std::uint64_t size = 0;
+  auto pending = MCR_TRY(prepare(own.home, name_of(own.path), begin));
+  const bool is_marked = !own.is_empty && restart::may_be_marked(own.file);
+  if (!own.is_empty && !is_marked && may_drain == MayDrain::yes) return false;
   File stub;
-  if (!own.is_empty) {
+  restart::PutBackMark mark;
+  mark.stub_bytes = MCR_TRY(own.file.size());
+  if (is_marked) {
     auto opened = File::open(AT_FDCWD, restart::link_path(own.file.descriptor()), O_RDWR);
     if (!opened)
       return false;  // read-only: without a mark, a rank with the stub open would lose the file
@@ -225,18 +243,25 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
     const FileIdentity native(MCR_TRY(pending.file().status()));
     const auto marked = restart::mark_put_back(stub, begin.part, native);
     if (!marked && marked.error().system_error == ESTALE) return false;
-    size = MCR_TRY(marked);
+    mark = MCR_TRY(marked);
   }
   const auto is_unchanged = [&] {
     const auto now = own.file.size();
-    if (!now || *now != size) return false;
+    if (!now || *now != mark.stub_bytes) return false;
     const auto there =
         own.is_empty ? Result<restart::Stub>(Error{}) : restart::read_stub_file(own.file);
     return own.is_empty || (there && there->part == begin.part);
   };
-  const auto placed = pending.finish_over(own.file, is_unchanged);
+  const auto place = [&]() -> Result<bool> {
+    MCR_TRY(fill(pending.file(), bytes, closed, &own.file, modified_ns));
+    const bool gives_way =
+        may_drain == MayDrain::yes && shows_reads(own.file) && may_have_been_read(own.file);
+    if (gives_way) return false;
+    return pending.finish_over(own.file, is_unchanged);
+  };
+  const auto placed = place();
   const bool is_done = placed && *placed;
-  if (stub.is_open() && !is_done) (void)restart::unmark_put_back(stub, size).has_value();
+  if (stub.is_open() && !is_done) (void)restart::unmark_put_back(stub, mark).has_value();
   if (is_done && !own.our_link.empty())
     (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
   return placed;
@@ -250,7 +275,13 @@ Result<bool> finish_exchange(const PartBegin& begin) {
   const std::string temporary = restart::temporary_name(begin.part.text());
   const auto stub = File::open(home->descriptor(), temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto native = stub ? restart::put_back_as(*stub) : std::optional<FileIdentity>();
-  if (!native || !restart::leads_to(home->descriptor(), name_of(begin.path), *native)) return false;
+  struct stat there {};
+  // In a shared directory other users make files of any name: both files must be this user's.
+  if (!native ||
+      system_calls().fstatat(home->descriptor(), name_of(begin.path).c_str(), &there,
+                             AT_SYMLINK_NOFOLLOW) != 0 ||
+      FileIdentity(there) != *native || there.st_uid != ::geteuid())
+    return false;
   const auto old = restart::read_stub_file(*stub);
   const auto status = stub->status();
   const auto link = old && status ? restart::our_link_to(*old, begin.path, *status)
@@ -299,7 +330,8 @@ Result<AtPath> look_at(const PartBegin& begin) {
 }
 
 Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
-                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs) {
+                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs,
+                      MayDrain may_drain) {
   // The lock first: a writer that takes the part back, and dies, leaves it with half of what it wrote,
   // but not in published/.
   auto bytes = directory.open_bytes(part);
@@ -315,7 +347,7 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
-  const bool is_there = own ? MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns))
+  const bool is_there = own ? MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns, may_drain))
                             : MCR_TRY(finish_exchange(journal.begin));
   if (!is_there) return false;
   MCR_TRY(
@@ -358,7 +390,8 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   std::string said;
   if (is_there) {
     said = path + ": its writer died after a flush; the file is there";
-  } else if (own && MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns))) {
+  } else if (own && MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns,
+                                     MayDrain::no))) {
     said = own->path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {

@@ -56,12 +56,17 @@ struct AtPath {
 };
 Result<AtPath> look_at(const restart::PartBegin& begin);
 
+/// Whether the part can go into a container instead. If it can, it is not put back where a copy of the
+/// stub was made meanwhile, or where a rank that writes the file anew could not find the plain file.
+enum class MayDrain : std::uint8_t { no, yes };
+
 /// Replaces the stub by the part's bytes, durably, and takes the part out of the stage. `stubs`
 /// finds a stub that was renamed, or whose directory was. Returns false, with nothing changed, if
 /// the stub was removed, linked or replaced meanwhile, or the part is being written. A crash leaves
 /// stub and part, or the native file, and at worst a hidden temporary file.
 Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
-                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr);
+                      std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr,
+                      MayDrain may_drain = MayDrain::no);
 
 /// True if the stub was read since its rank wrote it, so that it may have been copied: the copy
 /// would lead nowhere once the part is a plain file. False if reads leave no trace

@@ -68,7 +68,12 @@ bool shows_reads(const File& file) {
 bool may_have_been_read(const File& file) {
   if (!shows_every_copy(file)) return true;
   const auto before = file.status();
-  if (!before || read_time(*before) >= written_time(*before)) return true;
+  struct timespec now {};
+  // A modification time in the future was set by somebody, and tells nothing about reads.
+  if (!before || restart::system_calls().clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+      written_time(*before) > TimeParts{now.tv_sec, now.tv_nsec})
+    return true;
+  if (read_time(*before) >= written_time(*before)) return true;
   // The access time shows no read. To make sure that reads are recorded here, read the file and
   // compare.
   const auto readable =

@@ -162,7 +162,8 @@ class Leader {
             if (journal) remember_native(journal->begin);
             return {PutBackDone{order.part, false}};
           }
-          const auto done = put_back(directory_, order.part, {}, &stubs_);
+          const auto may_drain = order.reason == PutBackReason::lone ? MayDrain::yes : MayDrain::no;
+          const auto done = put_back(directory_, order.part, {}, &stubs_, may_drain);
           if (!done)
             restart::log_warning("a part cannot be put at its path: " + done.error().message);
           const bool is_done = done && *done;

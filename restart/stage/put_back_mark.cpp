@@ -2,16 +2,19 @@
 #include "restart/stage/put_back_mark.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
 #include "codecs/base/checksum.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
@@ -19,15 +22,36 @@ namespace {
 
 constexpr std::string_view put_back_word = "mcr-back";
 
+struct timespec time_of(std::int64_t ns) {
+  constexpr std::int64_t second_ns = 1'000'000'000;
+  struct timespec time {};
+  time.tv_sec = static_cast<time_t>(ns / second_ns);
+  time.tv_nsec = static_cast<long>(ns % second_ns);
+  return time;
+}
+bool is_before(const struct timespec& a, const struct timespec& b) {
+  return std::pair(a.tv_sec, a.tv_nsec) < std::pair(b.tv_sec, b.tv_nsec);
+}
+void set_times(const File& file, struct timespec accessed, struct timespec modified) {
+  const struct timespec times[2] = {accessed, modified};
+  (void)::futimens(file.descriptor(), times);
+}
+
 }  // namespace
 
-Result<std::uint64_t> mark_put_back(const File& stub, const PartId& part, FileIdentity native) {
+bool may_be_marked(const File& stub) {
+  const auto status = stub.status();
+  return status && status->st_uid == ::geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+Result<PutBackMark> mark_put_back(const File& stub, const PartId& part, FileIdentity native) {
   const auto there = read_stub_file(stub);
-  std::uint64_t size = MCR_TRY(stub.size());
+  const struct stat status = MCR_TRY(stub.status());
   if (!there || there->part != part) {
     errno = ESTALE;
     return system_error("is not the stub any more:", stub.name());
   }
+  auto size = static_cast<std::uint64_t>(status.st_size);
   if (put_back_as(stub)) size -= put_back_mark_bytes;
   Bytes mark;
   Writer out(mark);
@@ -36,16 +60,29 @@ Result<std::uint64_t> mark_put_back(const File& stub, const PartId& part, FileId
   out.u64(native.inode);
   out.u64(checksum(mark));
   MCR_TRY(stub.write_at(size, mark));
-  return size + put_back_mark_bytes;
+  // A read changes an access time that is not after the modification time. The kernel stamps reads by a
+  // coarse clock, so "modified" lies a little back.
+  constexpr std::int64_t tick_ns = 20'000'000;
+  constexpr std::int64_t second_ns = 1'000'000'000;
+  struct timespec now {};
+  (void)system_calls().clock_gettime(CLOCK_REALTIME, &now);
+  const std::int64_t now_ns = now.tv_sec * second_ns + now.tv_nsec;
+  set_times(stub, time_of(now_ns - second_ns), time_of(now_ns - tick_ns));
+  return PutBackMark{size + put_back_mark_bytes, status.st_atim, status.st_mtim};
 }
 
-Result<void> unmark_put_back(const File& stub, std::uint64_t marked_size) {
-  if (MCR_TRY(stub.size()) != marked_size || !put_back_as(stub)) return {};
-  return stub.truncate(marked_size - put_back_mark_bytes);
+Result<void> unmark_put_back(const File& stub, const PutBackMark& mark) {
+  const struct stat status = MCR_TRY(stub.status());
+  if (static_cast<std::uint64_t>(status.st_size) != mark.stub_bytes || !put_back_as(stub))
+    return {};
+  const bool was_read = !is_before(status.st_atim, status.st_mtim);
+  MCR_TRY(stub.truncate(mark.stub_bytes - put_back_mark_bytes));
+  set_times(stub, was_read ? status.st_atim : mark.accessed, mark.modified);
+  return {};
 }
 
 std::optional<FileIdentity> put_back_as(const File& stub) {
-  const auto size = stub.size();
+  const auto size = may_be_marked(stub) ? stub.size() : Result<std::uint64_t>(Error{});
   if (!size || *size < put_back_mark_bytes || *size > Stub::max_bytes + put_back_mark_bytes)
     return std::nullopt;
   Bytes mark(put_back_mark_bytes);
@@ -60,32 +97,22 @@ std::optional<FileIdentity> put_back_as(const File& stub) {
   return is_mark ? std::optional(FileIdentity{*device, *inode}) : std::nullopt;
 }
 
-std::optional<File> open_put_back(const File& stub, int directory, const std::string& name) {
-  const auto native = put_back_as(stub);
-  if (!native) return std::nullopt;
-  auto file = File::open(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-  const auto status = file ? file->status() : Result<struct stat>(file.error());
-  if (!status || FileIdentity(*status) != *native) return std::nullopt;
-  return *std::move(file);
-}
-
 std::optional<File> find_put_back(const File& stub) {
-  const auto status = stub.status();
-  const auto part = status && status->st_uid == ::geteuid() && put_back_as(stub)
-                        ? read_stub_file(stub)
-                        : Result<Stub>(Error{});
-  if (!part) return std::nullopt;
+  const auto native = put_back_as(stub);
   // After the exchange the stub has the name of the leader's temporary file, and then none.
   const std::string last = without_deleted_mark(present_path(stub));
-  if (name_of(last) != temporary_name(part->part.text())) return std::nullopt;
+  if (!native || !name_of(last).starts_with(temporary_prefix)) return std::nullopt;
   const auto home = File::open(AT_FDCWD, parent_of(last), O_PATH | O_DIRECTORY);
   const auto names = home ? list_directory(home->descriptor(), ".")
                           : Result<std::vector<std::string>>(home.error());
   if (!names) return std::nullopt;
-  const FileIdentity native = *put_back_as(stub);
   for (const std::string& name : *names) {
-    if (leads_to(home->descriptor(), name, native))
-      return open_put_back(stub, home->descriptor(), name);
+    if (!leads_to(home->descriptor(), name, *native)) continue;
+    auto file = File::open(home->descriptor(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    const auto status = file ? file->status() : Result<struct stat>(file.error());
+    if (status && FileIdentity(*status) == *native && S_ISREG(status->st_mode) &&
+        status->st_uid == ::geteuid())
+      return *std::move(file);
   }
   return std::nullopt;
 }

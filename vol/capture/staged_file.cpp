@@ -55,8 +55,8 @@ std::optional<restart::File> home_of(StagedPart& part) {
   if (!home) return std::nullopt;
   const std::string name = restart::name_of(part.begin.path);
   if (restart::is_still_named(part.at_path, home->descriptor(), name)) return *std::move(home);
-  auto native = restart::open_put_back(part.at_path, home->descriptor(), name);
-  if (!native) return std::nullopt;
+  auto native = restart::find_put_back(part.at_path);
+  if (!native || !restart::is_still_named(*native, home->descriptor(), name)) return std::nullopt;
   part.at_path = *std::move(native);
   return *std::move(home);
 }

@@ -182,14 +182,10 @@ Result<void> ContainerBackend::write_pending() {
 
 Result<void> ContainerBackend::begin_writing() {
   const Waiting waiting;
-  const auto put_back = [&] {
-    auto file = restart::open_put_back(at_path_, AT_FDCWD, path_);
-    return file ? std::move(file) : restart::find_put_back(at_path_);
-  };
-  auto native = put_back();
+  auto native = restart::find_put_back(at_path_);
   const bool is_there = native || follow_renames();
   // The leader's mark comes before what it does to the names: a second look is decisive.
-  if (!is_there) native = put_back();
+  if (!is_there) native = restart::find_put_back(at_path_);
   if (native) {
     const std::uint64_t size = MCR_TRY(native->size());
     written_ = std::make_unique<NativeBackend>(*std::move(native), identity_, size,

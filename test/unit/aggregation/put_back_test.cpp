@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <string_view>
 #include <utility>
 
+#include "aggregation/commit/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
@@ -108,6 +110,83 @@ TEST_CASE("a leader that died between the two names' exchange and its end is mad
   CHECK(job.count(State::published) == 0);
 }
 
+TEST_CASE("another user's files do not pass for an exchange that a leader did not complete") {
+  if (::geteuid() != 0) return;  // only root can make another user's file
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", "bytes");
+  const std::string path = job.out("a.h5");
+  const std::string waiting = job.out(".mcr-" + id.text() + ".tmp");
+  std::filesystem::copy_file(path, waiting);
+  std::filesystem::rename(path, job.out("b.h5"));  // by the program
+  std::ofstream(path) << "his";
+  const auto stub = restart::File::open(AT_FDCWD, waiting, O_RDWR);
+  struct stat native {};
+  REQUIRE(::stat(path.c_str(), &native) == 0);
+  REQUIRE(restart::mark_put_back(*stub, id, restart::FileIdentity(native)));
+  const std::string his = GENERATE(".tmp", "a.h5");
+  REQUIRE(::chown((his == ".tmp" ? waiting : path).c_str(), 1001, 1001) == 0);
+  CHECK_FALSE(*put_back(job.directory(), id, {}));
+  CHECK(job.count(State::published) == 1);
+}
+
+namespace {
+std::string read_meanwhile;
+
+/// As `cp` that comes while the leader copies the part.
+ssize_t copy_stub_then_write(int descriptor, const void* data, std::size_t bytes, off_t offset) {
+  // The first write is the mark, the second one the copy's.
+  static int writes = 0;
+  if (!read_meanwhile.empty() && ++writes % 2 == 0)
+    (void)content_of(std::exchange(read_meanwhile, {}));
+  return restart::real_system_calls().pwrite(descriptor, data, bytes, offset);
+}
+}  // namespace
+
+TEST_CASE("a lone part whose stub is copied while it is put back goes into a container") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", std::string(3'000'000, 'x'));
+  const std::string path = job.out("a.h5");
+  const std::string stub = content_of(path);
+  const struct timespec unread[2] = {{1'000'000, 0}, {2'000'000, 0}};
+  REQUIRE(::utimensat(AT_FDCWD, path.c_str(), unread, 0) == 0);
+  const auto file = restart::File::open(AT_FDCWD, path, O_PATH);
+  if (!shows_reads(*file)) return;  // this file system does not say who reads
+  const bool is_copied = GENERATE(true, false);
+  read_meanwhile = is_copied ? path : std::string();
+  restart::SystemCalls calls = restart::real_system_calls();
+  calls.pwrite = copy_stub_then_write;
+  const restart::ReplacedSystemCalls replaced(calls);
+  const auto done = put_back(job.directory(), id, {}, nullptr, MayDrain::yes);
+  CHECK(read_meanwhile.empty());
+  REQUIRE(done);
+  CHECK(*done != is_copied);
+  if (!is_copied) return;
+  CHECK(content_of(path) == stub);
+  CHECK(job.count(State::published) == 1);
+  CHECK(was_read(job.directory(), id, nullptr));
+}
+
+TEST_CASE("a lone part whose stub others may write to goes into a container") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", "bytes");
+  std::filesystem::permissions(job.out("a.h5"), std::filesystem::perms(0660));
+  CHECK_FALSE(*put_back(job.directory(), id, {}, nullptr, MayDrain::yes));
+  CHECK(*put_back(job.directory(), id, {}));
+  CHECK(content_of(job.out("a.h5")) == "bytes");
+}
+
+TEST_CASE("a modification time in the future says nothing about reads") {
+  StagedJob job(1);
+  job.join(0);
+  job.write(0, "a.h5", "bytes");
+  const struct timespec times[2] = {{1'000'000, 0}, {std::time(nullptr) + 1000, 0}};
+  REQUIRE(::utimensat(AT_FDCWD, job.out("a.h5").c_str(), times, 0) == 0);
+  CHECK(may_have_been_read(*restart::File::open(AT_FDCWD, job.out("a.h5"), O_PATH)));
+}
+
 TEST_CASE("a part follows its stub to where the program has renamed it") {
   StagedJob job(1);
   job.join(0);
@@ -174,6 +253,24 @@ TEST_CASE("a flushed part of a dead writer is kept aside when an older file lies
   const std::string aside = job.out("mcr/unfinished-a.h5." + id.text().substr(0, 8));
   CHECK(content_of(aside) == "flushed");
   CHECK(said->find(aside) != std::string::npos);
+}
+
+TEST_CASE("what a dead writer flushed is kept in the nearest directory if its own has gone") {
+  StagedJob job(1);
+  job.join(0);
+  std::filesystem::create_directories(job.out("deep/er"));
+  {
+    auto begun = job.begin(0, "deep/er/a.h5", "flushed");
+    job.publish(begun, true);
+  }
+  std::filesystem::remove_all(job.out("deep"));
+  const auto id = job.directory().list(State::open)->at(0);
+  const auto said = settle(job.directory(), id);
+  REQUIRE(said);
+  const std::string aside = job.out("mcr/unfinished-a.h5." + id.text().substr(0, 8));
+  CHECK(content_of(aside) == "flushed");
+  CHECK(said->find(aside) != std::string::npos);
+  CHECK(job.count(State::open) == 0);
 }
 
 TEST_CASE("a part that was never flushed leaves nothing but its stub") {

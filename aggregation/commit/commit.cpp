@@ -58,6 +58,7 @@
 #include "restart/base/system.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 
@@ -329,7 +330,10 @@ Result<std::set<std::string>> living_processes(const LaunchDirectory& directory)
 /// stubs are linked.
 void link_repaired(const restart::PartBegin& begin) {
   const auto stub = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!stub || begin.masked_names.empty()) return;
+  const auto content = stub ? restart::read_stub_file(*stub) : Result<restart::Stub>(Error{});
+  const bool is_ours = content && content->part == begin.part && content->origin &&
+                       content->origin->owner == ::geteuid();
+  if (!is_ours || begin.masked_names.empty()) return;
   const auto where = container_name_of(begin, begin.masked_names.front());
   (void)restart::link_stub(where.directory, begin.part, *stub, begin.path).has_value();
 }

@@ -2,12 +2,16 @@
 #include "restart/sets/stub_links.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 
+#include "restart/base/attributes.hpp"
+#include "restart/base/closed_directories.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -48,6 +52,34 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return FileIdentity(a) == FileIdentity(b);
 }
 
+/// A link lets whoever may enter `home` reach the file, also past directories above the file that keep
+/// users out. So `home` is closed to all others or, where several users keep their links there, no such
+/// file is linked: EPERM.
+Result<void> close_to_others(const File& above, const File& home, const File& stub,
+                             const std::string& path) {
+  const File directory = MCR_TRY(open_directory_of(path, FileIdentity(MCR_TRY(stub.status()))));
+  const File outer = MCR_TRY(File::open(above.descriptor(), "..", O_PATH | O_DIRECTORY));
+  const FileIdentity base(MCR_TRY(outer.status()));
+  if (!is_at_or_above(base, directory)) {
+    errno = ESTALE;  // another directory has come to the path of `above`
+    return system_error("does not lie above the file any more:", above.name());
+  }
+  const struct stat status = MCR_TRY(home.status());
+  constexpr mode_t others = S_IRWXG | S_IRWXO;
+  if ((status.st_mode & others) == 0) return {};
+  const bool is_ours_alone =
+      status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (is_ours_alone) {
+    if (system_calls().fchmod(home.descriptor(), status.st_mode & 07777 & ~others) == 0) return {};
+    return system_error("cannot close", directory_of_links(above.name()));
+  }
+  const Access access = MCR_TRY(access_of(stub));
+  if (closed_by_directories(access, directory, base) == access) return {};
+  errno = EPERM;
+  return system_error("other users, who may not reach the file, may enter",
+                      directory_of_links(above.name()));
+}
+
 /// Links by the descriptor, which leads to the stub wherever the program has moved it. Links by the
 /// path only if there is no /proc.
 bool try_link(const File& stub, const std::string& path, const File& home,
@@ -71,6 +103,7 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
   const struct stat status = MCR_TRY(stub.status());
   const File above = MCR_TRY(make_own_containers(containers));
   const File home = MCR_TRY(make_in_own_containers(above, std::string(stub_links_directory)));
+  MCR_TRY(close_to_others(above, home, stub, path));
   const std::string link = name_of_link(part, status.st_ino);
   if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};

@@ -66,6 +66,19 @@ Result<void> enter_directory(const std::string& name, ResolvedPath& resolved) {
   return {};
 }
 
+bool kernel_protects_links() {
+  const auto setting = restart::read_file(AT_FDCWD, "/proc/sys/fs/protected_symlinks", 16);
+  return !setting || setting->empty() || setting->front() != std::byte{'0'};
+}
+
+// As the kernel's fs.protected_symlinks, which holds for links that the kernel follows: in a sticky
+// directory that is open to all, other users' links lead nowhere.
+bool is_protected(const struct stat& link, const struct stat& directory) {
+  constexpr mode_t sticky_and_open = S_ISVTX | S_IWOTH;
+  return (directory.st_mode & sticky_and_open) == sticky_and_open && link.st_uid != geteuid() &&
+         link.st_uid != directory.st_uid && kernel_protects_links();
+}
+
 }  // namespace
 
 Result<ResolvedPath> resolve_path(const std::string& name) {
@@ -82,7 +95,13 @@ Result<ResolvedPath> resolve_path(const std::string& name) {
       resolved.status = status;
       break;
     }
-    const ssize_t length = readlinkat(home, last, target.data(), target.size());
+    const auto link_file = restart::File::open(home, last, O_PATH | O_NOFOLLOW);
+    if (!link_file) break;
+    if (is_protected(MCR_TRY(link_file->status()), resolved.directory_status)) {
+      errno = EACCES;
+      return restart::system_error("cannot follow the link of another user:", name);
+    }
+    const ssize_t length = readlinkat(link_file->descriptor(), "", target.data(), target.size());
     if (length <= 0) break;
     if (links == max_links) {
       errno = ELOOP;

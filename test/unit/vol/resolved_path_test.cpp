@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
+#include <string_view>
 
+#include "restart/base/system.hpp"
 #include "test/support/catch.hpp"
 
 namespace mcr::vol {
@@ -49,6 +52,40 @@ TEST_CASE("symbolic links on the way and at the end are followed") {
   REQUIRE(resolved);
   CHECK(resolved->path == place / "real/a.h5");
   CHECK(resolved->status);
+}
+
+namespace {
+std::string protection;  // a file in place of the kernel's setting
+
+int open_protection(int directory, const char* name, int flags, mode_t mode) {
+  const bool is_setting = std::string_view(name) == "/proc/sys/fs/protected_symlinks";
+  return restart::real_system_calls().openat(directory, is_setting ? protection.c_str() : name,
+                                             flags, mode);
+}
+}  // namespace
+
+TEST_CASE(
+    "other users' links in a sticky directory of all are followed only where the kernel would") {
+  if (geteuid() != 0) return;  // only root can make another user's link
+  const Place place;
+  REQUIRE(mkdir((place / "scratch").c_str(), 0700) == 0);
+  REQUIRE(chmod((place / "scratch").c_str(), 01777) == 0);
+  touch(place / "private.h5");
+  const std::string link = place / "scratch/a.h5";
+  REQUIRE(symlink("../private.h5", link.c_str()) == 0);
+  protection = place / "setting";
+  restart::SystemCalls calls = restart::real_system_calls();
+  calls.openat = open_protection;
+  const restart::ReplacedSystemCalls replaced(calls);
+  const bool is_on = GENERATE(true, false);
+  std::ofstream(protection) << (is_on ? "1\n" : "0\n");
+  CHECK(resolve_path(link));  // one's own
+  REQUIRE(lchown(link.c_str(), 1001, 1001) == 0);
+  const auto resolved = resolve_path(link);
+  CHECK(resolved.has_value() != is_on);
+  if (is_on) CHECK(resolved.error().system_error == EACCES);
+  REQUIRE(chmod((place / "scratch").c_str(), 0777) == 0);
+  CHECK(resolve_path(link));
 }
 
 TEST_CASE("a link that leads to nothing stands for what would be made there") {

@@ -148,6 +148,19 @@ Result<void> move_container(const File& container, const std::string& path, cons
   return restart::sync_directory(directory.descriptor());
 }
 
+/// Narrows the container's access before it comes to another place: directories that closed it where
+/// it was may not lie above it there.
+Result<void> close_for_all(const File& container, const std::vector<LockedPart>& parts,
+                           const StubHandles* stubs, const Place& there) {
+  const File file = MCR_TRY(
+      File::open(AT_FDCWD, restart::link_path(container.descriptor()), O_RDONLY | O_NONBLOCK));
+  std::vector<restart::Access> all = {MCR_TRY(restart::access_of(file))};
+  for (const LockedPart& part : parts)
+    all.push_back(access_of_part(part, stubs, FileIdentity(there.outer)));
+  const restart::Access common = restart::common_access(all);
+  return common == all.front() ? Result<void>() : restart::give_access(file, common);
+}
+
 Error files_have_gone(const ContainerName& where) {
   errno = ENOENT;
   return restart::system_error(
@@ -270,6 +283,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
       errno = ENOENT;
       return restart::system_error("cannot find", to.directory + "/" + target);
     }
+    MCR_TRY(close_for_all(container, parts, stubs, there));
     MCR_TRY(move_container(container, report.path, there.directory, target));
     restart::log_summary("moved " + report.path + " to " + to.directory + "/" + target +
                          ": its files were renamed while it was written");

@@ -55,6 +55,30 @@ struct Hole {
   std::string value;
 };
 
+constexpr std::string_view hole_names[] = {"{set}", "{file}", "{directory}"};
+
+/// Returns the first hole that a shell would not read as a word of its own: a value in single quotes is
+/// safe there alone. Nothing if there is none.
+std::optional<std::string_view> hole_in_quotes(std::string_view text) {
+  char open = 0;  // the quote that is open
+  bool is_escaped = false;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    const auto* const hole =
+        std::find_if(std::begin(hole_names), std::end(hole_names),
+                     [&](std::string_view name) { return text.starts_with(name); });
+    if (hole != std::end(hole_names) && (open != 0 || is_escaped)) return *hole;
+    const char c = text.front();
+    const bool is_quote = !is_escaped && (c == '\'' || c == '"' || c == '`');
+    if (is_quote && open == 0) {
+      open = c;
+    } else if (is_quote && open == c) {
+      open = 0;
+    }
+    is_escaped = !is_escaped && c == '\\' && open != '\'';
+  }
+  return std::nullopt;
+}
+
 /// Returns the text with a value in place of each hole. Values are not searched for holes.
 std::string filled(std::string_view text, const std::vector<Hole>& holes) {
   std::string line;
@@ -120,6 +144,12 @@ RunCommand declare_run(CLI::App& app) {
   return [words](const CommonOptions& common) {
     const auto limit = restart::parse_duration(words->timeout);
     if (!limit) return print_error(common, "run", limit.error());
+    if (const auto hole = hole_in_quotes(words->restart)) {
+      return print_error(common, "run",
+                         Error{Cause::usage, "--restart: write " + std::string(*hole) +
+                                                 " without quotes or a backslash around it; mcr "
+                                                 "quotes the name itself"});
+    }
     const auto stage = stage_path({});
     if (!stage) return print_error(common, "run", stage.error());
     if (::access(plugin_file().c_str(), R_OK) != 0) {

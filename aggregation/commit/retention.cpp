@@ -36,7 +36,11 @@ namespace {
 class StubsBelow {
  public:
   StubsBelow(const StoredSet& set, const File& home, std::string base)
-      : set_(set), base_(std::move(base)), root_(restart::link_path(home.descriptor())) {}
+      : set_(set),
+        base_(std::move(base)),
+        root_(restart::link_path(home.descriptor())),
+        links_(root_ + "/" + name_of(parent_of(set.prefix)) + "/" +
+               std::string(restart::stub_links_directory)) {}
 
   Result<std::set<PartId>> find() {
     MCR_TRY(look_below());
@@ -53,8 +57,7 @@ class StubsBelow {
     fs::recursive_directory_iterator entry(root_, problem);
     for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
       // Our own links do not count as names of a stub.
-      const bool is_link_of_ours =
-          entry->path().parent_path().filename() == restart::stub_links_directory;
+      const bool is_link_of_ours = entry->path().parent_path() == links_;
       if (!is_link_of_ours) MCR_TRY(look_at(entry->path().native()));
     }
     if (problem) return failed(root_, problem.value());
@@ -130,6 +133,7 @@ class StubsBelow {
   const StoredSet& set_;
   std::string base_;
   std::string root_;
+  std::string links_;  ///< the directory of our links to the stubs of these containers
   std::set<PartId> parts_;
   bool is_second_look_ = false;
   std::map<FileIdentity, std::uint64_t> modified_;  ///< of directories, at the first look
@@ -224,7 +228,9 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
   std::vector<GivenUp> found;
   const Replacements replacements(sets);
   for (const StoredSet& set : sets) {
-    if (set.is_unreadable) continue;
+    // A directory that is more open than the one above was not made for containers: the stubs of such
+    // containers are not looked for above it.
+    if (set.is_unreadable || !set.beside.is_no_more_open()) continue;
     const std::string directory = directory_of(set);
     const std::string base = parent_of(directory);
     const auto above = [&] {

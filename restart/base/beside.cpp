@@ -42,8 +42,8 @@ Result<struct stat> status_of(const std::string& directory) {
   return status;
 }
 
-Beside of_both(const Result<struct stat>& outer, const Result<struct stat>& inner) {
-  return outer && inner ? Beside(*outer, *inner) : Beside();
+bool has_access_list_at(const std::string& path) {
+  return ::getxattr(path.c_str(), list_name, nullptr, 0) > 0;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ bool is_believed_in(const std::string& directory, const struct stat& file, uid_t
 }
 
 bool has_access_list(const File& directory) {
-  return ::getxattr(link_path(directory.descriptor()).c_str(), list_name, nullptr, 0) > 0;
+  return has_access_list_at(link_path(directory.descriptor()));
 }
 
 bool has_default_list(const File& directory) {
@@ -78,20 +78,26 @@ Result<Beside> Beside::of(const File& outer, const File& inner) {
   Beside beside(MCR_TRY(outer.status()), MCR_TRY(inner.status()));
   beside.outer_group_ = MCR_TRY(status_with_own_group(outer)).st_mode & S_IRWXG;
   beside.inner_group_ = MCR_TRY(status_with_own_group(inner)).st_mode & S_IRWXG;
+  beside.has_outer_list_ = has_access_list(outer);
+  return beside;
+}
+
+Beside Beside::below(const std::string& outer, const Result<struct stat>& inner) {
+  const auto status = status_of(outer);
+  if (!status || !inner) return {};
+  Beside beside(*status, *inner);
+  beside.has_outer_list_ = has_access_list_at(outer);
   return beside;
 }
 
 Beside Beside::of(const std::string& directory) {
-  return of_both(status_of(parent_of(directory)), status_of(directory));
+  return below(parent_of(directory), status_of(directory));
 }
 
 Beside Beside::of(const File& inner, const std::string& directory) {
-  return of_both(status_of(parent_of(directory)), inner.status());
+  return below(parent_of(directory), inner.status());
 }
 
-Beside Beside::in(const std::string& directory) {
-  const auto home = status_of(directory);
-  return of_both(home, home);
-}
+Beside Beside::in(const std::string& directory) { return below(directory, status_of(directory)); }
 
 }  // namespace mcr::restart

@@ -96,7 +96,7 @@ bool Beside::believes(uid_t writer, uid_t owner) const {
 }
 
 bool Beside::writers_may_remove(uid_t owner) const {
-  if ((inner_.st_mode & S_ISVTX) != 0 || !is_believed(outer_.st_uid, owner)) return false;
+  if (has_outer_list_ || is_sticky(inner_) || !is_believed(outer_.st_uid, owner)) return false;
   const bool by_group = (inner_.st_mode & S_IWGRP) != 0 && inner_.st_gid == outer_.st_gid &&
                         (outer_.st_mode & S_IWOTH) == 0;
   return by_group || (inner_.st_mode & S_IWOTH) != 0;

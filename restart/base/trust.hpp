@@ -80,10 +80,13 @@ class Beside {
   [[nodiscard]] bool is_no_more_open() const;
 
  private:
+  static Beside below(const std::string& outer, const Result<struct stat>& inner);
+
   struct stat outer_ {};
   struct stat inner_ {};
   mode_t outer_group_ = 0;  ///< rights of the owning group, at the place of the group bits
   mode_t inner_group_ = 0;
+  bool has_outer_list_ = false;  ///< an access list lets named users or groups into `outer`
 };
 
 /// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a

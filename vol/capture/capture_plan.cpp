@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
@@ -108,6 +109,10 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
         "the file there has another name, is no regular file, belongs to another user, or its "
         "directory may not be written to");
   }
+
+  // Its container, and the temporary names beside it, must have a path too.
+  constexpr std::size_t longest_path = PATH_MAX - NAME_MAX - 64;
+  if (plan.place.path.size() > longest_path) return native("its path is too long");
 
   if (has_mask_word(plan.place.path)) return native("its path has {rank} or {part} in it");
 

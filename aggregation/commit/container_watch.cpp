@@ -217,7 +217,8 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   restart::log_summary("brought back " + watched.path + " as " + path +
                        ": its directory was removed by somebody who may have copied the files "
                        "before the container was there");
-  watched.container = MCR_TRY(File::open(home.descriptor(), name, O_RDONLY | O_NOFOLLOW));
+  watched.container =
+      MCR_TRY(File::open(home.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   watched.container.leave_access_time();
   watched.read_time = MCR_TRY(watched.container.status()).st_atim;
   watched.path = path;

@@ -106,7 +106,10 @@ class FoundSets {
  public:
   Result<void> add(const std::string& path) {
     ContainerFile container{path, beside(parent_of(path)), {}};
-    const auto reader = ContainerReader::open(AT_FDCWD, path);
+    // Another user may have put a link there since the directory was listed.
+    auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    const auto reader = file ? ContainerReader::read(*std::move(file), path)
+                             : Result<std::shared_ptr<ContainerReader>>(file.error());
     const auto opened = reader ? (*reader)->status() : Result<struct stat>(reader.error());
     if (opened) {
       container.status = *opened;

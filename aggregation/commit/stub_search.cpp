@@ -62,11 +62,17 @@ class Search {
   void look_into(const std::string& directory, std::size_t level) {
     const auto names = restart::list_directory(AT_FDCWD, directory);
     if (!names) return;
-    // A directory of containers has no files of the program, only ours and our links.
-    const bool is_ours = std::any_of(names->begin(), names->end(), [](const std::string& name) {
-      return restart::is_container_name(name);
-    });
-    if (is_ours) return;
+    // A directory of containers has no files of the program, only ours and our links. Another user can
+    // give any file the name of a container.
+    const bool has_containers =
+        std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+          struct stat status {};
+          return restart::is_container_name(name) &&
+                 restart::system_calls().fstatat(AT_FDCWD, (directory + "/" + name).c_str(),
+                                                 &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 restart::is_believed(status.st_uid, ::geteuid());
+        });
+    if (has_containers) return;
     for (const std::string& name : *names) {
       if (++names_ >= most_names || wanted_.empty()) return;
       const std::string path = (directory == "/" ? "" : directory) + "/" + name;

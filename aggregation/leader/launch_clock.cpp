@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,8 @@ constexpr std::uint64_t latest_order = std::uint64_t{1} << 63;
 /// How many containers of each launch are read, newest first: sets are committed in about the order
 /// in which they were begun.
 constexpr std::size_t looked_at_of_each_launch = 8;
+/// Of how many other launches, newest first: a directory may hold thousands.
+constexpr std::size_t other_launches_looked_at = 64;
 
 /// What the sets in a directory of containers tell about the clock.
 struct SetsThere {
@@ -36,8 +39,48 @@ struct SetsThere {
   std::uint64_t own_behind = 0;        ///< what was added to the times of this launch's own sets
 };
 
-/// Reads the newest containers of each launch. Supplements are left out, because their sets are
-/// older than they are.
+using Modified = std::pair<std::int64_t, std::int64_t>;  // seconds, nanoseconds
+using Dated = std::pair<Modified, std::string>;          // a container's name
+
+/// Lists the containers that are believed, by launch. Supplements are left out, because their sets
+/// are older than they are.
+Result<std::map<std::string, std::vector<Dated>>> containers_by_launch(
+    const restart::File& home, const restart::Beside& beside) {
+  std::map<std::string, std::vector<Dated>> containers;
+  std::set<restart::FileIdentity> seen;  // a file may have many names
+  for (const std::string& name : MCR_TRY(restart::list_directory(home.descriptor(), "."))) {
+    const auto parsed = restart::parse_container_name(name);
+    const auto bundle = restart::parse_bundle_name(name);
+    struct stat status {};
+    if ((!parsed && !bundle) || (parsed && parsed->supplement) ||
+        restart::system_calls().fstatat(home.descriptor(), name.c_str(), &status,
+                                        AT_SYMLINK_NOFOLLOW) != 0) {
+      continue;
+    }
+    // Another user's container tells nothing about this user's clock.
+    const bool is_believed = beside.believes(status.st_uid, ::geteuid());
+    if (!is_believed || !seen.emplace(status).second) continue;
+    containers[bundle ? bundle->launch : parsed->launch].push_back(
+        {{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
+  }
+  return containers;
+}
+
+/// Adds what the container tells; `is_own`: it is one of this launch.
+void look_into(const restart::ContainerReader& container, bool is_own, SetsThere& there) {
+  const restart::SetIdentity& whole = container.set();
+  for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
+    const restart::SetIdentity set = restart::set_of_part(whole, i);
+    if (set.order() > latest_order) continue;
+    if (!is_own) {
+      there.newest_of_others = std::max(there.newest_of_others, set.order());
+    } else if (set.begun_ns != 0 && set.order() > set.begun_ns) {
+      there.own_behind = std::max(there.own_behind, set.order() - set.begun_ns);
+    }
+  }
+}
+
+/// Reads the newest containers of this launch and of the newest others.
 Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
   SetsThere there;
   const auto home = restart::File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
@@ -46,38 +89,22 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     return home.error();
   }
   const restart::Beside beside = restart::Beside::of(*home, path);
-  using Dated = std::pair<std::pair<std::int64_t, std::int64_t>, std::string>;
-  std::map<std::string, std::vector<Dated>> containers;  // by launch
-  for (const std::string& name : MCR_TRY(restart::list_directory(home->descriptor(), "."))) {
-    const auto parsed = restart::parse_container_name(name);
-    const auto bundle = restart::parse_bundle_name(name);
-    struct stat status {};
-    if ((!parsed && !bundle) || (parsed && parsed->supplement) ||
-        restart::system_calls().fstatat(home->descriptor(), name.c_str(), &status,
-                                        AT_SYMLINK_NOFOLLOW) != 0) {
-      continue;
-    }
-    containers[bundle ? bundle->launch : parsed->launch].push_back(
-        {{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
-  }
-  for (auto& [other, dated] : containers) {
+  auto containers = MCR_TRY(containers_by_launch(*home, beside));
+  std::vector<std::pair<Modified, std::string>> launches;
+  for (auto& [of, dated] : containers) {
     std::sort(dated.rbegin(), dated.rend());
     if (dated.size() > looked_at_of_each_launch) dated.resize(looked_at_of_each_launch);
-    for (const auto& [modified, name] : dated) {
+    launches.emplace_back(dated.front().first, of);
+  }
+  std::sort(launches.rbegin(), launches.rend());
+  std::size_t others = 0;
+  for (const auto& [modified, of] : launches) {
+    if (of != launch && ++others > other_launches_looked_at) continue;
+    for (const auto& [container_modified, name] : containers.at(of)) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
       const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-      // Another user's container tells nothing about this user's clock.
-      if (!status || !beside.believes(status->st_uid, ::geteuid())) continue;
-      const restart::SetIdentity& whole = (*reader)->set();
-      for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
-        const restart::SetIdentity set = restart::set_of_part(whole, i);
-        if (set.order() > latest_order) continue;
-        if (other != launch) {
-          there.newest_of_others = std::max(there.newest_of_others, set.order());
-        } else if (set.begun_ns != 0 && set.order() > set.begun_ns) {
-          there.own_behind = std::max(there.own_behind, set.order() - set.begun_ns);
-        }
-      }
+      if (status && beside.believes(status->st_uid, ::geteuid()))
+        look_into(**reader, of == launch, there);
     }
   }
   return there;

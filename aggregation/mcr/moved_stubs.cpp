@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "aggregation/mcr/files_below.hpp"
@@ -50,14 +52,18 @@ struct FoundStub {
 /// made.
 using Holders = std::map<PartId, std::vector<Holder>>;
 
+/// Containers and their directories: a file with many names in a directory counts once there.
+using Seen = std::set<std::pair<std::string, FileIdentity>>;
+
 /// Adds the container's parts. A container that cannot be read is ignored; other commands report
 /// it.
-void add_parts(const std::string& container, Holders& holders) {
-  const auto reader = restart::ContainerReader::open(AT_FDCWD, container);
+void add_parts(File file, const std::string& container, Seen& seen, Holders& holders) {
+  const auto reader = restart::ContainerReader::read(std::move(file), container);
   if (!reader) return;
-  const auto parts = (*reader)->parts();
   const auto status = (*reader)->status();
-  if (!parts || !status) return;
+  if (!status || !seen.emplace(parent_of(container), FileIdentity(*status)).second) return;
+  const auto parts = (*reader)->parts();
+  if (!parts) return;
   for (std::size_t i = 0; i < (*parts)->size(); ++i) {
     holders[(**parts)[i].entry.part].push_back(
         {container, restart::set_of_part((*reader)->set(), i).masked_name, status->st_uid});
@@ -87,6 +93,11 @@ Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   return stub;
 }
 
+/// `path` relative to the directory `root`, in which it lies.
+std::string below(const std::string& root, const std::string& path) {
+  return path.substr(root == "/" ? 1 : root.size() + 1);
+}
+
 /// Rewrites the stub where it was found, below the open directory `top`, for the stub's owner. Does
 /// not follow a link that was put on the way meanwhile.
 Result<void> rewrite(const File& top, const std::string& root, const Holder& holder,
@@ -98,12 +109,12 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   if (!restart::is_believed(holder.owner, owner))
     return Error{Cause::system, "its container " + holder.container + " belongs to " +
                                     restart::user_text(holder.owner)};
-  const std::string below = path.substr(root == "/" ? 1 : root.size() + 1);
-  const std::size_t slash = below.rfind('/');
+  const std::string relative = below(root, path);
+  const std::size_t slash = relative.rfind('/');
   File deeper;
   if (slash != std::string::npos)
     deeper = MCR_TRY(
-        restart::open_beneath(top.descriptor(), below.substr(0, slash), O_RDONLY | O_DIRECTORY));
+        restart::open_beneath(top.descriptor(), relative.substr(0, slash), O_RDONLY | O_DIRECTORY));
   const int home = slash == std::string::npos ? top.descriptor() : deeper.descriptor();
   struct stat now {};
   if (restart::system_calls().fstatat(home, name_of(path).c_str(), &now, AT_SYMLINK_NOFOLLOW) !=
@@ -133,18 +144,20 @@ bool MovedStubs::has_stub_of(const PartId& part, std::optional<uid_t> owner) con
 Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) {
   MovedStubs moved;
   Holders holders;
+  Seen seen;
   std::map<std::string, FoundStub> stubs;  // by path
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
   const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
   const NotLookedAt left = look_below(top, root, most_levels, [&](const std::string& path) {
     if (name_of(parent_of(path)) == restart::stub_links_directory) return;
+    auto file = restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY);
     if (restart::is_container_name(name_of(path))) {
       ++moved.containers;
-      add_parts(path, holders);
+      if (file) add_parts(*std::move(file), path, seen, holders);
       return;
     }
-    auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
+    auto there = restart::file_at(std::move(file));
     if (there.is_stub()) stubs.emplace(path, FoundStub{std::move(there.stub), there.status});
   });
   moved.left_out = left.closed;

@@ -103,7 +103,7 @@ Result<Recorded> record_decision(const std::string& directory, const std::string
   const File home = MCR_TRY(open_own_containers(directory));
   for (const std::string& free : {name, second_name(name)}) {
     if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
-    const auto put = replace_file(home.descriptor(), free, write_decision(decision), 0666,
+    const auto put = replace_file(home.descriptor(), free, write_decision(decision), 0644,
                                   Durability::durable, Existing::kept);
     if (put) return Recorded{decision, true};
     if (put.error().system_error != EEXIST) return put.error();

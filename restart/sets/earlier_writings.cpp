@@ -91,7 +91,8 @@ void EarlierWritings::read_bundles(const std::string& directory, const std::stri
     const auto parsed = parse_bundle_name(name);
     if (!parsed || parsed->launch != launch) continue;
     const auto container = ContainerReader::open(home->descriptor(), name);
-    if (!container) continue;
+    const auto status = container ? (*container)->status() : Result<struct stat>(Error{});
+    if (!status || !is_believed(status->st_uid, ::geteuid())) continue;
     for (const BundledSet& set : (*container)->set().bundled) {
       std::uint64_t& next = bundled_[set.masked_name];
       next = std::max(next, set.sequence + 1);

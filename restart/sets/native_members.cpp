@@ -119,7 +119,7 @@ Result<void> note_native(const File& directory, const std::string& below, const 
                          ino_t inode) {
   const File above = MCR_TRY(make_own_containers(directory, below));
   const File home = MCR_TRY(make_in_own_containers(above, std::string(native_members_directory)));
-  PendingFile pending = MCR_TRY(PendingFile::create(home.descriptor(), note_name(inode), 0666));
+  PendingFile pending = MCR_TRY(PendingFile::create(home.descriptor(), note_name(inode), 0644));
   MCR_TRY(pending.file().write_at(0, write_stub(stub)));
   const struct timespec never[2]{};
   if (::futimens(pending.file().descriptor(), never) != 0)

@@ -62,7 +62,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Compression of variables of a type (codec.double) or of one name (codec.Density), instead of "
      "what sampling finds."},
     {"bandwidth", "", size, "SIZE",
-     "Bytes per second that the storage takes from this node, as in 1 GB; else it is measured."},
+     "Bytes per second that the storage takes from this node, as in 1 GB. If set, the compression "
+     "with the least time to encode and write is chosen; else the profile decides."},
     {"group_size", "node", count, "node|COUNT", "How many ranks are merged into one container."},
     {"match", "none", text, "none|REGEX",
      "Regular expression that names of variables are matched by instead of exactly."},

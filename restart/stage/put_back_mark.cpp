@@ -26,7 +26,7 @@ Result<std::uint64_t> mark_put_back(const File& stub, const PartId& part, FileId
   std::uint64_t size = MCR_TRY(stub.size());
   if (!there || there->part != part) {
     errno = ESTALE;
-    return system_error("is not the stub any more:", stub.name());
+    return system_error("cannot mark a file that is not the part's stub any more:", stub.name());
   }
   if (put_back_as(stub)) size -= put_back_mark_bytes;
   Bytes mark;

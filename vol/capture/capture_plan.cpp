@@ -105,8 +105,8 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   if (plan.place.status && exclusive) return native("something lies there already");
   if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
     return native(
-        "the file there has another name, is no regular file, belongs to another user, or its "
-        "directory may not be written to");
+        "the existing file is not a regular file of this user with a single hard link in a "
+        "directory that may be written to, or it is a mount point");
   }
 
   if (has_mask_word(plan.place.path)) return native("its path has {rank} or {part} in it");

@@ -17,13 +17,14 @@ namespace mcr::restart {
 /// Layout: the word "mcr-back", device and inode (8 bytes each, little-endian), the XXH3-64 of these.
 inline constexpr std::size_t put_back_mark_bytes = 32;
 
-/// Appends to the part's stub the identity of the plain file that takes its place; replaces an older such
-/// mark. A process that has the stub open, to replace it or to write into it, finds the plain file by this
-/// mark. Returns the stub's size with the mark. ESTALE: it is not that part's stub any more.
+/// Appends to the part's stub the identity of the plain file that takes the stub's place; an older mark
+/// is replaced. A process that has the stub open, to replace it or to write into it, finds the plain
+/// file by this mark. Returns the stub's size with the mark. ESTALE: the file is not that part's stub
+/// any more.
 Result<std::uint64_t> mark_put_back(const File& stub, const PartId& part, FileIdentity native);
 /// Removes the mark, if nothing was written since.
 Result<void> unmark_put_back(const File& stub, std::uint64_t marked_size);
-/// Returns the file that such a mark names; nothing if there is no mark.
+/// Returns the file that the mark names; nothing if there is no mark.
 std::optional<FileIdentity> put_back_as(const File& stub);
 /// Opens the plain file that has taken the stub's place for reading and writing, if it lies at that
 /// name.

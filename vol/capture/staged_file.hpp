@@ -49,8 +49,8 @@ std::optional<restart::File> home_of(StagedPart& part);
 /// file.
 void follow_put_back(StagedPart& part);
 
-/// While an object of this class lives, a file that is closed counts as never created: HDF5 opens the driver's file within
-/// H5Fcreate, and closes it again if something fails.
+/// While an object of this class lives, a file that is closed counts as never created: HDF5 opens the
+/// driver's file within H5Fcreate, and closes it again if something fails.
 class CreateScope {
  public:
   CreateScope();

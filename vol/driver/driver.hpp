@@ -32,8 +32,8 @@ void follow_end_of_library();
 bool refused_by_system();
 void forget_refusal();
 
-/// While an object of this class lives, a flush of the driver is the program's own (H5Fflush). HDF5 also flushes at other
-/// times, for example when it creates a file; such a flush is not published.
+/// While an object of this class lives, a flush of the driver is the program's own (H5Fflush). HDF5
+/// also flushes at other times, for example when it creates a file; such a flush is not published.
 class ProgramFlush {
  public:
   ProgramFlush();

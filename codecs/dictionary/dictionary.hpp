@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words <-> numbers in a sorted table of the distinct ones. spec.md.
+// Converts words to indices in a sorted table of the distinct words, and back. spec.md.
 #pragma once
 
 #include <cstddef>

@@ -102,7 +102,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;
-  if (plan.place.status && exclusive) return native("something lies there already");
+  if (plan.place.status && exclusive) return native("something lies at the path already");
   if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
     return native(
         "the existing file is not a regular file of this user with a single hard link in a "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps of a group's commit. The container's rename (4) is the commit; there is no other record
-// of it.
+// The steps of a group's commit. The container's final name (4) is the commit; there is no other
+// record of it.
 //
 //  1. Lock each part's bytes, shared: its writer can then only copy the part, not take it back. A
 //     part that cannot be locked was taken back and is left out.
@@ -12,9 +12,9 @@
 //       crash: as before; the next leader looks again
 //  3. Make the container directory, and its name durable.
 //       crash: an empty directory
-//  4. Write the container, fsync, rename, fsync the directory (write_container.cpp).
-//       crash before the rename: a file `.mcr-….tmp` that the next attempt replaces
-//       crash after it: parts in stage and container; the next leader finds them in 2
+//  4. Write the container, fsync, give it its final name, fsync the directory (write_container.cpp).
+//       crash before it has the name: a file `.mcr-….tmp` that the next attempt replaces
+//       crash after that: parts in stage and container; the next leader finds them in 2
 //     If files were renamed meanwhile, the container is renamed to where they are now. If the files
 //     may be being copied, the container is watched (container_watch.hpp).
 //       crash before that: the parts are in the stage, and the next leader writes a second
@@ -346,7 +346,7 @@ Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& p
   const restart::PartBegin& begin = part.journal.begin;
   if (!MCR_TRY(repair_stub(directory, begin))) return {};
   if (settings_of(begin).flag("gc")) link_repaired(begin);
-  restart::log_summary("put in place the stub that a dead writer left out: " + begin.path);
+  restart::log_summary("the stub that a dead writer left out is at its path now: " + begin.path);
   return {};
 }
 
@@ -405,7 +405,9 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
     const File target = MCR_TRY(File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY));
     return write_trace(target.descriptor(), name, report);
   }();
-  if (!written) restart::log_warning_once("trace", "no trace: " + written.error().message);
+  if (!written)
+    restart::log_warning_once(
+        "trace", "no trace of this drain was written (trace=): " + written.error().message);
 }
 
 /// Returns a zero identity if the directory is not known.
@@ -462,7 +464,8 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (locked.empty()) return done;
   if (auto& report = *written) {
     for (const std::string& reason : report->unreadable) {
-      restart::log_summary("stored as plain bytes, because HDF5 cannot read the file: " + reason);
+      restart::log_summary("a file is stored as plain bytes, because HDF5 cannot read it: " +
+                           reason);
     }
     const std::size_t parts = report->checksums.size();
     const std::uint64_t number =

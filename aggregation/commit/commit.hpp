@@ -27,17 +27,17 @@ struct SetPlace {
 };
 using SetPlaces = std::map<SetName, SetPlace>;
 
-/// Merges the group and takes its parts out of the stage. The only caller of HDF5 in a leader:
-/// always from the same thread. Steps and what a crash after each leaves: commit.cpp.
-/// `stubs` may be null: renamed files are then searched for (stub_search).
-/// `known` may be null: the container directory is then listed.
-/// `watch` may be null: the container is then not watched.
+/// Merges the group and takes its parts out of the stage. This is the only caller of HDF5 in a
+/// leader, and always runs in the same thread. commit.cpp lists the steps, and what a crash after
+/// each leaves. `stubs` may be null: renamed files are then searched for (stub_search). `known` may
+/// be null: the container directory is then listed. `watch` may be null: the container is then not
+/// watched.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
                        Summary& summary, StubHandles* stubs = nullptr, SetPlaces* places = nullptr,
                        KnownContainers* known = nullptr, ContainerWatch* watch = nullptr);
 
-/// Writes what is known of a set by now into a supplement without parts, beside its containers;
-/// does nothing if the containers are gone.
+/// Writes what is known of a set by now into a supplement without parts, beside the set's
+/// containers; does nothing if these are gone.
 Result<void> note_account(const restart::LaunchDirectory& directory, const DrainGroup& account,
                           const SetPlaces& places);
 

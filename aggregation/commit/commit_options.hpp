@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From settings to the options of a merge: the same for the leader and for `mcr pack`.
+// Makes the options of a merge from settings, in the same way for the leader and for `mcr pack`.
 #pragma once
 
 #include "aggregation/commit/write_container.hpp"

@@ -57,7 +57,7 @@ struct Place {
 /// Removes the directory of containers again if `place` made it and it is empty.
 void remove_if_new(const Place& place, const restart::ContainerName& where);
 
-/// Opens the directory of containers, and makes what is missing of it below its base. ENOENT: the
+/// Opens the directory of containers, and makes its missing components below the base. ENOENT: the
 /// stubs no longer lie below the base, for example because the base was exchanged.
 Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                          const StubHandles* stubs);

@@ -10,8 +10,8 @@
 
 namespace mcr::aggregation {
 
-/// Opens the directory that `below` (which may begin with "..") names from `base`, and makes what
-/// is missing of it. Fails if other users could do more to containers there than to the program's
+/// Opens the directory that `below` (which may begin with "..") names from `base`, and makes its
+/// missing components. Fails if other users could do more to containers there than to the program's
 /// own files (restart/sets/own_containers). When this returns, the directory's name is durable, so
 /// that durable containers in it are found after a power failure.
 Result<restart::MadeContainers> make_container_directory(const restart::File& base,

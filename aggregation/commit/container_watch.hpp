@@ -33,9 +33,9 @@ class ContainerWatch {
   void add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
            const std::vector<LockedPart>& parts, StubHandles& stubs);
 
-  /// Gives a new name to containers that have lost theirs. Leaves out those whose stubs were
+  /// Gives a new name to containers that have lost theirs. Leaves out containers whose stubs were
   /// certainly not read, that were read themselves, or that a collection removed. After a failure
-  /// this is tried again for ten minutes.
+  /// it tries again for ten minutes.
   void look();
 
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
@@ -44,9 +44,9 @@ class ContainerWatch {
   struct Watched {
     restart::File container;
     std::string path;
-    std::string suffix;  ///< of its name, after the prefix
+    std::string suffix;  ///< the container's name after the prefix
     PlaceByNames names;
-    std::string pattern;               ///< of its set's name; empty: a bundle's
+    std::string pattern;               ///< of the set's masked name; empty: a bundle
     std::vector<restart::File> stubs;  ///< stubs with an open descriptor
     bool shows_reads = false;          ///< reads of a stub change its access time
     struct timespec read_time {};      ///< the container's first access time
@@ -63,7 +63,7 @@ class ContainerWatch {
   static Result<void> bring_back(Watched& watched);
 
   std::vector<Watched> watched_;
-  int brought_back_ = 0;  ///< of those without shows_reads
+  int brought_back_ = 0;  ///< containers without shows_reads that were brought back
   std::atomic<std::size_t> count_ = 0;
 };
 

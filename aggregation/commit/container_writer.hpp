@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a container: the only file of ours that writes through HDF5. Encoded frames go in as
-// chunks; the user block, which a reader without HDF5 starts from, is filled in last. Names and
-// shapes: docs/format.md, "Container". One thread at a time.
+// Writes a container. No other source of ours writes through HDF5. Encoded frames are written as
+// chunks; the user block, from which a reader without HDF5 starts, is written last. docs/format.md,
+// "Container", has names and shapes. Use it in one thread at a time.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class ContainerWriter {
                                      const std::vector<std::uint32_t>& ranks) = 0;
   virtual Result<void> write_frame(const DatasetPlan& plan, const EncodedFrame& frame) = 0;
 
-  /// Attributes of the group `path` below /variables ("": of /variables itself).
+  /// Writes attributes of the group `path` below /variables ("": of /variables itself).
   virtual Result<void> write_group_attributes(const std::string& path, const Datatypes& types,
                                               const std::vector<AttributeValue>& attributes) = 0;
 

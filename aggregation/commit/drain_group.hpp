@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is committed together, and what became of it.
+// Which parts are committed together, and the result.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace mcr::aggregation {
 
 struct IndexPlace {
   std::string text;           ///< the program's path, if the tree was not moved
-  std::string base;           ///< the directory, seen from the container
+  std::string base;           ///< the parent of the directory of containers
   std::string below;          ///< empty: the path leads out of `base`
   std::string container_dir;  ///< the setting
 };

@@ -17,8 +17,8 @@ struct LockedPart {
   bool is_native = false;
 };
 
-/// Leaves out parts that are gone or taken back. Stops when descriptors run out: the other parts
-/// are locked when these have left the stage.
+/// Leaves out parts that are gone or taken back. Stops when descriptors run out: the remaining
+/// parts are locked when the first ones have left the stage.
 std::vector<LockedPart> lock_parts(const restart::LaunchDirectory& directory,
                                    const std::vector<restart::PartId>& ids);
 

@@ -20,8 +20,8 @@ namespace mcr::aggregation {
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
                                const std::optional<restart::FileIdentity>& outer);
 
-/// Returns the directory in which the part's stub lies now or, if no descriptor of the stub is
-/// held, the one in which the part was begun, if it is still at its path.
+/// Returns the directory in which the part's stub lies now. If no descriptor of the stub is held,
+/// returns the directory in which the part was begun, if that is still at its path.
 std::optional<restart::File> directory_of(const LockedPart& part, const StubHandles* stubs);
 
 }  // namespace mcr::aggregation

@@ -389,7 +389,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
       is_there ? std::optional<OwnFile>() : MCR_TRY(search_own_file(journal.begin, stubs));
   std::string said;
   if (is_there) {
-    said = path + ": its writer died after a flush; the file is there";
+    said = path + ": its writer died after a flush; the flushed file lies at this path already";
   } else if (own && MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns,
                                      MayDrain::no))) {
     said = own->path +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts a part back at its path as native HDF5 would have left it. For lone files, parts whose
-// container storage refused, and files whose writer died while they were open.
+// Puts a part back at its path as native HDF5 would have left it: lone files, parts whose container
+// storage refused, and files whose writer died while they were open.
 #pragma once
 
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ struct AtPath {
   };
   Kind kind = Kind::nothing;
   std::optional<restart::PartId> part;  ///< of the other stub
-  std::uint64_t links = 0;              ///< names that are not ours
+  std::uint64_t links = 0;              ///< hard links except ours
   std::string our_link;                 ///< gc=on: our link to the stub; empty: no link
   std::uint64_t modified_ns = 0;
   std::optional<restart::Access> access;  ///< of a regular file

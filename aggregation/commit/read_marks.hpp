@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a file was read, or a directory listed, by another process since we wrote there. That
 // process may have copied what it saw (`mv` to another file system copies, then removes). Access
-// times tell it on local file systems that record them; our own reads do not change them
+// times show this on local file systems that record access times; our own reads do not change them
 // (restart::File::leave_access_time).
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace mcr::aggregation {
 
 /// True if the file system keeps a name (.nfs…) for a file that is removed while it is open, as NFS
-/// does. Its directory can then not be removed.
+/// does. The file's directory can then not be removed.
 bool keeps_names_of_open_files(const restart::File& file);
 
 /// True if every read of the file leaves a trace, as far as the mount says: a local file system

@@ -20,8 +20,9 @@ class Replacements {
  public:
   explicit Replacements(const std::vector<StoredSet>& sets);
   /// Returns the newest whole set that replaces this one: newer, and of the same owner and masked
-  /// name. If the set has no file at its paths any more and `of_same_pattern`, also of the same
-  /// pattern (step00010 and step00020). nullptr: no set replaces it, so it must stay.
+  /// name. If the set has no file at its paths any more and `of_same_pattern` is true, a newer set
+  /// of the same pattern (step00010 and step00020) counts too. nullptr: no set replaces this one,
+  /// so it must stay.
   [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_pattern) const;
 
  private:

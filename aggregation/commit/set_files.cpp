@@ -191,7 +191,7 @@ Result<File> StoredPart::open() const {
   if (below.empty()) {
     errno = EXDEV;
     return restart::system_error(
-        "not read, because the container names a path outside its directory:", path);
+        "cannot read a file that the container names outside its own directory:", path);
   }
   const File home = MCR_TRY(open_base(O_PATH | O_DIRECTORY));
   return restart::open_beneath(home.descriptor(), below, O_RDONLY);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks for stubs that are no longer at their paths and of which there is no descriptor, because
-// the leader that had it died, or the rank died before it sent one. A stub that is found is
+// Looks for stubs that are no longer at their paths and of which the leader has no descriptor,
+// because the leader that had it died, or the rank died before it sent one. A stub that is found is
 // certainly the right one, because it names its part by a random number. The search is bounded, so
 // not finding a stub proves nothing.
 #pragma once
@@ -26,7 +26,8 @@ std::map<restart::PartId, std::string> search_stubs(const std::string& root, Wan
 
 /// Returns the directory of that path or, if it is gone, the nearest existing one above it.
 std::string nearest_directory(std::string path);
-/// Returns the root of the search for a stub that lay at `path`: the directory above its own.
+/// Returns the root of the search for a stub that lay at `path`: the directory above the stub's
+/// own.
 std::string root_of_search(const std::string& path);
 
 }  // namespace mcr::aggregation

@@ -2,7 +2,10 @@
 // The steps of a commit, and what a crash after each leaves:
 //  1. inventory, plan, choice: nothing.
 //  2. frames, tables and user block under a temporary name: a file that no reader looks at.
-//  3. fsync, then rename to the final name: before it there is no container, after it a whole one.
+//  3. fsync, then the final name, by a rename that replaces nothing (PendingFile::finish; where the
+//     file system has no such rename, by a hard link and the removal of the temporary name): before
+//     that there is no container, after it a whole one. A crash between link and removal leaves the
+//     temporary name as a second name.
 //  4. fsync of the directory: the name is there after a power failure too. Only now may the caller
 //     free the parts.
 #include "aggregation/commit/write_container.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a group's parts to its container: inventory, match, plan, choose, drain, commit. What the
-// leader and `mcr pack` call.
+// Makes a container from a group's parts: inventory, match, plan, choose, drain, commit. The leader
+// and `mcr pack` call it.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct SetToCommit {
   std::vector<PartToCommit> parts;      ///< of one group, by rank; may be empty (all ranks passed)
   std::string directory;                ///< where the container goes; exists
   const restart::File* home = nullptr;  ///< that directory, open; null: it is opened by its path
-  std::string name;                     ///< its file name there
+  std::string name;                     ///< the container's file name
   /// Makes the temporary name, so that this attempt replaces an earlier one's file. "": a new name.
   std::string temporary_word;
   /// Called once the parts are in the container, because programs change modes at any time. Returns
@@ -87,11 +87,11 @@ struct CommitReport {
   double choose_seconds = 0;
   DrainTimes drain;
   double finish_seconds = 0;  ///< rest of the parts' checksums, tables, user block, reading back
-  double commit_seconds = 0;  ///< sync and rename
+  double commit_seconds = 0;  ///< sync and final name
   restart::Access access;     ///< of the container
   restart::FileIdentity directory;  ///< in which it lies
   restart::File container;  ///< open for reading since before it had its name; closed without /proc
-  struct stat status {};    ///< of the container then
+  struct stat status {};    ///< of the container, before it had its name
 };
 
 /// Calls HDF5 from the caller's thread, and from the pipeline's write stage while the caller waits:

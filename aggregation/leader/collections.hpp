@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When a leader removes what newer sets made superfluous: after each commit, or only after some
-// commits if collections are slow. Each lists the directory and, with gc=on, reads all containers.
+// commits if collections are slow. A collection lists the directory and, with gc=on, reads all
+// containers.
 #pragma once
 
 #include <atomic>

@@ -189,8 +189,8 @@ class Decisions {
  public:
   explicit Decisions(Patience patience = {}) : patience_(patience) {}
 
-  /// Call this if an earlier leader has drained parts of the launch. What the ranks wrote is then
-  /// not all known, so that no rank counts as passed.
+  /// Call this if an earlier leader has drained parts of the launch. It is then not known what each
+  /// rank wrote, so no rank counts as passed.
   void succeed() { is_successor_ = true; }
 
   /// Returns what to do now. `now_ms` never decreases. Events that were found together must be
@@ -223,7 +223,7 @@ class Decisions {
     PartFacts facts;
     State state = State::open;
     std::optional<SetName> set;
-    Set* in_set = nullptr;  ///< that one; it is remembered as long as a part of it is
+    Set* in_set = nullptr;  ///< the set `set`, which is remembered as long as any of its parts
     std::uint64_t published_ms = 0;
     std::uint64_t publish_ns = 0;
     std::uint64_t size = 0;
@@ -231,13 +231,13 @@ class Decisions {
     std::uint64_t hold_until_ms = 0;  ///< after a failed commit
     bool durable = false;
     bool dropped =
-        false;  ///< left the stage while an action was under way: forgotten with its answer
-    bool lookup_sent = false;   ///< its answer is awaited
-    bool is_last_look = false;  ///< the awaited answer decides
+        false;  ///< left the stage during an action: forgotten when the action's answer comes
+    bool lookup_sent = false;   ///< the answer of a look for siblings is awaited
+    bool is_last_look = false;  ///< the awaited answer is final
     std::uint32_t looks = 0;
     std::uint64_t looked_ms = 0;
-    bool has_company = false;  ///< siblings were found, or it must drain: drain it as it is
-    bool must_drain = false;   ///< it cannot be put back, or is native already
+    bool has_company = false;  ///< siblings were found, or the part must drain: it is not put back
+    bool must_drain = false;   ///< the part cannot be put back, or is native already
     bool is_alone = false;     ///< in the set of facts.lone_name
     bool requested = false;    ///< a rank on another node waits for it
     bool wanted_native = false;
@@ -272,12 +272,13 @@ class Decisions {
     std::uint32_t failures = 0;
     bool counted_lone = false;
     bool drifted = false;
-    bool is_amended = false;  ///< another launch's
+    bool is_amended = false;  ///< its parts amend a set of another launch
     bool committed = false;   ///< at least one container is in storage
     Told told;
   };
   struct Pattern {
-    bool proven = false;  ///< some set of it had parts of two ranks, or siblings on other nodes
+    bool proven =
+        false;  ///< a set of the pattern had parts of two ranks, or siblings on other nodes
     std::uint32_t lone_sets = 0;
     std::uint32_t drifted_sets = 0;
     bool native = false;

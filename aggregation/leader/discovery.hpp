@@ -38,7 +38,7 @@ class Discovery {
     Place place = Place::open;
     std::string presence;
     std::uint32_t rank = 0;
-    std::string family;  ///< empty: what other files of it are says nothing about this one
+    std::string family;  ///< empty: other files of the family say nothing about this part
   };
   struct Process {
     bool alive = true;
@@ -60,7 +60,7 @@ class Discovery {
   LaunchClock* clock_;
   std::map<PartId, Known> parts_;
   std::map<std::string, Process> processes_;
-  std::set<PartId> unreadable_;     ///< said once
+  std::set<PartId> unreadable_;     ///< reported once
   std::set<std::string> unranked_;  ///< families that were reported
 };
 

@@ -175,7 +175,8 @@ class Leader {
   }
 
   void act(const MarkNative& mark) {
-    restart::log_summary("from now on native: " + mark.pattern + " (" + mark.why + ")");
+    restart::log_summary("files of this pattern are native from now on: " + mark.pattern + " (" +
+                         mark.why + ")");
     if (const auto marked = directory_.mark_native(mark.pattern); !marked) {
       restart::log_warning(marked.error().message);
     }
@@ -215,7 +216,8 @@ class Leader {
   void act(const Exit& exit) {
     exit_ = true;
     if (!exit.complete)
-      restart::log_warning("parts remain in " + directory_.path() + ": `mcr recover`");
+      restart::log_warning("parts remain in " + directory_.path() +
+                           "; `mcr recover` brings them to storage");
   }
 
   /// Runs in the quick thread. A file at this path is this rank's, so it is not a sibling of

@@ -40,8 +40,8 @@ Result<void> start_again(const std::vector<std::string>& words);
 /// Parses "0-3,8" to {0,1,2,3,8}; Cause::usage if the text is not such a list.
 Result<std::vector<unsigned>> parse_cpus(const std::string& text);
 
-/// SIGTERM and SIGINT of this process as a readable descriptor. Both are blocked in all threads
-/// made afterwards; SIGPIPE and SIGHUP are ignored.
+/// Makes SIGTERM and SIGINT readable from a descriptor. The constructor blocks both in this thread
+/// and in all threads that it starts later, and makes the process ignore SIGPIPE, SIGHUP and SIGXFSZ.
 class Signals {
  public:
   Signals();

@@ -20,8 +20,8 @@ class Requests {
   void forget(const restart::PartId& part);
   [[nodiscard]] bool may_come() const;
 
-  /// Returns the requests. One system call tells for each directory of containers whether it has
-  /// any.
+  /// Returns the requests. For each directory of containers, one system call tells whether it
+  /// contains any request.
   std::vector<Event> look();
 
  private:

@@ -21,7 +21,7 @@ struct Siblings {
   /// Index of the first of the part's masked names for which there is evidence.
   std::optional<std::size_t> name;
   /// False if the only evidence is native files that any rank may have written: the highest rank
-  /// has none, or they are older than the part.
+  /// has no such file, or the files are older than the part.
   bool is_certain = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thread that does the leader's slow work in order, so that the loop goes on meanwhile. The
-// events that a job returns come back to the loop, which a descriptor wakes.
+// A thread that does slow jobs of the leader one after another, so that the leader's loop need not
+// wait. The events that a job returns are added to Answers, whose descriptor wakes the loop. (The
+// leader has two such threads: leader.cpp.)
 #pragma once
 
 #include <condition_variable>

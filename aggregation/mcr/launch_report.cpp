@@ -142,7 +142,7 @@ void print_launches(const std::string& stage, const std::vector<LaunchStatus>& l
     if (const std::string failure = failure_text(stage, launch); !failure.empty())
       print_line(stdout, "%s: last failure: %s", name_of(launch).c_str(), failure.c_str());
     if (launch.needs_leader()) {
-      print_line(stdout, "%s: no leader sees to it: `mcr recover` starts one",
+      print_line(stdout, "%s: no leader drains this launch; `mcr recover` starts one",
                  name_of(launch).c_str());
     }
   }

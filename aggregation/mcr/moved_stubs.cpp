@@ -104,7 +104,7 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
                      const FoundStub& found, const std::string& path) {
   const uid_t owner = found.status.st_uid;
   if (::geteuid() != owner && ::geteuid() != 0)
-    return Error{Cause::system, "it belongs to " + restart::user_text(owner) +
+    return Error{Cause::system, "the stub belongs to " + restart::user_text(owner) +
                                     ": let that user, or root, run `mcr recover`"};
   if (!restart::is_believed(holder.owner, owner))
     return Error{Cause::system, "its container " + holder.container + " belongs to " +
@@ -120,7 +120,7 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   if (restart::system_calls().fstatat(home, name_of(path).c_str(), &now, AT_SYMLINK_NOFOLLOW) !=
           0 ||
       FileIdentity(now) != FileIdentity(found.status))
-    return Error{Cause::system, "it was replaced meanwhile"};
+    return Error{Cause::system, "the stub was replaced meanwhile"};
   StubToMake wanted;
   wanted.stub = leading_to(holder, found.stub, path);
   wanted.owner = owner;

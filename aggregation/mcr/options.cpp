@@ -209,9 +209,10 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
   struct stat status {};
   std::vector<NamedContainer> found;
   if (argument.empty()) {
-    return Error{Cause::usage,
-                 "an empty name: name a container, a stub or a directory of checkpoints (did `mcr "
-                 "latest`, or what else was to give the name, find none?)"};
+    return Error{
+        Cause::usage,
+        "the name is empty; name a container, a stub or a directory of checkpoints (did `mcr "
+        "latest`, or what else was to give the name, find none?)"};
   }
   if (::stat(argument.c_str(), &status) != 0) {
     const Error missing = restart::system_error("cannot find", argument);
@@ -231,7 +232,7 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
     return found;
   }
   if (!S_ISREG(status.st_mode)) {
-    return Error{Cause::usage, argument + ": is neither a file nor a directory"};
+    return Error{Cause::usage, argument + " is neither a file nor a directory"};
   }
   const File file = MCR_TRY(File::open(AT_FDCWD, argument, O_RDONLY | O_NONBLOCK));
   Bytes head(restart::Stub::max_bytes);
@@ -241,11 +242,11 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
   found = containers_of_stub(argument, *stub);
   if (const std::string line = found.empty() ? removal_of(argument, *stub) : ""; !line.empty())
-    return Error{Cause::system, argument + ": is a stub, and its set is gone: " + line, ENOENT};
+    return Error{Cause::system, argument + " is a stub, and its set is gone: " + line, ENOENT};
   if (found.empty()) {
     return Error{
         Cause::system,
-        argument + ": is a stub, and no container of its set was found in " +
+        argument + " is a stub, and no container of its set was found in " +
             restart::parent_of(argument) + "/" + stub->container_directory +
             ", nor where it was written; its data may still be in the stage (`mcr status`, "
             "`mcr recover`)",

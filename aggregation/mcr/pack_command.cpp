@@ -40,7 +40,8 @@ struct PackOptions {
 Result<void> set_pair(restart::Settings& settings, const std::string& prefix,
                       const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) return Error{Cause::usage, text + ": say NAME=VALUE"};
+  if (equals == std::string::npos)
+    return Error{Cause::usage, text + " is not of the form NAME=VALUE"};
   return settings.set(prefix + text.substr(0, equals), text.substr(equals + 1), "command line");
 }
 
@@ -101,11 +102,11 @@ Result<void> check_output(const SetToCommit& set, bool force) {
   struct stat there {};
   if (::lstat(path.c_str(), &there) != 0) return {};
   if (!S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode))
-    return Error{Cause::usage, path + ": is not a regular file; -o names another one"};
+    return Error{Cause::usage, path + " is not a regular file; -o names another one"};
   if (!force) return Error{Cause::usage, path + " is there already (--force replaces it)"};
   for (const PartToCommit& part : set.parts) {
     if (restart::FileIdentity(MCR_TRY(part.bytes->status())) == restart::FileIdentity(there))
-      return Error{Cause::usage, path + ": is one of the files to be packed; -o names another one"};
+      return Error{Cause::usage, path + " is one of the files to be packed; -o names another one"};
   }
   return {};
 }
@@ -126,18 +127,19 @@ Result<CommitReport> pack(const PackOptions& options) {
     files.push_back(std::make_unique<restart::File>(
         MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK))));
     const struct stat status = MCR_TRY(files.back()->status());
-    if (!S_ISREG(status.st_mode)) return Error{Cause::usage, name + ": is not a regular file"};
+    if (!S_ISREG(status.st_mode)) return Error{Cause::usage, name + " is not a regular file"};
     if (restart::is_stub_file(*files.back())) {
       return Error{Cause::usage, name +
-                                     ": is a stub, whose data is in a container already; "
+                                     " is a stub, whose data is in a container already; "
                                      "`mcr unpack` gives the file"};
     }
     if (is_container(*files.back())) {
-      return Error{Cause::usage,
-                   name + ": is a container; name the rank files that belong into one"};
+      return Error{
+          Cause::usage,
+          name + " is a container; name the rank files from which a container is to be made"};
     }
     if (std::count(options.files.begin(), options.files.end(), name) > 1)
-      return Error{Cause::usage, name + ": is named twice"};
+      return Error{Cause::usage, name + " is named twice"};
     PartToCommit part;
     part.part = MCR_TRY(restart::PartId::random());
     part.rank = static_cast<std::uint32_t>(set.parts.size());
@@ -235,7 +237,8 @@ RunCommand declare_pack(CLI::App& app) {
     const auto report = pack(*options);
     if (!report) return print_error(common, "pack", report.error());
     for (const std::string& reason : report->unreadable) {
-      print_line(stderr, "mcr pack: stored as plain bytes, not by variables: %s", reason.c_str());
+      print_line(stderr, "mcr pack: a file is stored as plain bytes, not by variables: %s",
+                 reason.c_str());
     }
     warn_of_unused(options->codecs, *report);
     if (!options->trace.empty()) {

@@ -173,7 +173,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   const auto there = restart::file_at(restart::open_beneath(home.descriptor(), name, O_RDONLY));
   const bool is_there = there.kind != restart::FileAt::Kind::nothing;
   if (is_there && !may_be_replaced(set, there))
-    return Error{Cause::system, "another file lies there", EEXIST};
+    return Error{Cause::system, "another file lies at the stub's path", EEXIST};
   wanted.owner = set.owner;
   wanted.group = group_in(home, set);
   if (part.mode != 0) wanted.mode = part.mode;
@@ -224,9 +224,10 @@ Result<Claim> chosen(std::vector<Claim> claims) {
   std::string users;
   for (const Claim& claim : claims)
     users += (users.empty() ? "" : ", ") + std::to_string(claim.first->owner);
-  return Error{Cause::system, "several users (" + users +
-                                  ") have containers of a file there: let the one whose file it is "
-                                  "run `mcr recover`"};
+  return Error{Cause::system,
+               "several users (" + users +
+                   ") have containers of a file at this path: let the user to whom the "
+                   "file belongs run `mcr recover`"};
 }
 
 /// Returns, for a message, the user as whom root was refused.
@@ -286,7 +287,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
 void print_left_out(const std::vector<std::string>& directories) {
   constexpr std::size_t most_lines = 10;
   for (std::size_t i = 0; i < std::min(directories.size(), most_lines); ++i)
-    print_line(stderr, "mcr recover: not looked at: %s", directories[i].c_str());
+    print_line(stderr, "mcr recover: a directory was not looked at: %s", directories[i].c_str());
   if (directories.size() > most_lines)
     print_line(stderr, "mcr recover: %zu more directories were not looked at",
                directories.size() - most_lines);
@@ -371,7 +372,7 @@ RunCommand declare_recover(CLI::App& app) {
       if (!remade) return print_error(common, "recover", remade.error());
       print_left_out(remade->left_out);
       for (const std::string& failure : remade->failures)
-        print_line(stderr, "mcr recover: no stub at %s", failure.c_str());
+        print_line(stderr, "mcr recover: no stub was made at %s", failure.c_str());
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
       for (const std::string& path : remade->mended) mended.push_back(path);

@@ -69,7 +69,7 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
     return container ? Error{Cause::damaged, unreadable.front()} : container.error();
   }
   for (const std::string& what : unreadable)
-    print_line(stderr, "mcr %s: left out: %s", command, what.c_str());
+    print_line(stderr, "mcr %s: a container is left out: %s", command, what.c_str());
   return found;
 }
 
@@ -84,7 +84,8 @@ void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* comm
   std::string names;
   for (const uid_t other : others) names += (names.empty() ? "" : ", ") + std::to_string(other);
   print_line(stderr,
-             "mcr %s: left out: %s of other users (%s): `mcr latest --owner USER` counts one's",
+             "mcr %s: this command leaves out %s of other users (%s); `mcr latest --owner USER` "
+             "counts the sets of one user",
              command, restart::counted(count, "set").c_str(), names.c_str());
 }
 

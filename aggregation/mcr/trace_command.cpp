@@ -32,7 +32,7 @@ struct TraceOptions {
 Result<Trace> load(const std::string& path) {
   const restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
   const std::uint64_t bytes = MCR_TRY(file.size());
-  if (bytes > most_bytes) return Error{Cause::damaged, path + ": is not a trace"};
+  if (bytes > most_bytes) return Error{Cause::damaged, path + " is not a trace"};
   std::string text(static_cast<std::size_t>(bytes), '\0');
   MCR_TRY(file.read_at(0, std::as_writable_bytes(std::span(text))));
   auto trace = read_trace(text);

@@ -240,11 +240,11 @@ Result<Trace> read_trace(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
     if (json.at("mcr_trace").get<int>() != trace_version) {
-      return Error{Cause::unsupported, "a trace of another version of mcr"};
+      return Error{Cause::unsupported, "another version of mcr wrote this trace"};
     }
     return from_json(json);
   } catch (const nlohmann::json::exception&) {  // the library reports errors only so
-    return Error{Cause::damaged, "is not a trace"};
+    return Error{Cause::damaged, "the file is not a trace"};
   }
 }
 

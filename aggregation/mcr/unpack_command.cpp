@@ -209,7 +209,7 @@ Result<Containers> open_named(const std::string& argument) {
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
     auto opened = open_wanted(named);
     if (!opened && is_of_a_stranger(named.path)) {
-      print_line(stderr, "mcr unpack: left out, because it is another user's: %s",
+      print_line(stderr, "mcr unpack: %s is left out, because it belongs to another user",
                  restart::printable(named.path).c_str());
       if (!left_out) left_out = opened.error();
       continue;
@@ -232,7 +232,7 @@ Result<Containers> open_named(const std::string& argument) {
   if (own.empty() && others.empty() && left_out) return *left_out;
   if (own.empty()) return others;
   for (const Container& other : others)
-    print_line(stderr, "mcr unpack: left out, because it is another user's: %s",
+    print_line(stderr, "mcr unpack: %s is left out, because it belongs to another user",
                other.reader->name().c_str());
   return own;
 }
@@ -250,7 +250,8 @@ std::string nothing_unpacked(const Containers& containers) {
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   lift_limits();
   if (command.directory.empty())
-    return Error{Cause::usage, "-d: an empty name: name the directory that the files go to"};
+    return Error{Cause::usage,
+                 "the name after -d is empty; name the directory into which the files are written"};
   std::error_code problem;
   std::filesystem::create_directories(command.directory, problem);
   if (problem) {

@@ -158,7 +158,7 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
       paths.push_back(normal(path));
   });
   for (const std::string& closed : left.closed)
-    print_line(stderr, "mcr verify: not looked at: %s", closed.c_str());
+    print_line(stderr, "mcr verify: a directory was not looked at: %s", closed.c_str());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     if (seen.contains(path)) continue;

@@ -49,10 +49,10 @@ class ReferencePart::HeaderParser {
     } else if (first == 'O') {
       MCR_TRY(parse_second(address, in));
     } else {
-      return Error{Cause::unsupported, "object header"};
+      return Error{Cause::unsupported, "an object header has an unknown form"};
     }
     for (int i = 0; !continuations_.empty(); ++i) {
-      if (i == max_continuations) return Error{Cause::damaged, "object header"};
+      if (i == max_continuations) return Error{Cause::damaged, "an object header is damaged"};
       const Extent next = continuations_.back();
       continuations_.pop_back();
       if (first == 1) {
@@ -67,7 +67,7 @@ class ReferencePart::HeaderParser {
  private:
   Result<void> parse_second(std::uint64_t address, Reader& in) {
     if (as_text(MCR_TRY(in.bytes(3))) != "HDR" || MCR_TRY(in.u8()) != 2) {
-      return Error{Cause::unsupported, "object header"};
+      return Error{Cause::unsupported, "an object header has an unknown form"};
     }
     flags_ = MCR_TRY(in.u8());
     if ((flags_ & 0x20U) != 0) {
@@ -78,7 +78,7 @@ class ReferencePart::HeaderParser {
     std::uint64_t bytes = 0;
     const unsigned width = 1U << (flags_ & 3U);
     for (unsigned i = 0; i < width; ++i) bytes |= std::uint64_t{MCR_TRY(in.u8())} << (8 * i);
-    if (bytes > max_header_bytes) return Error{Cause::damaged, "object header"};
+    if (bytes > max_header_bytes) return Error{Cause::damaged, "an object header is damaged"};
     return parse_block(address + in.position(), bytes + 4, 2, 0, 4);
   }
 
@@ -88,7 +88,7 @@ class ReferencePart::HeaderParser {
                            std::size_t before, std::size_t after) {
     if (bytes > max_header_bytes || offset > size_ || bytes > size_ - offset ||
         bytes < before + after) {
-      return Error{Cause::damaged, "object header"};
+      return Error{Cause::damaged, "an object header is damaged"};
     }
     Bytes block(static_cast<std::size_t>(bytes));
     MCR_TRY(file_.read_at(offset, block));

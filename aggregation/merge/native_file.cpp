@@ -33,7 +33,7 @@ Result<OwnedId> open_natively(const std::string& path) {
            : H5Pset_fapl_sec2(access.get())) < 0 ||
       H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
       H5Pset_file_locking(access.get(), false, true) < 0) {
-    return Error{Cause::damaged, "HDF5: no file access property list"};
+    return Error{Cause::damaged, "HDF5 could not make a file access property list"};
   }
   OwnedId file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()));
   if (!file.is_valid()) return Error{Cause::damaged, "HDF5 does not open it"};

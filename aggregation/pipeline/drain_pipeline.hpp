@@ -22,8 +22,8 @@ namespace mcr::aggregation {
 /// How a dataset's frames are to be encoded.
 struct Encoding {
   restart::DatasetStorage storage = restart::DatasetStorage::frames;
-  codecs::Choice choice;                ///< of frames
-  std::vector<codecs::Column> columns;  ///< of records
+  codecs::Choice choice;                ///< pipeline of frames that are neither linked nor solid
+  std::vector<codecs::Column> columns;  ///< members of an element, if it is a record; may be empty
   codecs::ProfileOptions profile;       ///< for frames that the choice does not suit
   codecs::SolidOptions solid;           ///< of solid frames
 };
@@ -34,8 +34,8 @@ struct DrainOptions {
   bool verify = true;
 };
 
-/// Returns the raw size of a solid frame: the size that codecs prefer, or less if the blocks in
-/// flight of all threads would not fit the memory then.
+/// Returns the raw size of a solid frame in bytes: codecs::solid_frame_bytes, or less (at least
+/// 2 MiB) if the blocks in flight of all threads would otherwise not fit into memory_bytes.
 std::uint64_t solid_frame_target(const DrainOptions& options);
 
 /// What the write stage receives, in the order of datasets and frames.

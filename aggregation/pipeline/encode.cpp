@@ -56,7 +56,8 @@ Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, 
           : codecs::decode_frame(stored, scratch, decoded.span());
   if (!result) return result;
   if (std::memcmp(decoded.data(), raw.data(), raw.size()) != 0) {
-    return Error{Cause::damaged, "frame decodes to other bytes than it was made from"};
+    return Error{Cause::damaged,
+                 "the frame decodes to other bytes than those from which it was made"};
   }
   return {};
 }

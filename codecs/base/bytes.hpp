@@ -33,12 +33,14 @@ ByteSpan object_bytes(const T& object) {
 /// a + b and a * b for numbers that were read from files: Cause::damaged if 64 bits overflow.
 inline Result<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) return Error{Cause::damaged, "size overflow"};
+  if (__builtin_add_overflow(a, b, &sum))
+    return Error{Cause::damaged, "a size has more than 64 bits"};
   return sum;
 }
 inline Result<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product)) return Error{Cause::damaged, "size overflow"};
+  if (__builtin_mul_overflow(a, b, &product))
+    return Error{Cause::damaged, "a size has more than 64 bits"};
   return product;
 }
 
@@ -114,7 +116,7 @@ class Reader {
       value |= group << shift;
       if ((byte & 0x80) == 0) return value;
     }
-    return Error{Cause::damaged, "number of more than 64 bits"};
+    return Error{Cause::damaged, "a number has more than 64 bits"};
   }
   /// Reads a varint that must not exceed `limit`; `what` names it in the error.
   Result<std::uint64_t> varint_at_most(std::uint64_t limit, const char* what) {
@@ -132,7 +134,7 @@ class Reader {
   }
 
  private:
-  static Error truncated() { return Error{Cause::damaged, "ends too early"}; }
+  static Error truncated() { return Error{Cause::damaged, "the data ends too early"}; }
 
   template <typename T>
   Result<T> integer() {

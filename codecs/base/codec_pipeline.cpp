@@ -133,7 +133,7 @@ void Pipeline::write(Writer& out) const {
 Result<Pipeline> Pipeline::read(Reader& in) {
   Pipeline pipeline;
   const std::uint8_t count = MCR_TRY(in.u8());
-  if (count > max_steps) return Error{Cause::damaged, "pipeline of too many codecs"};
+  if (count > max_steps) return Error{Cause::damaged, "the pipeline has too many codecs"};
   for (std::uint8_t i = 0; i < count; ++i) {
     Step step;
     step.codec = MCR_TRY(in.u8());
@@ -184,7 +184,8 @@ Result<void> run_encode(Pipeline& pipeline, ByteSpan raw, const Layout& layout, 
     if (codec.changes_size()) {
       const std::uint64_t size = target.size() - begin;
       if (!last && size > max_coded_bytes(layout.raw_bytes())) {
-        return Error{Cause::usage, "pipeline " + pipeline.print() + " makes the data far larger"};
+        return Error{Cause::usage,
+                     "the pipeline " + pipeline.print() + " makes the data far larger"};
       }
       if (!last) coded_bytes.push_back(size);
       at = flat_bytes(size);
@@ -202,11 +203,12 @@ Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout&
                         MutableByteSpan raw) {
   const std::size_t count = pipeline.steps.size();
   if (count == 0) {
-    if (stored.size() != raw.size()) return Error{Cause::damaged, "stored bytes have another size"};
+    if (stored.size() != raw.size())
+      return Error{Cause::damaged, "the stored bytes have another size than the raw bytes"};
     if (!raw.empty()) std::memcpy(raw.data(), stored.data(), raw.size());
     return {};
   }
-  if (count > Pipeline::max_steps) return Error{Cause::damaged, "pipeline of too many codecs"};
+  if (count > Pipeline::max_steps) return Error{Cause::damaged, "the pipeline has too many codecs"};
 
   // The layout before each step, computed forward as the encoder did.
   std::array<const Codec*, Pipeline::max_steps> codecs{};
@@ -218,10 +220,10 @@ Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout&
     Layout next = MCR_TRY(codecs[i]->output(layouts[i], pipeline.steps[i].parameters));
     if (codecs[i]->changes_size() && i + 1 < count) {
       if (coded_used == coded_bytes.size())
-        return Error{Cause::damaged, "size of a step is missing"};
+        return Error{Cause::damaged, "the size of a step is missing"};
       const std::uint64_t size = coded_bytes[coded_used++];
       if (size > max_coded_bytes(raw.size()))
-        return Error{Cause::damaged, "size of a step is too large"};
+        return Error{Cause::damaged, "the size of a step is too large"};
       next = flat_bytes(size);
     }
     layouts.push_back(std::move(next));
@@ -243,12 +245,12 @@ Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout&
     if (i != 0) {
       target = (i % 2 == 0 ? even : odd).span().first(static_cast<std::size_t>(before.raw_bytes()));
     } else if (before.raw_bytes() != raw.size()) {
-      return Error{Cause::usage, "layout and output differ in size"};
+      return Error{Cause::usage, "the layout and the memory for the decoded bytes differ in size"};
     }
     ByteSpan input = current;
     if (!codec.changes_size()) {
       if (input.size() != target.size())
-        return Error{Cause::damaged, "stored bytes have another size"};
+        return Error{Cause::damaged, "the stored bytes have another size than the raw bytes"};
       input = for_codec(codec, layouts[i + 1].type, current, *turned);
     }
     MCR_TRY(codec.decode(input, before, pipeline.steps[i].parameters, scratch, target));

@@ -21,13 +21,13 @@ enum class Model : std::uint8_t {
   predicted,         ///< residuals of the best Lorenzo predictor: bit length and top bits, rest raw
   planes_predicted,  ///< these residuals in planes
   fitted,            ///< residuals of a fitted stencil: not estimated, a little below `predicted`
-  contexts,          ///< as `predicted`, symbols coded by what came before
+  contexts,          ///< as `predicted`, symbols coded in the context of earlier symbols
   split_predicted,
   split_planes_predicted,
   split_fitted,
   split_contexts,
-  split_planes,  ///< planes, members of a structure apart
-  dictionary,    ///< few different numbers
+  split_planes,  ///< as `planes`, each member of a structure separately
+  dictionary,    ///< indices in a table of few distinct numbers
   records,       ///< columns of records: not estimated here
   words,         ///< repeated runs of words by Lempel-Ziv, others raw
   words_delta,   ///< integers: repeated runs of differences by Lempel-Ziv, others by planes
@@ -37,10 +37,10 @@ enum class Model : std::uint8_t {
 
 struct Estimates {
   std::array<double, static_cast<std::size_t>(Model::count)>
-      bits{};               ///< an element; huge: not possible
-  double repeated = 0;      ///< share of words that were there before
+      bits{};               ///< per element, by model; huge: not possible
+  double repeated = 0;      ///< share of words that occurred before
   double frequent = 0;      ///< share of numbers that are among the few very frequent ones
-  double frequent_mix = 0;  ///< bits that say which of these one is
+  double frequent_mix = 0;  ///< bits per frequent number that say which one it is
 
   [[nodiscard]] double of(Model model) const { return bits[static_cast<std::size_t>(model)]; }
 };

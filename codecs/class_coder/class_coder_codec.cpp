@@ -23,7 +23,9 @@ Result<Parameters> read_parameters(ByteSpan bytes) {
   if (bytes.empty()) return Parameters{};
   const auto flags = std::to_integer<unsigned>(bytes[0]);
   if (bytes.size() > 1 || flags > (smallest_flag | contexts_flag)) {
-    return Error{Cause::usage, "class_coder: parameters out of range"};
+    return Error{
+        Cause::usage,
+        "class_coder: the parameter is not one byte with the flags 1 (smallest) and 2 (contexts)"};
   }
   return Parameters{
       (flags & smallest_flag) != 0 ? entropy::Method::smallest : entropy::Method::huffman,
@@ -50,7 +52,7 @@ void encode_block(entropy::Symbols symbols, entropy::Method method, Scratch& scr
 Result<void> decode_block(Reader& in, entropy::MutableSymbols symbols) {
   const ByteSpan block = MCR_TRY(in.bytes(MCR_TRY(in.varint())));
   if (!entropy::decode_block(block, symbols)) {
-    return Error{Cause::damaged, "class_coder: damaged block"};
+    return Error{Cause::damaged, "class_coder: a block of symbols is damaged"};
   }
   return {};
 }
@@ -76,12 +78,12 @@ Result<void> decode_groups(Reader& in, const Layout& layout, Scratch& scratch,
   GroupTable table;
   table.groups = MCR_TRY(in.u8());
   if (table.groups < 1 || table.groups > most_groups) {
-    return Error{Cause::damaged, "class_coder: number of groups"};
+    return Error{Cause::damaged, "class_coder: the number of groups is out of range"};
   }
   for (std::size_t group = 1; group < table.groups; ++group) {
     table.first[group] = MCR_TRY(in.u8());
     if (table.first[group] < table.first[group - 1]) {
-      return Error{Cause::damaged, "class_coder: order of groups"};
+      return Error{Cause::damaged, "class_coder: the groups are not in ascending order"};
     }
   }
   const auto grouped = scratch.take<std::uint8_t>(symbols.size());
@@ -95,7 +97,7 @@ Result<void> decode_groups(Reader& in, const Layout& layout, Scratch& scratch,
   }
   if (begin != symbols.size() ||
       !join_by_context(table, sizes, rows_of(layout), grouped.span(), symbols.data())) {
-    return Error{Cause::damaged, "class_coder: sizes of groups"};
+    return Error{Cause::damaged, "class_coder: the sizes of the groups do not fit the symbols"};
   }
   return {};
 }
@@ -144,7 +146,7 @@ class ClassCoderCodec final : public Codec {
     }
     const ByteSpan rest = MCR_TRY(in.bytes(in.remaining()));
     if (!class_decode(size, symbols.data(), count, rest, raw.data())) {
-      return Error{Cause::damaged, "class_coder: damaged rest bits"};
+      return Error{Cause::damaged, "class_coder: the rest bits are damaged"};
     }
     return {};
   }

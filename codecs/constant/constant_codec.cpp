@@ -19,7 +19,7 @@ class ConstantCodec final : public Codec {
                       Bytes& out) const override {
     const std::size_t size = layout.type.size;
     if (!is_constant(raw.data(), raw.size() / size, size)) {
-      return Error{Cause::usage, "constant: elements differ"};
+      return Error{Cause::usage, "constant: the elements differ"};
     }
     if (!raw.empty()) Writer(out).bytes(raw.first(size));
     return {};
@@ -28,7 +28,8 @@ class ConstantCodec final : public Codec {
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan, Scratch&,
                       MutableByteSpan raw) const override {
     const std::size_t size = layout.type.size;
-    if (stored.size() != (raw.empty() ? 0 : size)) return Error{Cause::damaged, "constant: size"};
+    if (stored.size() != (raw.empty() ? 0 : size))
+      return Error{Cause::damaged, "constant: the stored bytes are not one element"};
     constant_decode(stored.data(), size, raw.size() / size, raw.data());
     return {};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each word minus the one before it, modulo 2^bits; the first minus 0. Any alignment; the ranges
-// are disjoint.
+// Replaces each word by its difference to the word before it, modulo 2^bits; the first word stays.
+// The ranges may have any alignment; they must be disjoint.
 #pragma once
 
 #include <cstddef>

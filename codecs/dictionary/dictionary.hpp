@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words <-> numbers in a sorted table of the distinct ones. spec.md.
+// Converts words to indices in a sorted table of the distinct words, and back. spec.md.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ inline constexpr std::size_t max_dictionary_words = std::size_t{1} << 16;
 std::vector<std::uint64_t> distinct_words(std::size_t size, bool floating, const std::byte* words,
                                           std::size_t count, std::size_t limit);
 
-/// Writes the number of each word in `table`, which holds all of them, as distinct_words returned
-/// it.
+/// Writes to `numbers` each word's index in `table`, which is what distinct_words() returned for these
+/// words.
 void dictionary_encode(std::size_t size, const std::byte* words, std::size_t count,
                        const std::vector<std::uint64_t>& table, std::uint16_t* numbers);
 

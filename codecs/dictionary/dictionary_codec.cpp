@@ -118,7 +118,7 @@ class DictionaryCodec final : public Codec {
     const std::size_t limit = std::min(max_dictionary_words, count / 4 + 16);
     const auto table = distinct_words(type.size, is_floating(type), raw.data(), count, limit);
     if (table.empty() && count != 0) {
-      return Error{Cause::usage, "dictionary: too many different numbers"};
+      return Error{Cause::usage, "dictionary: the data has too many different numbers"};
     }
     const auto numbers = scratch.take<std::uint16_t>(count);
     dictionary_encode(type.size, raw.data(), count, table, numbers.data());
@@ -155,7 +155,7 @@ class DictionaryCodec final : public Codec {
     MCR_TRY(planes_codec().decode(coded_table, flat(type, table_count), {}, scratch, table.span()));
     unpack_table(type, table.span());
     const std::uint8_t form = MCR_TRY(in.u8());
-    if (form > 1) return Error{Cause::damaged, "dictionary: numbers in no known form"};
+    if (form > 1) return Error{Cause::damaged, "dictionary: the indices have an unknown form"};
     const Layout narrowed = numbers_layout(table_count, count);
     const auto narrow_bytes = scratch.take<std::byte>(count * narrowed.type.size);
     MCR_TRY(planes_codec().decode(MCR_TRY(in.bytes(in.remaining())), narrowed, {}, scratch,
@@ -164,7 +164,7 @@ class DictionaryCodec final : public Codec {
     widen(narrow_bytes.data(), form == 1, narrowed.type.size, numbers.span());
     if (!dictionary_decode(type.size, numbers.data(), count, table.data(), table_count,
                            raw.data())) {
-      return Error{Cause::damaged, "dictionary: number of no word"};
+      return Error{Cause::damaged, "dictionary: an index lies outside the table"};
     }
     return {};
   }

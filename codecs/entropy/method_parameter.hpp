@@ -13,7 +13,8 @@ namespace mcr::codecs::entropy {
 inline Result<Method> read_method(ByteSpan parameters, const char* codec) {
   if (parameters.empty()) return Method::huffman;
   if (parameters.size() == 1 && parameters[0] == std::byte{1}) return Method::smallest;
-  return Error{Cause::usage, std::string(codec) + ": parameters out of range"};
+  return Error{Cause::usage,
+               std::string(codec) + ": the parameter is not the one byte 1 (smallest)"};
 }
 
 inline Result<Bytes> parse_method(std::string_view text, const char* codec) {

@@ -49,7 +49,8 @@ struct Formula {
   void write(Writer& out) const;
   /// Cause::damaged if the program does not leave exactly one value, or breaks a limit.
   static Result<Formula> read(Reader& in);
-  /// Returns "max(c0, c1 * a)" with the inputs' names, for users.
+  /// Returns the formula as text for users, such as "max(0.5, (2 * a))", with the names in
+  /// `inputs`.
   [[nodiscard]] std::string print(std::span<const std::string> inputs) const;
 };
 

@@ -22,7 +22,7 @@ Result<unsigned> table_log_of(const Layout& layout, ByteSpan parameters) {
   if (parameters.empty()) return default_table_log;
   const int log = std::to_integer<int>(parameters[0]);
   if (parameters.size() > 1 || log < smallest_table_log || log > largest_table_log) {
-    return Error{Cause::usage, "fpc: parameters out of range"};
+    return Error{Cause::usage, "fpc: the parameter is not one byte with a table size from 4 to 24"};
   }
   return static_cast<unsigned>(log);
 }
@@ -54,7 +54,7 @@ class FpcCodec final : public Codec {
     const auto tables = scratch.take<std::uint64_t>(fpc_table_words(log));
     std::ranges::fill(tables.span(), 0);
     if (!fpc_decode(stored, raw.size() / 8, log, tables.span(), raw.data())) {
-      return Error{Cause::damaged, "fpc: stored bytes are not its own"};
+      return Error{Cause::damaged, "fpc: the stored bytes are damaged or of another size"};
     }
     return {};
   }

@@ -23,7 +23,7 @@ constexpr std::size_t spare_bytes = 1024;
 Result<bool> is_flat(ByteSpan parameters) {
   if (parameters.empty()) return false;
   if (parameters.size() != 1 || parameters[0] != flat_parameter) {
-    return Error{Cause::usage, "fpzip: parameters out of range"};
+    return Error{Cause::usage, "fpzip: the parameter is not the one byte 1 (1d)"};
   }
   return true;
 }
@@ -72,11 +72,11 @@ class FpzipCodec final : public Codec {
       std::memcpy(aligned.data(), raw.data() + position, bytes);
       const auto coded = scratch.take<std::byte>(bytes + bytes / 4 + spare_bytes);
       FPZ* stream = library.write_to_buffer(coded.data(), coded.span().size());
-      if (stream == nullptr) return Error{Cause::system, "fpzip: no memory"};
+      if (stream == nullptr) return Error{Cause::system, "fpzip: not enough memory for a stream"};
       set_shape(*stream, layout, shape);
       const std::size_t size = library.write(stream, aligned.data());
       library.write_close(stream);
-      if (size == 0) return Error{Cause::usage, "fpzip: data does not become smaller"};
+      if (size == 0) return Error{Cause::usage, "fpzip: the data does not become smaller"};
       writer.varint(size);
       writer.bytes(coded.span().first(size));
       position += bytes;
@@ -107,16 +107,16 @@ class FpzipCodec final : public Codec {
       std::ranges::fill(padded.span().subspan(coded.size()), std::byte{0});
       const auto aligned = scratch.take<std::byte>(bytes);
       FPZ* stream = library.read_from_buffer(padded.data());
-      if (stream == nullptr) return Error{Cause::system, "fpzip: no memory"};
+      if (stream == nullptr) return Error{Cause::system, "fpzip: not enough memory for a stream"};
       set_shape(*stream, layout, shape);
       const std::size_t used = library.read(stream, aligned.data());
       library.read_close(stream);
       if (used == 0 || used > coded.size())
-        return Error{Cause::damaged, "fpzip: stream is damaged"};
+        return Error{Cause::damaged, "fpzip: the stream is damaged"};
       std::memcpy(raw.data() + position, aligned.data(), bytes);
       position += bytes;
     }
-    if (in.remaining() != 0) return Error{Cause::damaged, "fpzip: more bytes than belong"};
+    if (in.remaining() != 0) return Error{Cause::damaged, "fpzip: bytes follow the last stream"};
     return {};
   }
 

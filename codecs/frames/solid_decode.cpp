@@ -141,7 +141,8 @@ class Decoder {
     if (!any) return {};
     const auto stream = scratch_.take<std::byte>(total);
     ZSTD_DCtx* context = scratch_.context<ZSTD_createDCtx, ZSTD_freeDCtx>();
-    if (context == nullptr) return Error{Cause::system, "zstd: no memory for its context"};
+    if (context == nullptr)
+      return Error{Cause::system, "zstd: not enough memory for the library's context"};
     const std::size_t got =
         ZSTD_decompressDCtx(context, stream.data(), total, frame_.payloads.data(),
                             static_cast<std::size_t>(frame_.directory.joined_bytes));

@@ -23,11 +23,11 @@ constexpr std::byte automatic{0x80};  // chosen for each frame by its data; neve
 Result<void> check(const Layout& in, ByteSpan parameters) {
   if (in.type.kind == ElementKind::bytes) return Error{Cause::usage, "lorenzo: takes numbers only"};
   if (parameters.size() > 1 && parameters.size() != in.bricks.size()) {
-    return Error{Cause::usage, "lorenzo: another number of predictors than of bricks"};
+    return Error{Cause::usage, "lorenzo: the numbers of predictors and of bricks differ"};
   }
   for (const std::byte byte : parameters) {
     const auto predictor = Predictor::from_byte(std::to_integer<std::uint8_t>(byte));
-    if (!predictor) return Error{Cause::usage, "lorenzo: parameters out of range"};
+    if (!predictor) return Error{Cause::usage, "lorenzo: a parameter byte names no predictor"};
     if (predictor->floating && (in.type.kind != ElementKind::floating || in.type.size < 4)) {
       return Error{Cause::usage, "lorenzo: predicts only float and double in floating point"};
     }
@@ -136,7 +136,9 @@ class LorenzoCodec final : public Codec {
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch& scratch,
                       MutableByteSpan raw) const override {
     MCR_TRY(check(layout, parameters));
-    if (stored.size() != raw.size()) return Error{Cause::damaged, "lorenzo: another size"};
+    if (stored.size() != raw.size())
+      return Error{Cause::damaged,
+                   "lorenzo: the stored bytes have another size than the raw bytes"};
     const std::size_t size = layout.type.size;
     const bool ordered = layout.type.kind == ElementKind::floating;
     const RowMemory memory(layout, parameters, scratch);
@@ -198,7 +200,9 @@ class LorenzoCodec final : public Codec {
       }
     }
     if (!Predictor::from_byte(predictor.byte())) {
-      return Error{Cause::usage, "lorenzo: one dimension has order 1 to 4, two and three 1 or 2"};
+      return Error{Cause::usage,
+                   "lorenzo: the order must be 1 to 4 for one dimension, 1 or 2 for two and three "
+                   "dimensions"};
     }
     return Bytes{static_cast<std::byte>(predictor.byte())};
   }

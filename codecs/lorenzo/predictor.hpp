@@ -21,7 +21,7 @@ struct Predictor {
     return static_cast<std::uint8_t>(dimensions | (floating ? 4U : 0U) | (cube ? 8U : 0U) |
                                      ((order - 1U) << 4));
   }
-  /// Returns nothing if there is no such predictor.
+  /// Returns the predictor that byte() wrote as `byte`; nothing if no predictor has that byte.
   static std::optional<Predictor> from_byte(std::uint8_t byte);
   bool operator==(const Predictor&) const = default;
 };

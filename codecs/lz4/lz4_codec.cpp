@@ -26,7 +26,9 @@ Result<int> level_of(ByteSpan parameters) {
   const int level = std::to_integer<int>(parameters[0]);
   if (parameters.size() > 1 || level > highest_level ||
       (level != fast_level && level < lowest_high_level)) {
-    return Error{Cause::usage, "lz4: parameters out of range"};
+    return Error{Cause::usage, "lz4: the parameter is not one byte with the level 0 or " +
+                                   std::to_string(lowest_high_level) + " to " +
+                                   std::to_string(highest_level)};
   }
   return level;
 }
@@ -57,20 +59,20 @@ class Lz4Codec final : public Codec {
       size = LZ4_compress_HC_extStateHC(state, as_lz4(raw.data()), to, raw_size, bound, level);
     }
     out.resize(begin + static_cast<std::size_t>(size));
-    if (size <= 0) return Error{Cause::system, "lz4: encoding failed"};
+    if (size <= 0) return Error{Cause::system, "lz4: the library could not encode the block"};
     return {};
   }
 
   Result<void> decode(ByteSpan stored, const Layout&, ByteSpan, Scratch&,
                       MutableByteSpan raw) const override {
     if (stored.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      return Error{Cause::damaged, "lz4: block is too long"};
+      return Error{Cause::damaged, "lz4: the block is too long"};
     }
     const int size =
         LZ4_decompress_safe(as_lz4(stored.data()), as_lz4(raw.data()),
                             static_cast<int>(stored.size()), static_cast<int>(raw.size()));
     if (size < 0 || static_cast<std::size_t>(size) != raw.size()) {
-      return Error{Cause::damaged, "lz4: block is damaged or of another size"};
+      return Error{Cause::damaged, "lz4: the block is damaged or of another size"};
     }
     return {};
   }

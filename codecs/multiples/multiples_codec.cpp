@@ -21,7 +21,7 @@ Result<Multiples> multiples_of(const ElementType& type, ByteSpan parameters) {
   if (parameters.empty()) return multiples;
   Reader in(parameters);
   const std::uint8_t form = MCR_TRY(in.u8());
-  if (form > 2) return Error{Cause::usage, "multiples: no such form"};
+  if (form > 2) return Error{Cause::usage, "multiples: the parameters have an unknown form"};
   multiples.form = static_cast<Multiples::Form>(form);
   if (multiples.form == Multiples::Form::step) {
     multiples.step = MCR_TRY(in.varint());
@@ -34,7 +34,8 @@ Result<Multiples> multiples_of(const ElementType& type, ByteSpan parameters) {
     multiples.slack = MCR_TRY(in.u8());
   }
   if (in.remaining() != 0 || !fits(multiples, type)) {
-    return Error{Cause::usage, "multiples: no such step for numbers of this type"};
+    return Error{Cause::usage,
+                 "multiples: the parameters hold no step that numbers of this type can have"};
   }
   return multiples;
 }
@@ -94,7 +95,9 @@ class MultiplesCodec final : public Codec {
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch&,
                       MutableByteSpan raw) const override {
     const Multiples multiples = MCR_TRY(multiples_of(layout.type, parameters));
-    if (stored.size() != raw.size()) return Error{Cause::damaged, "multiples: another size"};
+    if (stored.size() != raw.size())
+      return Error{Cause::damaged,
+                   "multiples: the stored bytes have another size than the raw bytes"};
     const DefaultFloatEnvironment mode;
     multiples_decode(multiples, layout.type, stored.data(), raw.size() / layout.type.size,
                      raw.data());

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t sample_bytes = 16384;
 constexpr int quick_level = -5;
 
-Error no_memory() { return {Cause::system, "planes: no memory for zstd's context"}; }
+Error no_memory() { return {Cause::system, "planes: not enough memory for zstd's context"}; }
 
 Result<std::size_t> compress(ByteSpan plane, int level, Scratch& scratch, MutableByteSpan out) {
   ZSTD_CCtx* const context = scratch.context<ZSTD_createCCtx, ZSTD_freeCCtx>();

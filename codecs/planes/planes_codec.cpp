@@ -26,7 +26,9 @@ Result<Parameters> read_parameters(ByteSpan bytes) {
   parameters.level = byte & 0x7f;
   if ((byte & 0x80) != 0) parameters.method = entropy::Method::smallest;
   if (bytes.size() > 1 || parameters.level > highest_level) {
-    return Error{Cause::usage, "planes: parameters out of range"};
+    return Error{Cause::usage,
+                 "planes: the parameter is not one byte with a level of zstd from 0 to 19 and the "
+                 "flag 128 (smallest)"};
   }
   return parameters;
 }
@@ -100,10 +102,10 @@ class PlanesCodec final : public Codec {
         MCR_TRY(decode_repeats(bytes, scratch, plane));
       } else if (!entropy::decode_block(
                      bytes, {reinterpret_cast<std::uint8_t*>(plane.data()), plane.size()})) {
-        return Error{Cause::damaged, "planes: damaged block"};
+        return Error{Cause::damaged, "planes: a block is damaged"};
       }
     }
-    if (in.remaining() != 0) return Error{Cause::damaged, "planes: too long"};
+    if (in.remaining() != 0) return Error{Cause::damaged, "planes: bytes follow the last plane"};
     if (size > 1) transpose_decode(planes.data(), count, size, raw.data());
     return {};
   }

@@ -37,11 +37,13 @@ Result<void> check(const Parameters& parameters) {
     const bool number = type.kind != ElementKind::bytes;
     if (type.size == 0 || column.count == 0 || (number && !is_word_size(type.size)) ||
         (type.kind == ElementKind::floating && type.size == 1)) {
-      return Error{Cause::usage, "records: no such member"};
+      return Error{Cause::usage,
+                   "records: a column has an element type or count that members cannot have"};
     }
   }
   for (const Pipeline& pipeline : parameters.pipelines) {
-    if (nests(pipeline)) return Error{Cause::usage, "records: cannot hold records again"};
+    if (nests(pipeline))
+      return Error{Cause::usage, "records: a column's pipeline must not contain records"};
   }
   return {};
 }
@@ -56,7 +58,7 @@ Result<Parameters> read_all(Reader& in) {
     parameters.columns.push_back(column);
     parameters.pipelines.push_back(MCR_TRY(Pipeline::read(in)));
   }
-  if (in.remaining() != 0) return Error{Cause::usage, "records: parameters are too long"};
+  if (in.remaining() != 0) return Error{Cause::usage, "records: bytes follow the last parameter"};
   MCR_TRY(check(parameters));
   return parameters;
 }
@@ -77,7 +79,8 @@ Result<Parameters> parameters_for(const Layout& in, ByteSpan bytes) {
   std::uint64_t size = 0;
   for (const Column& column : parameters.columns) size += column.bytes();
   if (size != in.type.size) {
-    return Error{Cause::usage, "records: the columns make another size than the records have"};
+    return Error{Cause::usage,
+                 "records: the sizes of the columns do not add up to the size of a record"};
   }
   return parameters;
 }
@@ -124,12 +127,13 @@ Result<void> decode_column(Reader& in, const Layout& layout, const Pipeline& wan
     return {};
   }
   if (stored > static_cast<std::uint8_t>(Stored::by_its_own)) {
-    return Error{Cause::damaged, "records: column stored in no known way"};
+    return Error{Cause::damaged, "records: a column is stored in an unknown way"};
   }
   Pipeline own;
   if (stored == static_cast<std::uint8_t>(Stored::by_its_own)) own = MCR_TRY(Pipeline::read(in));
   const Pipeline& pipeline = stored == static_cast<std::uint8_t>(Stored::by_its_own) ? own : wanted;
-  if (nests(pipeline)) return Error{Cause::damaged, "records: hold records again"};
+  if (nests(pipeline))
+    return Error{Cause::damaged, "records: a column's pipeline contains records"};
   std::vector<std::uint64_t> coded;
   const std::size_t count = MCR_TRY(coded_count(pipeline));
   for (std::size_t i = 0; i < count; ++i) {
@@ -234,7 +238,7 @@ class RecordsCodec final : public Codec {
       scatter_column(bytes.data(), record_bytes, count, width, raw.data() + at);
       at += width;
     }
-    if (in.remaining() != 0) return Error{Cause::damaged, "records: too long"};
+    if (in.remaining() != 0) return Error{Cause::damaged, "records: bytes follow the last column"};
     return {};
   }
 
@@ -286,7 +290,7 @@ Result<Bytes> records_parameters(const std::vector<Column>& columns,
     pipelines[c].write(out);
   }
   if (bytes.size() > Pipeline::max_parameter_bytes) {
-    return Error{Cause::usage, "records: too many columns for a frame"};
+    return Error{Cause::usage, "records: a frame cannot hold so many columns"};
   }
   return bytes;
 }

@@ -29,7 +29,7 @@ class ReferenceIndex {
   ReferenceIndex(std::uint64_t word_count, unsigned dropped_bits);
 
   /// Adds the next brick and returns its number. Sets `found` to the at most `limit` most promising
-  /// references for it, best first; its own number means a reference to itself.
+  /// references for the brick, best first; the brick's own number means a reference to itself.
   std::uint32_t add(std::span<const T> words, const Box& box, std::size_t limit,
                     std::vector<Reference>& found);
 

@@ -23,7 +23,7 @@ struct WordHistory {
     std::uint32_t brick;
   };
   ReferenceIndex<T> index;
-  std::vector<Place> places;  ///< of the index's bricks
+  std::vector<Place> places;  ///< where the index's bricks are
 };
 
 /// The source of a prediction, before the needs of its section are numbered.

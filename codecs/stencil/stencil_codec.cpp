@@ -27,16 +27,17 @@ Result<Stencil> stencil_of(const Layout& layout, ByteSpan parameters) {
     return lorenzo_stencil(rank < 3 ? rank : 3);
   }
   if (parameters.size() != parameter_bytes) {
-    return Error{Cause::usage, "stencil: parameters of another length"};
+    return Error{Cause::usage, "stencil: the parameters have another length than a stencil's"};
   }
   Reader in(parameters);
   Stencil stencil;
   stencil.rank = MCR_TRY(in.u8());
   if (stencil.rank < 1 || stencil.rank > 3)
-    return Error{Cause::usage, "stencil: rank out of range"};
+    return Error{Cause::usage, "stencil: the rank is not 1 to 3"};
   for (double& coefficient : stencil.coefficients) {
     coefficient = std::bit_cast<double>(MCR_TRY(in.u64()));
-    if (!std::isfinite(coefficient)) return Error{Cause::usage, "stencil: coefficient not finite"};
+    if (!std::isfinite(coefficient))
+      return Error{Cause::usage, "stencil: a coefficient is not finite"};
   }
   return stencil;
 }
@@ -70,7 +71,9 @@ class StencilCodec final : public Codec {
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch&,
                       MutableByteSpan raw) const override {
     const Stencil stencil = MCR_TRY(stencil_of(layout, parameters));
-    if (stored.size() != raw.size()) return Error{Cause::damaged, "stencil: another size"};
+    if (stored.size() != raw.size())
+      return Error{Cause::damaged,
+                   "stencil: the stored bytes have another size than the raw bytes"};
     stencil_decode(stencil, layout, stored.data(), raw.data());
     return {};
   }

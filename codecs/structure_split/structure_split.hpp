@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts an array of structures, with members of one size, to a structure of arrays. Any
-// alignment; the ranges must be disjoint.
+// Converts an array of structures, with members of one size, to a structure of arrays.
+// The ranges may have any alignment; they must be disjoint.
 #pragma once
 
 #include <cstddef>

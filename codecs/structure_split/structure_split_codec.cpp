@@ -19,7 +19,9 @@ Result<std::optional<ElementType>> member_type(ByteSpan parameters) {
   const ElementType type{static_cast<ElementKind>(byte >> 4 & 3), 1U << (byte & 3), false};
   const bool known = parameters.size() == 1 && (byte & 0xcc) == 0 && (byte >> 4) != 0 &&
                      !(type.kind == ElementKind::floating && type.size == 1);
-  if (!known) return Error{Cause::usage, "structure_split: parameters out of range"};
+  if (!known)
+    return Error{Cause::usage,
+                 "structure_split: the parameter is not one byte that names a member's type"};
   return std::optional<ElementType>(type);
 }
 
@@ -52,7 +54,7 @@ Result<Plan> plan_for(const Layout& in, ByteSpan parameters) {
       for (std::uint32_t m = 0; m < count; ++m) plan.after.bricks.push_back(brick);
       // Limits the number of bricks, which many bricks of long structures would exceed.
       if (plan.after.bricks.size() > (std::size_t{1} << 22)) {
-        return Error{Cause::usage, "structure_split: too many bricks"};
+        return Error{Cause::usage, "structure_split: the members make too many bricks"};
       }
     }
     return plan;
@@ -107,7 +109,9 @@ class StructureSplitCodec final : public Codec {
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch&,
                       MutableByteSpan raw) const override {
     const Plan plan = MCR_TRY(plan_for(layout, parameters));
-    if (stored.size() != raw.size()) return Error{Cause::damaged, "structure_split: another size"};
+    if (stored.size() != raw.size())
+      return Error{Cause::damaged,
+                   "structure_split: the stored bytes have another size than the raw bytes"};
     run(structure_split_decode, plan, layout, stored.data(), raw.data());
     return {};
   }

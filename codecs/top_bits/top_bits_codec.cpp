@@ -27,7 +27,9 @@ Result<Parameters> read_parameters(ByteSpan bytes) {
   if ((byte & smallest_flag) != 0) parameters.method = entropy::Method::smallest;
   if (bytes.size() > 1 || byte > smallest_flag + 15 ||
       parameters.mantissa_bits > most_mantissa_bits) {
-    return Error{Cause::usage, "top_bits: parameters out of range"};
+    return Error{Cause::usage,
+                 "top_bits: the parameter is not one byte with 0 to 4 mantissa bits and the flag "
+                 "16 (smallest)"};
   }
   return parameters;
 }
@@ -58,7 +60,8 @@ Result<TopBitsTable> read_table(Reader& in, std::size_t size, unsigned key_bits)
   const std::uint8_t head = MCR_TRY(in.u8());
   table.escape = (head & 0x80) != 0;
   const std::size_t exact = head & 0x7fU;
-  if (exact > TopBitsTable::most_exact) return Error{Cause::damaged, "top_bits: exact values"};
+  if (exact > TopBitsTable::most_exact)
+    return Error{Cause::damaged, "top_bits: the table has too many exact values"};
   for (std::size_t i = 0; i < exact; ++i) {
     std::uint64_t value = 0;
     for (std::size_t b = 0; b < size; ++b) value |= std::uint64_t{MCR_TRY(in.u8())} << (8 * b);
@@ -69,7 +72,7 @@ Result<TopBitsTable> read_table(Reader& in, std::size_t size, unsigned key_bits)
   std::uint64_t next = 0;
   for (std::uint64_t i = 0; i < keys; ++i) {
     next += MCR_TRY(in.varint_at_most(1U << key_bits, "top_bits: key"));
-    if (next >= 1U << key_bits) return Error{Cause::damaged, "top_bits: key"};
+    if (next >= 1U << key_bits) return Error{Cause::damaged, "top_bits: a key has too many bits"};
     table.keys.push_back(static_cast<std::uint32_t>(next++));
   }
   return table;
@@ -121,7 +124,7 @@ class TopBitsCodec final : public Codec {
     const auto symbols = scratch.take<std::uint8_t>(count);
     if (!entropy::decode_block(block, symbols.span()) ||
         !top_bits_decode(size, table, symbols.data(), count, rest, raw.data())) {
-      return Error{Cause::damaged, "top_bits: damaged payload"};
+      return Error{Cause::damaged, "top_bits: the payload is damaged"};
     }
     return {};
   }

@@ -12,7 +12,8 @@ constexpr std::size_t largest_size = 255;
 Result<std::size_t> element_bytes_of(const Layout& layout, ByteSpan parameters) {
   if (parameters.empty()) return layout.type.size;
   if (parameters.size() > 1 || parameters[0] == std::byte{0}) {
-    return Error{Cause::usage, "transpose: parameters out of range"};
+    return Error{Cause::usage,
+                 "transpose: the parameter is not one byte with an element size from 1 to 255"};
   }
   return std::to_integer<std::size_t>(parameters[0]);
 }
@@ -41,7 +42,9 @@ class TransposeCodec final : public Codec {
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameters, Scratch&,
                       MutableByteSpan raw) const override {
     const std::size_t element_bytes = MCR_TRY(element_bytes_of(layout, parameters));
-    if (stored.size() != raw.size()) return Error{Cause::damaged, "transpose: another size"};
+    if (stored.size() != raw.size())
+      return Error{Cause::damaged,
+                   "transpose: the stored bytes have another size than the raw bytes"};
     const std::size_t count = raw.size() / element_bytes;
     transpose_decode(stored.data(), count, element_bytes, raw.data());
     copy_rest(stored, count * element_bytes, raw);

@@ -49,7 +49,8 @@ class FastEncoder final : public Encoder<T> {
 
   Result<void> finish(int level, Scratch& scratch, Bytes& out) override {
     ZSTD_CCtx* context = scratch.context<ZSTD_createCCtx, ZSTD_freeCCtx>();
-    if (context == nullptr) return Error{Cause::system, "zstd: no memory for its context"};
+    if (context == nullptr)
+      return Error{Cause::system, "zstd: not enough memory for the library's context"};
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
@@ -91,26 +92,29 @@ class FastDecoder final : public Decoder<T> {
 
   Result<void> unpack_symbols(ByteSpan packed, Scratch& scratch) {
     ZSTD_DCtx* context = scratch.context<ZSTD_createDCtx, ZSTD_freeDCtx>();
-    if (context == nullptr) return Error{Cause::system, "zstd: no memory for its context"};
+    if (context == nullptr)
+      return Error{Cause::system, "zstd: not enough memory for the library's context"};
     const std::size_t size = symbols_.span().size();
     const std::size_t got =
         ZSTD_decompressDCtx(context, symbols_.data(), size, packed.data(), packed.size());
     if (ZSTD_isError(got) != 0 || got != size) {
-      return Error{Cause::damaged, "words: symbols are damaged"};
+      return Error{Cause::damaged, "words: the symbols are damaged"};
     }
     return {};
   }
 
   Result<void> brick(std::span<T> words, const BrickPlan<T>& plan) override {
     if (words.size() > symbols_.span().size() - next_) {
-      return Error{Cause::damaged, "words: too few symbols"};
+      return Error{Cause::damaged, "words: there are fewer symbols than words"};
     }
     const std::uint8_t* symbol = symbols_.data() + next_;
     next_ += words.size();
     const auto limit = static_cast<unsigned>(plan.predictions.size()) * lengths<T>;
     Walk<T> walk(numbers_, plan.box, words.data());
     for (std::size_t i = 0; i < words.size();) {
-      if (symbol[i] >= limit) return Error{Cause::damaged, "words: no such prediction"};
+      if (symbol[i] >= limit)
+        return Error{Cause::damaged,
+                     "words: a symbol names a prediction that the brick does not have"};
       const unsigned length = symbol[i] % lengths<T>;
       const Prediction<T>& prediction = plan.predictions[symbol[i] / lengths<T>];
       if (length == 0) {

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Decoder<T>>> new_decoder(ByteSpan stored, std::uint64_t w
   if (coding == static_cast<std::uint8_t>(Coding::strong)) {
     return new_strong_decoder<T>(rest, numbers);
   }
-  return Error{Cause::damaged, "words: no such coding"};
+  return Error{Cause::damaged, "words: the coding is unknown"};
 }
 
 template std::unique_ptr<Encoder<std::uint32_t>> new_encoder(Coding, Numbers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps signed words to unsigned ones, so that small words of either sign become small. Any
-// alignment; the ranges must be equal or disjoint.
+// Maps signed words to unsigned ones, so that small words of either sign become small. `from` and
+// `to` may have any alignment; they must be the same memory or disjoint.
 #pragma once
 
 #include <cstddef>

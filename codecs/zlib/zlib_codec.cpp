@@ -33,7 +33,7 @@ void end_inflater(z_stream* stream) {
   delete stream;
 }
 
-Error out_of_memory() { return {Cause::system, "zlib: no memory for its state"}; }
+Error out_of_memory() { return {Cause::system, "zlib: not enough memory for the library's state"}; }
 
 Bytef* as_zlib(const std::byte* bytes) {
   return reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes));
@@ -43,7 +43,7 @@ Result<int> level_of(ByteSpan parameters) {
   if (parameters.empty()) return default_level;
   const int level = std::to_integer<int>(parameters[0]);
   if (parameters.size() > 1 || level < 1 || level > 9) {
-    return Error{Cause::usage, "zlib: parameters out of range"};
+    return Error{Cause::usage, "zlib: the parameter is not one byte with a level from 1 to 9"};
   }
   return level;
 }
@@ -82,7 +82,8 @@ class ZlibCodec final : public Codec {
     stream->avail_out = static_cast<uInt>(out.size() - begin);
     const int status = deflate(stream, Z_FINISH);
     out.resize(begin + (status == Z_STREAM_END ? stream->total_out : 0));
-    if (status != Z_STREAM_END) return Error{Cause::system, "zlib: encoding failed"};
+    if (status != Z_STREAM_END)
+      return Error{Cause::system, "zlib: the library could not encode the stream"};
     return {};
   }
 
@@ -98,7 +99,7 @@ class ZlibCodec final : public Codec {
     stream->avail_out = static_cast<uInt>(raw.size());
     const int status = inflate(stream, Z_FINISH);
     if (status != Z_STREAM_END || stream->total_out != raw.size()) {
-      return Error{Cause::damaged, "zlib: stream is damaged or of another size"};
+      return Error{Cause::damaged, "zlib: the stream is damaged or of another size"};
     }
     return {};
   }

@@ -25,7 +25,8 @@ struct Parameters {
 
 Result<Parameters> read_parameters(ByteSpan bytes) {
   Parameters parameters;
-  if (bytes.size() > 3) return Error{Cause::usage, "zstd: too many parameters"};
+  if (bytes.size() > 3)
+    return Error{Cause::usage, "zstd: there are more than three parameters (level, window, long)"};
   if (!bytes.empty()) parameters.level = static_cast<std::int8_t>(bytes[0]);
   if (bytes.size() > 1) parameters.window_log = std::to_integer<int>(bytes[1]);
   if (bytes.size() > 2) parameters.long_distance = bytes[2] != std::byte{0};
@@ -33,7 +34,9 @@ Result<Parameters> read_parameters(ByteSpan bytes) {
       parameters.window_log == 0 ||
       (parameters.window_log >= smallest_window_log && parameters.window_log <= largest_window_log);
   if (parameters.level < lowest_level || parameters.level > highest_level || !window_known) {
-    return Error{Cause::usage, "zstd: parameters out of range"};
+    return Error{Cause::usage,
+                 "zstd: the parameters are not a level from -7 to 22 and, if given, a window of "
+                 "2^10 to 2^30 bytes (0: zstd's own)"};
   }
   return parameters;
 }
@@ -50,7 +53,9 @@ Bytes write_parameters(const Parameters& parameters) {
   return bytes;
 }
 
-Error out_of_memory() { return {Cause::system, "zstd: no memory for its context"}; }
+Error out_of_memory() {
+  return {Cause::system, "zstd: not enough memory for the library's context"};
+}
 
 class ZstdCodec final : public Codec {
  public:
@@ -94,7 +99,7 @@ class ZstdCodec final : public Codec {
     if (ZSTD_isError(size) != 0) {
       return Error{Cause::damaged, std::string("zstd: ") + ZSTD_getErrorName(size)};
     }
-    if (size != raw.size()) return Error{Cause::damaged, "zstd: holds too few bytes"};
+    if (size != raw.size()) return Error{Cause::damaged, "zstd: the frame holds too few bytes"};
     return {};
   }
 

@@ -28,12 +28,12 @@ Result<Access> access_of(const File& file);
 Access common_access(const std::vector<Access>& all);
 
 /// Makes `file`, which only its owner can use yet, as open as `access` says, and no more. If the group
-/// or the list cannot be set, the users they are about get no access.
+/// or the list cannot be set, the users whom it concerns get no access.
 Result<void> give_access(const File& file, const Access& access);
 
-/// Copies access, `user.*` attributes and security label of `from` to `to`, which takes its place. If
-/// another user owns `from`, only its mode counts: `to` gets the mode of a new file of this user,
-/// narrowed by the mode of `from`.
+/// Copies access, `user.*` attributes and security label of `from` to `to`, which takes the place of
+/// `from`. If another user owns `from`, only its mode counts: `to` gets the mode of a new file of this
+/// user, narrowed by the mode of `from`.
 Result<void> copy_attributes(const File& from, const File& to);
 
 /// Lets all users who can list and enter `parent` list and enter `directory`, which lies in it,

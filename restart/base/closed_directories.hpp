@@ -14,8 +14,8 @@ namespace mcr::restart {
 Result<File> open_directory_of(const std::string& path, FileIdentity file);
 
 /// Returns `access` of a file in `directory`, narrowed for a file of ours in `base` or below it. A user
-/// who cannot reach `directory` (each rank may have a directory of mode 0700) gets no access there
-/// either. If `base` is not above `directory`, only the owner gets access.
+/// who cannot reach `directory` (each rank may have a directory of mode 0700) gets no access to our
+/// file either. If `base` is not above `directory`, only the owner gets access.
 Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
 /// True if some user who may write to `base`, and so remove files there, may not write to a directory

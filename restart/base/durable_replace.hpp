@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only place that gives a file its final name: temporary name, sync, rename, sync of the directory.
-// It needs only atomic rename and durable fsync from the storage.
+// How a file gets its final name: temporary name, sync, rename, sync of the directory. The storage must
+// have an atomic rename, a durable fsync and, for a name that must be free, a rename that replaces
+// nothing (RENAME_NOREPLACE) or hard links.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,8 @@ enum class Existing {
   kept,      ///< the name must be free: else Cause::system with EEXIST, and nothing has changed
 };
 
-/// Our temporary files in directories of programs begin so, to stay out of programs' globs.
+/// The names of our temporary files in directories of programs begin with this prefix, so that the
+/// programs' globs do not find them.
 inline constexpr std::string_view temporary_prefix = ".mcr-";
 /// ".mcr-<word>.tmp": the name of a PendingFile.
 std::string temporary_name(const std::string& word);
@@ -33,9 +35,9 @@ class PendingFile {
  public:
   /// Makes the file temporary_name(word), with `mode` less the umask; the prefix keeps the file out of
   /// programs' globs. `directory` must stay open as long as this object. Without a `word` the name is
-  /// random. With a `word`, no two living processes may use the same: an existing file of that name was
-  /// left by a dead process and is removed. If it cannot be removed, it is another user's, and the name
-  /// is random too.
+  /// random. With a `word`, no two living processes may use the same word: an existing file of that
+  /// name was left by a dead process and is removed. If that file cannot be removed, it is another
+  /// user's, and the name is random too.
   static Result<PendingFile> create(int directory, const std::string& name, mode_t mode,
                                     const std::string& word = {});
 
@@ -46,10 +48,12 @@ class PendingFile {
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] const std::string& temporary_name() const { return temporary_; }
 
-  /// Steps: 1. sync the file; 2. rename it (or link it, if the name must be free); 3. sync the
-  /// directory. A crash before 2 leaves the temporary name and the old file. A crash after 2 leaves the
-  /// new file, which power loss may still take until 3 is done. An error in 1 or 2 leaves the old file;
-  /// an error in 3 says that the new file is there but may not be durable.
+  /// Steps: 1. sync the file; 2. rename it (if the name must be free, by a rename that replaces
+  /// nothing; where the file system has none, by a hard link and the removal of the temporary
+  /// name); 3. sync the directory. A crash before 2 leaves the temporary name and the old file. A
+  /// crash after 2 leaves the new file, which power loss may still take until 3 is done. An error
+  /// in 1 or 2 leaves the old file; an error in 3 says that the new file is there but may not be
+  /// durable.
   Result<void> finish(Durability durability, Existing existing = Existing::replaced);
 
   /// Like a durable finish(), but replaces only the file `old`, and only if `may_go` still returns true

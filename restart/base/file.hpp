@@ -81,7 +81,7 @@ std::string link_path(int descriptor);
 /// Returns the path by which the file was opened, updated for later renames. For a removed file the
 /// kernel appends " (deleted)". Empty if the kernel does not say.
 std::string present_path(const File& file);
-/// Returns such a path without " (deleted)": the last one that the file had.
+/// Returns a path from present_path() without " (deleted)": the last path that the file had.
 std::string without_deleted_mark(std::string path);
 
 /// Where an open file lies now.

@@ -19,8 +19,9 @@ Result<bool> try_lock(const File& file, LockKind kind);
 /// Releases the lock; the file stays open.
 void unlock(const File& file);
 
-/// Locks the byte at `place` exclusively; returns false at once if another holds it. The byte need not
-/// exist. The lock belongs to the open file description, as above. The file must be open for writing.
+/// Locks the byte at offset `place` exclusively; returns false at once if the byte is locked already.
+/// The byte need not exist. As with try_lock(), the lock belongs to the open file description. The file
+/// must be open for writing.
 Result<bool> try_lock_place(const File& file, std::uint64_t place);
 void unlock_place(const File& file, std::uint64_t place);
 

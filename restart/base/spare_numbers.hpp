@@ -8,8 +8,8 @@
 
 namespace mcr::restart {
 
-/// From now on File::open and the other opens use such numbers. For the plugin only: a leader is a
-/// process of its own.
+/// From now on File::open and the other opens use numbers above the soft limit where needed. For the
+/// plugin only: a leader is a process of its own.
 void spare_numbers_of_program();
 
 /// Returns a descriptor of the same file that is no standard stream's and, if the lower half is used up

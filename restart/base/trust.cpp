@@ -79,7 +79,7 @@ Result<File> open_file_beneath(int directory, const std::string& path) {
   const struct stat status = MCR_TRY(file.status());
   if (S_ISREG(status.st_mode)) return file;
   errno = ENXIO;
-  return system_error("not a regular file:", path);
+  return system_error("cannot use what is not a regular file:", path);
 }
 
 bool is_believed(uid_t writer, uid_t owner) { return writer == owner || writer == 0; }

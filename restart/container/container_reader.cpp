@@ -53,7 +53,7 @@ class OwnerJudge final : public codecs::Judge {
     const struct stat status = MCR_TRY(file_.status());
     if (status.st_uid == ::geteuid() || status.st_uid == 0) return {};
     return Error{Cause::usage,
-                 "belongs to user " + std::to_string(status.st_uid) +
+                 "the file belongs to user " + std::to_string(status.st_uid) +
                      " and has frames for fpzip, a library that made-up data can harm: they are "
                      "decoded in your own and root's containers only. If you trust that user, set "
                      "allow= to the container's directory (MCR_ALLOW=DIRECTORY, for `mcr unpack` "
@@ -83,11 +83,11 @@ class FileContainerReader final : public ContainerReader {
     user_block_ = MCR_TRY(read_user_block(ByteSpan(head).first(there)));
     if (user_block_.index_offset > file_bytes_ ||
         user_block_.index_bytes > file_bytes_ - user_block_.index_offset) {
-      return Error{Cause::damaged, "is shorter than its user block says"};
+      return Error{Cause::damaged, "the file is shorter than its user block says"};
     }
     const Bytes directory = MCR_TRY(read_index({0, user_block_.directory_bytes, 0, 0}));
     if (checksum(directory) != user_block_.directory_checksum) {
-      return Error{Cause::damaged, "index: directory does not match its checksum"};
+      return Error{Cause::damaged, "the index's directory does not match its checksum"};
     }
     directory_ = MCR_TRY(read_index_directory(directory, user_block_.index_bytes));
     return {};

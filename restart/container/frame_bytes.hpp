@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decoded frames of a container for one part. A frame comes from the few used last, from another rank
-// of the node that has decoded it (restart/container/shared_frames), or is decoded here.
+// Decoded frames of a container for one part. A frame comes from a cache of the frames used last,
+// or from another rank of the node that has decoded it (restart/container/shared_frames), or is
+// decoded here.
 //
 // While another rank decodes a frame, this rank decodes frames that it will need next. So all ranks of
 // a node together decode a set in parallel, each frame once.
@@ -88,9 +89,10 @@ class FrameBytes {
   std::array<Decoded, cached_frames> cache_;
   std::uint64_t clock_ = 0;
   Scratch scratch_;
-  std::size_t shared_frames_ = 0;  ///< how many were read so far; then the last of them
-  std::uint64_t last_shared_ = ~std::uint64_t{0};
-  bool has_waited_in_vain_ = false;  ///< for a stopped rank; this part never waits again
+  std::size_t shared_frames_ = 0;  ///< number of shared frames that were read so far
+  std::uint64_t last_shared_ = ~std::uint64_t{0};  ///< number of the last one of these frames
+  /// A wait for another rank's frame has timed out: this part never waits again.
+  bool has_waited_in_vain_ = false;
   // For log=debug.
   std::uint64_t decoded_bytes_ = 0;
   std::uint64_t stored_bytes_ = 0;

@@ -29,7 +29,7 @@ class PartImage final : public PartSource {
 
   Result<void> read_at(std::uint64_t offset, MutableByteSpan out) override {
     if (offset > size() || out.size() > size() - offset) {
-      return Error{Cause::usage, describe("read behind the end of the part")};
+      return Error{Cause::usage, describe("a read ends behind the end of the part")};
     }
     while (!out.empty()) {
       MCR_TRY(load_page(offset));
@@ -100,7 +100,7 @@ class PartImage final : public PartSource {
     const DatasetEntry* dataset = MCR_TRY(find_dataset(number));
     const std::uint64_t frame = position / dataset->chunk_bytes;
     if (frame >= dataset->frame_count)
-      return Error{Cause::damaged, describe("skeleton is not there")};
+      return Error{Cause::damaged, describe("the part's skeleton is missing")};
     return read_dataset(number, static_cast<std::uint32_t>(frame), position % dataset->chunk_bytes,
                         out, 0, 0);
   }
@@ -178,7 +178,8 @@ class PartImage final : public PartSource {
   }
 
   Result<const DatasetEntry*> find_dataset(std::uint32_t number) {
-    if (number == MapEntry::skeleton) return Error{Cause::damaged, describe("has no skeletons")};
+    if (number == MapEntry::skeleton)
+      return Error{Cause::damaged, describe("the container has no skeletons")};
     for (const auto& [known, entry] : datasets_) {
       if (known == number) return &entry;
     }

@@ -85,7 +85,9 @@ Result<std::size_t> decode_chunk(const FilterParameters& parameters, Chunk& chun
   const std::size_t size = std::max<std::size_t>({raw_bytes, parameters.chunk_bytes, 1});
   // calloc gives the zeros after a short frame for free.
   Memory memory(raw_bytes == size ? std::malloc(size) : std::calloc(size, 1));
-  if (memory == nullptr) return Error{Cause::system, "no memory for a chunk"};
+  if (memory == nullptr)
+    return Error{Cause::system,
+                 "not enough memory to decode a chunk of " + std::to_string(size) + " bytes"};
   const BorrowedScratch scratch;
   const MutableByteSpan raw = bytes_of(memory, raw_bytes);
   if (info.link) {
@@ -106,7 +108,7 @@ Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chun
   codecs::Layout layout;
   layout.bricks.push_back(codecs::Shape::flat(static_cast<std::uint32_t>(chunk.used_bytes)));
   if (chunk.used_bytes > codecs::max_frame_raw_bytes)
-    return Error{Cause::usage, "chunk is too large"};
+    return Error{Cause::usage, "the chunk is larger than a frame may be (2^30 bytes)"};
   const bool planes = element_bytes > 1 && element_bytes < 256;
   const codecs::Pipeline pipeline = MCR_TRY(codecs::Pipeline::parse(
       planes ? "transpose(" + std::to_string(element_bytes) + ")|zstd(3)" : "zstd(3)"));
@@ -114,7 +116,9 @@ Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chun
   const BorrowedScratch scratch;
   MCR_TRY(codecs::encode_frame(chunk.bytes(), layout, pipeline, *scratch, frame));
   Memory memory(std::malloc(frame.size()));
-  if (memory == nullptr) return Error{Cause::system, "no memory for a frame"};
+  if (memory == nullptr)
+    return Error{Cause::system,
+                 "not enough memory for a frame of " + std::to_string(frame.size()) + " bytes"};
   std::memcpy(memory.get(), frame.data(), frame.size());
   chunk.replace(std::move(memory), frame.size());
   return frame.size();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the containers of a set lie and what they are called. The leader, which writes, and a reader of
-// a stub compute it from the same inputs, so no container name is stored anywhere:
+// Where the containers of a set lie and what they are called. The leader, which writes containers, and
+// a reader of a stub compute both from the same inputs, so no container name is stored anywhere:
 //
 //   <deepest directory that all parts of the set share>/<container_dir>/
 //     set-<masked name>.<launch>-<sequence>.r<first>-<last>[.s<k>].h5
 //
-// The masked name in it is relative to that directory, with '/' as '+' and '+' as "++". A masked name
-// that is too long for a file name is cut and ends in a checksum.
+// In the file name the masked name is relative to the shared directory, with '/' as '+' and '+' as
+// "++". A masked name that is too long for a file name is cut and ends in a checksum.
 #pragma once
 
 #include <cstdint>

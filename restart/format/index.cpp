@@ -291,7 +291,8 @@ Result<DatasetRecord> read_dataset_record(ByteSpan record, const IndexDirectory&
   MCR_TRY(in.u16());
   if (kind > static_cast<std::uint8_t>(DatasetKind::batch) ||
       storage > static_cast<std::uint8_t>(DatasetStorage::deflate)) {
-    return Error{Cause::unsupported, "index: dataset of a kind that this mcr does not know"};
+    return Error{Cause::unsupported,
+                 "the index has a dataset of a kind that this mcr does not know"};
   }
   entry.kind = static_cast<DatasetKind>(kind);
   entry.storage = static_cast<DatasetStorage>(storage);

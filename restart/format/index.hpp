@@ -60,7 +60,8 @@ struct DatasetEntry {
 struct SkeletonPlace {
   static constexpr std::uint32_t no_base = 0xffffffff;
 
-  std::uint64_t begin = 0;  ///< linear position
+  /// Offset of the skeleton's first byte in the raw bytes of the dataset of skeletons.
+  std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
   std::uint32_t base = no_base;  ///< number of a part of this container
 
@@ -110,8 +111,10 @@ struct SetIdentity {
   std::string profile;
   std::string writer;  ///< "mcr 0.1.0"
   std::uint64_t created_ns = 0;
-  /// The fields below are zero or empty in containers of the first builds.
-  std::uint64_t begun_ns = 0;  ///< when the first of its parts was begun, by its node's clock
+  // The fields below are zero or empty in containers of the first builds.
+
+  /// When the set's first part on the leader's node was begun, by that node's clock.
+  std::uint64_t begun_ns = 0;
   std::vector<std::uint32_t> failed_ranks;  ///< wrote earlier sets, ended or died without this one
   bool drifted = false;  ///< a rank began its next writing before all had finished this one
   std::vector<NativeMember> natives;

@@ -139,7 +139,7 @@ Result<Journal> read_journal(ByteSpan file) {
   RecordReader records(file);
   const auto first = records.next();
   if (!first || first->kind != begin_kind) {
-    return Error{Cause::damaged, "journal without a whole begin record"};
+    return Error{Cause::damaged, "the journal has no whole begin record"};
   }
   Journal journal;
   journal.begin = MCR_TRY(read_begin(first->payload));

@@ -16,8 +16,8 @@ struct PartRecord;
 
 /// `length` bytes of a part. They lie in `dataset` from byte `frame_offset` of its frame `frame`
 /// (counted within the dataset) on, and continue in the following frames. Or they lie in the part's
-/// skeleton from `skeleton_position` on; such an entry takes two or three bytes on disk, because
-/// skeletons fill the gaps between fragments.
+/// skeleton from `skeleton_position` on; an entry for skeleton bytes takes two or three bytes on
+/// disk, because skeletons fill the gaps between fragments.
 struct MapEntry {
   static constexpr std::uint32_t skeleton = 0xffffffff;  ///< used in place of a dataset's number
   static constexpr std::size_t per_page = 512;

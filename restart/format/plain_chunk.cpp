@@ -42,7 +42,7 @@ Result<void> decode_plain_chunk(ByteSpan stored, std::uint32_t element_bytes,
                                 std::uint32_t chunk_bytes, Scratch& scratch, MutableByteSpan raw) {
   const codecs::Layout layout = layout_of(element_bytes, chunk_bytes);
   if (raw.size() > chunk_bytes || layout.raw_bytes() != chunk_bytes) {
-    return Error{Cause::damaged, "plain chunk: sizes do not fit"};
+    return Error{Cause::damaged, "the sizes of a plain chunk do not fit"};
   }
   if (const auto checked = codecs::check_layout(layout); !checked) {
     return Error{Cause::damaged, checked.error().message};

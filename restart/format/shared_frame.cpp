@@ -38,7 +38,7 @@ Bytes write_shared_frames_head(const SharedFramesHead& head) {
 Result<SharedFramesHead> read_shared_frames_head(ByteSpan bytes) {
   Reader in(bytes);
   if (as_text(MCR_TRY(in.bytes(magic.size()))) != magic)
-    return Error{Cause::damaged, "holds no shared frames"};
+    return Error{Cause::damaged, "the file holds no shared frames"};
   SharedFramesHead head;
   head.frame_count = MCR_TRY(in.u64());
   head.limit = MCR_TRY(in.u64());

@@ -18,7 +18,7 @@ namespace mcr::restart {
 struct SharedFramesHead {
   static constexpr std::size_t bytes = 64;
   static constexpr std::uint64_t slots = 4096;
-  static constexpr std::uint64_t end_place = 24;      ///< where `end` lies
+  static constexpr std::uint64_t end_place = 24;      ///< offset of the field `end` in this file
   static constexpr std::uint64_t touched_place = 32;  ///< rewritten while the file is in use
 
   std::uint64_t frame_count = 0;

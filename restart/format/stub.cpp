@@ -92,7 +92,7 @@ Bytes write_stub(const Stub& stub) {
 bool looks_like_stub(ByteSpan head) { return as_text(head).starts_with(signature); }
 
 Result<Stub> read_stub(ByteSpan file) {
-  if (!looks_like_stub(file)) return Error{Cause::damaged, "not a stub of mcr"};
+  if (!looks_like_stub(file)) return Error{Cause::damaged, "the file is not a stub of mcr"};
   Reader reader(file.subspan(signature.size()));
   const std::uint8_t version = MCR_TRY(reader.u8());
   if (version != stub_version) {
@@ -101,11 +101,11 @@ Result<Stub> read_stub(ByteSpan file) {
                                          std::to_string(stub_version)};
   }
   const std::uint32_t length = MCR_TRY(reader.u32());
-  if (length > max_record) return Error{Cause::damaged, "stub's record is too long"};
+  if (length > max_record) return Error{Cause::damaged, "the stub's record is too long"};
   const ByteSpan raw = MCR_TRY(reader.bytes(length));
   const std::size_t summed = signature.size() + reader.position();
   if (MCR_TRY(reader.u64()) != checksum(file.first(summed))) {
-    return Error{Cause::damaged, "stub was altered: its checksum does not match"};
+    return Error{Cause::damaged, "the stub was altered: its checksum does not match"};
   }
   Reader record(raw);
   Stub stub;

@@ -26,7 +26,7 @@ struct Stub {
   std::uint32_t rank_count = 1;
   std::string node;
   /// Full paths, candidates, most likely first, as in the journal. A candidate, container_directory and
-  /// the stub's own place determine directory and name of its container (container_name.hpp).
+  /// the stub's own place determine directory and name of the part's container (container_name.hpp).
   std::vector<std::string> masked_names;
   std::string container_directory;  ///< the setting container_dir: "mcr" or "../mcr"
   std::string launch_directory;     ///< absolute, in the stage: `<stage>/<node>.<launch>`
@@ -43,7 +43,8 @@ struct Stub {
 /// max_bytes: if names are too long for that, the least likely candidates are omitted.
 Bytes write_stub(const Stub& stub);
 
-/// True if `head`, the first bytes of a file, is the head of a stub, whole or not.
+/// True if `head`, the first bytes of a file, begins with the signature of a stub. The rest may be
+/// damaged.
 bool looks_like_stub(ByteSpan head);
 
 /// Cause::damaged if it is no stub or was altered, Cause::unsupported if a newer version wrote it.

@@ -35,7 +35,7 @@ Result<UserBlock> read_user_block(ByteSpan file_head) {
   Reader in(file_head);
   const auto begin = in.bytes(magic.size());
   if (!begin || as_text(*begin) != magic) {
-    return Error{Cause::damaged, "is no container: it does not begin as one"};
+    return Error{Cause::damaged, "the file is not a container: it does not begin as one"};
   }
   UserBlock block;
   block.version = MCR_TRY(in.u32());
@@ -47,7 +47,7 @@ Result<UserBlock> read_user_block(ByteSpan file_head) {
   block.directory_bytes = MCR_TRY(in.u64());
   block.directory_checksum = MCR_TRY(in.u64());
   if (MCR_TRY(in.u64()) != checksum(file_head.first(user_block_record_bytes))) {
-    return Error{Cause::damaged, "user block does not match its checksum"};
+    return Error{Cause::damaged, "the user block does not match its checksum"};
   }
   if (block.version == 0 || block.version > bundle_version) {
     return Error{Cause::unsupported, "container of format version " +

@@ -16,8 +16,8 @@ class DrainProgress {
   /// place look like progress, so the whole wait ends after ten times `still_ms`.
   explicit DrainProgress(std::uint64_t still_ms);
 
-  /// `launches`: directories in this node's stage. `containers`: the directory of their containers.
-  /// Both may be gone.
+  /// Returns true if the wait must end. `launches`: directories in this node's stage. `containers`: the
+  /// directory of their containers. None of these directories need exist any more.
   bool has_stopped(const std::set<std::string>& launches, const std::string& containers);
 
  private:

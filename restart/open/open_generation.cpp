@@ -245,8 +245,8 @@ class View {
     return choose_generation(std::move(question));
   }
 
-  /// Adds the generations of the present stubs. Renamed files may come from sets of several names and
-  /// places, and each stub leads to its own.
+  /// Adds the generations of the present stubs. Renamed files may come from sets of several names
+  /// and directories, so the containers of each generation are looked for where its own stub says.
   void add_generations_of_stubs() {
     for (const auto& [rank, stub] : present_.stubs) {
       const GenerationName name{stub.launch, stub.sequence};

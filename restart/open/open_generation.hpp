@@ -2,7 +2,7 @@
 // What an open of a stub gives: the part that the stub names. If that part's set is incomplete under
 // the present names, it gives the same rank's part of the newest earlier whole set.
 //
-// What may change between two ranks' looks, and why they see the same all the same:
+// What may change between the looks of two ranks, and why both still see the same:
 //  1. The launch's own writing: its own parts are given as they are, and its own generations never
 //     count as newer than those of other launches.
 //  2. A leader that still drains what a dead launch left: it commits sets, and puts stubs in place
@@ -38,7 +38,8 @@ struct Opener {
   std::string container_dir = "mcr";  ///< the reader's setting; this user's files are made there
   /// Where this launch's ranks share decoded frames; may be null.
   std::shared_ptr<FrameShare> share = nullptr;
-  bool is_native = false;  ///< a native file lies there, and the stub is the note about it
+  bool is_native =
+      false;  ///< a native file lies at the path, and the stub is from the note about it
   /// Starts a leader for the parts that the launch left in the stage, if it has none; may be empty.
   std::function<void(const std::string& launch_directory)> adopt;
 };

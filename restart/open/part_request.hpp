@@ -43,7 +43,7 @@ class PartRequest {
 
 /// For the leader: true if the bell was rung since the last call.
 bool take_bell(const std::string& directory, const std::string& node, const std::string& launch);
-/// Returns the request for the part; native outweighs container.
+/// Returns the request for the part; if both kinds exist, the one for a native file.
 std::optional<PartWish> find_request(const std::string& directory, const PartId& part);
 
 }  // namespace mcr::restart

@@ -20,7 +20,8 @@ namespace mcr::restart {
 /// A directory of containers that is open.
 class OpenContainers {
  public:
-  /// Containers of `owner` and of root count; with `beside` also those of the users that it believes.
+  /// Containers of `owner` and of root count; with a `beside`, containers of the users that
+  /// `beside` believes count too.
   OpenContainers(File directory, uid_t owner, std::optional<Beside> beside)
       : directory_(std::move(directory)), owner_(owner), beside_(beside) {}
   /// All containers count, because the user's own setting allows the directory (allow=).
@@ -42,7 +43,7 @@ class OpenContainers {
 struct ContainerPlace {
   std::string masked_name;  ///< the stub's candidate that leads here
   std::string directory;
-  std::string prefix;  ///< with which the names of the generation's containers begin
+  std::string prefix;  ///< the beginning of the names of the generation's containers
   std::string above;   ///< the directory, above or beside the stub, that `below` starts from
   std::string below;   ///< the path from `above` to the containers; empty: use the absolute path
   /// The directory in which the stub lies; `up` leads from it to `above`, because the path of `above`
@@ -64,15 +65,16 @@ struct ContainerPlace {
 /// directory, so that a tree can be moved as a whole; a link to a stub counts as a stub where the link
 /// lies. Then the absolute path where the containers were written, but only if directory and container
 /// belong to the stub's owner, or lie below a directory of `allow` (the setting: "none", or absolute
-/// paths joined by ':'). Nothing else of a stub is ever used as a path. Which containers count there:
-/// restart/base/trust.
+/// paths joined by ':'). Nothing else of a stub is ever used as a path. restart/base/trust decides
+/// which containers in these places count.
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow);
 
 /// True if `directory` lies in or below a directory of `allow`.
 bool is_below_allowed(const std::string& directory, std::string_view allow);
 
-/// Returns the owner of the stub at `path`, whose word the stub is; this user if the file is gone.
+/// Returns the owner of the stub at `path`, who vouches for its content; this user if the file is
+/// gone.
 uid_t owner_of(const Stub& stub, const std::string& path);
 
 }  // namespace mcr::restart

@@ -46,9 +46,10 @@ Bytes write_decision(const Decision& decision) {
 Result<Decision> read_decision(ByteSpan file) {
   Reader in(file);
   const auto begin = in.bytes(magic.size());
-  if (!begin || as_text(*begin) != magic) return Error{Cause::damaged, "is no decision"};
+  if (!begin || as_text(*begin) != magic)
+    return Error{Cause::damaged, "the file is not a decision"};
   if (MCR_TRY(in.u8()) != decision_version)
-    return Error{Cause::unsupported, "decision of a newer format"};
+    return Error{Cause::unsupported, "a newer mcr wrote this decision"};
   const std::uint8_t kind = MCR_TRY(in.u8());
   Decision decision;
   decision.as_it_is = kind == 0;
@@ -56,7 +57,7 @@ Result<Decision> read_decision(ByteSpan file) {
   decision.newest = MCR_TRY(read_generation(in));
   const std::size_t summed = in.position();
   if (kind > 1 || MCR_TRY(in.u64()) != checksum(file.first(summed)))
-    return Error{Cause::damaged, "decision does not match its checksum"};
+    return Error{Cause::damaged, "the decision does not match its checksum"};
   return decision;
 }
 

@@ -18,7 +18,7 @@ struct Decision {
 };
 
 Bytes write_decision(const Decision& decision);
-/// Cause::damaged, Cause::unsupported.
+/// Fails with Cause::damaged or, if a newer version wrote it, Cause::unsupported.
 Result<Decision> read_decision(ByteSpan file);
 
 /// Returns the name of the decision about the generations whose containers' names begin with `prefix`.
@@ -26,8 +26,8 @@ std::string decision_name(const std::string& prefix);
 /// If the file is a decision, under its first or its second name, returns the prefix of that decision.
 std::optional<std::string> prefix_of_decision(std::string_view file_name);
 
-/// Finds the decision under that name in a directory of containers. Returns nothing if there is none,
-/// or none of this user or root that can be read.
+/// Finds the decision under that name in a directory of containers. Returns nothing if no readable
+/// decision of this user or root has that name.
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name);
 
 /// The decision that holds, and whether it is the one that this process wanted to record.
@@ -35,8 +35,8 @@ struct Recorded {
   Decision decision;
   bool is_ours = false;
 };
-/// Writes the decision, complete and durably, unless there is one already. Returns an error if there is
-/// none and it could not be written.
+/// Writes the decision, complete and durably, unless there is one already. Fails if no decision
+/// exists and this one could not be written.
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
                                  const Decision& decision);
 

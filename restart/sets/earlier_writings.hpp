@@ -18,9 +18,9 @@
 
 namespace mcr::restart {
 
-/// One per process. Stage and directories of containers are each read once, when first needed, because
-/// all earlier programs of the rank had ended by then. Programs that name each step differently ask at
-/// each step.
+/// There is one object per process. Stage and directories of containers are each read once, when first
+/// needed, because all earlier programs of the rank had ended by then. Programs that name each step
+/// differently ask at each step.
 class EarlierWritings {
  public:
   /// Returns the sequence with which this rank goes on for begin.path, from the stage and the

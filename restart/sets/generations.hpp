@@ -6,7 +6,7 @@
 //
 //   (none) --LaunchDirectory::begin--> open --LaunchDirectory::publish--> published
 //   published --LaunchDirectory::withdraw--> open             its writer goes on writing
-//   published --write_container (its rename)--> in a container
+//   published --write_container (final name)--> in a container
 //   in a container --LaunchDirectory::committed--> kept in the stage, or freed from it
 //   open, its writer dead --settle--> native file, put aside, or dropped
 //   published --put_back--> native file
@@ -83,8 +83,8 @@ struct Generation {
   std::map<std::string, Member> members;  ///< by path
   std::set<PartId> parts;  ///< of its containers, amended parts too: a copied stub may name one
   std::size_t containers = 0;
-  bool damaged = false;           ///< a container of it cannot be read, or a native member is gone
-  std::string damaged_container;  ///< the path of one that cannot be read; empty: none
+  bool damaged = false;  ///< a container of the set is unreadable, or a native member is gone
+  std::string damaged_container;  ///< the path of an unreadable container; empty: none
 };
 
 /// The times that order the writings of one set, by launch and sequence. Time decides between launches.
@@ -104,7 +104,7 @@ struct AtName {
 /// What this node's stages hold of parts that no container holds.
 struct StageLook {
   bool drains =
-      false;  ///< a launch that nobody goes on with has parts here: they may make any set whole
+      false;  ///< a launch that no process goes on with has parts here, which may make any set whole
   bool lost =
       false;  ///< a stub's part is neither here nor in a container: another node may bring it
   std::set<std::pair<std::string, std::string>> lost_in;  ///< node and launch directory of each
@@ -135,9 +135,9 @@ struct Choice {
   bool may_change = false;    ///< a later commit may lead to another choice
 };
 
-/// Chooses the newest generation that the present names show. It is incomplete if a rank that is not
-/// accounted for still shows an older one, or shows a part that no stage and no container has. Then the
-/// newest earlier whole generation of exactly these names is chosen.
+/// Chooses the newest generation that the present names show. That generation is incomplete if the path
+/// of a rank that is not accounted for still shows an older generation, or a part that no stage and no
+/// container has. Then the newest earlier whole generation of exactly these names is chosen.
 Choice choose_generation(Question question);
 
 }  // namespace mcr::restart

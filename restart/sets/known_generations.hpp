@@ -15,8 +15,8 @@
 namespace mcr::restart {
 
 /// The stubs at the names of the ranks under `masked_name`, which `path` of `rank` fits, and the notes
-/// in `containers` about native files there. Only stubs and notes that `owner`, the owner of the file
-/// at `path`, may believe.
+/// in `containers` about native files there. Contains only stubs and notes that `owner`, the owner of
+/// the file at `path`, may believe.
 struct PresentNames {
   std::map<std::uint32_t, AtName> at;
   std::map<std::uint32_t, Stub> stubs;  ///< for native files: the stubs in their notes
@@ -33,8 +33,8 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
 void find_native_members(std::vector<Generation>& generations, PresentNames& present,
                          const std::string& containers, const std::string& base);
 
-/// True if a launch of which no process goes on has parts left in its stage. A leader, perhaps one that
-/// is yet to start, drains them.
+/// True if no process of the launch will write any more, and parts are left in its stage. A leader,
+/// perhaps one that is yet to start, drains these parts.
 bool drains(const std::string& launch_directory);
 
 /// A stub that will come to a path: its part is published already.

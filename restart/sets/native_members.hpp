@@ -3,8 +3,8 @@
 // needs of them when a newer writing replaces them (docs/design/sets.md):
 //
 //   <directory of containers>/set-natives/<inode>.stub   a note: the stub that such a file cannot
-//                                                         hold itself; its time is the file's, 0 while
-//                                                         that is being written
+//                                                         hold itself; the note's time is the file's,
+//                                                         0 while the file is being written
 //   <directory of containers>/set-natives/<inode>        the file, kept aside by a second name
 //
 // The note is made before the file comes to its path, so that an opener never takes a file of one set
@@ -29,8 +29,8 @@ namespace mcr::restart {
 inline constexpr std::string_view native_members_directory = "set-natives";
 inline constexpr std::string_view native_note_ending = ".stub";
 
-/// Records to which part of which set the file belongs that lies, or will lie, at stub.path in
-/// `directory`; `below` leads from there to the directory of containers.
+/// Records to which part of which set a file belongs: the file that lies, or will lie, at stub.path in
+/// `directory`. `below` leads from `directory` to the directory of containers.
 Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,
                          ino_t inode);
 /// Completes the note: the file was closed with this `status`.

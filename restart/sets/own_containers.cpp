@@ -210,7 +210,7 @@ Result<File> open_log(const File& containers, const std::string& name) {
   const struct stat status = MCR_TRY(log.status());
   if (S_ISREG(status.st_mode) && status.st_nlink == 1) return log;
   errno = EMLINK;
-  return system_error("not a regular file with a single link:", name);
+  return system_error("cannot use a log that is not a regular file with a single link:", name);
 }
 
 bool is_doubtful(const std::string& directory) {

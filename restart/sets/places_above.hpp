@@ -11,10 +11,11 @@
 
 namespace mcr::restart {
 
-/// Returns existing directories, nearest first. Each comes first with the name that a container has
-/// outside its own directory (far_container_name), then, if `with_near_names`, with the name that it
-/// has in its own. Sets of several directories may share the latter name, so only a caller that
-/// compares part ids may ask for it. All directories belong to the stub's owner.
+/// Returns existing directories, nearest first. Each is listed with the name that a container has
+/// outside its own directory (far_container_name) and, if `with_near_names`, once more with the name
+/// that a container has in its own directory. Sets of several directories may share a name of the
+/// second kind, so only a caller that compares part ids may ask for these names. All directories belong
+/// to the stub's owner.
 std::vector<ContainerPlace> places_above(const Stub& stub, const std::string& stub_path,
                                          bool with_near_names);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sets that gc=on and `mcr gc` have removed: one line a set in `set-removed.log` beside the
+// The sets that gc=on and `mcr gc` have removed: one line for each set in `set-removed.log` beside the
 // containers, so that a user with a copy of a stub is told what became of its data.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace mcr::restart {
 
 /// Adds a line about a removed set. `prefix`: the common beginning of its containers' names. When the
-/// file has grown, its oldest lines are removed.
+/// file exceeds 256 KiB, its older half is removed.
 void note_removed_set(const File& containers, const std::string& prefix, const std::string& why);
 
 /// Returns the line about that set; nothing if there is none, or the file is not believed.

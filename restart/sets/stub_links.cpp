@@ -108,7 +108,8 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
   if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};
     if (errno == EPERM) errno = EOPNOTSUPP;  // EPERM comes from a file system without hard links
-    return system_error("cannot link", link);
+    return system_error("cannot make the hard link",
+                        containers + "/" + std::string(stub_links_directory) + "/" + link);
   }
   struct stat linked {};
   if (system_calls().fstatat(home.descriptor(), link.c_str(), &linked, AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -56,7 +56,7 @@ class StubLinks {
   /// Returns when the last name but ours was removed, as far as the file system says; 0: not known.
   [[nodiscard]] std::uint64_t changed_ns(const PartId& part) const;
   [[nodiscard]] std::vector<PartId> parts() const;
-  /// Removes all links of the part.
+  /// Removes all our links to the part's stub.
   void remove(const PartId& part) const;
 
  private:

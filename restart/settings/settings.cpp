@@ -21,37 +21,38 @@ using enum SettingKind;
 // In the order in which users look for them.
 constexpr std::array table = std::to_array<SettingRow>({
     {"files", "auto", text, "auto|*|GLOB[;GLOB]",
-     "Which files are captured: of a job of several ranks those whose name contains the rank, of "
-     "one process every one (auto); all; or those that match a glob, in which {rank}, {part} and "
-     "{set} stand for the rank, a number of the file's own, and whatever tells sets apart."},
+     "Which files are captured. auto: in a job of several ranks, files whose name contains the "
+     "rank; in a job of one process, every file. *: all files. GLOB: files that match, where "
+     "{rank}, {part} and {set} stand for the rank, a number of the file's own, and any text that "
+     "distinguishes sets."},
     {"stage", "/dev/shm/mcr-<uid>", text, "DIRECTORY",
      "Directory on a memory file system where parts lie until they are committed."},
     {"stage_limit", "auto", size, "auto|SIZE",
-     "Most memory that this user's stages take on a node; auto is half of what the control group "
-     "and "
-     "the file system leave."},
+     "The most memory that this user's stages take on a node; auto is half of what the control "
+     "group and the file system leave."},
     {"keep", "0", count, "COUNT",
      "How many of the newest sets stay in the stage after commit, for a restart at memory speed."},
     {"close", "staged", choice, "staged|durable",
      "When closing a file returns: when the part is in the stage, or when it is on storage."},
     {"exit", "wait", choice, "wait|leave",
      "Whether a process that ends waits until its parts are committed."},
-    {"exit_wait", "10 min", duration, "DURATION", "How long exit=wait waits at most."},
+    {"exit_wait", "10 min", duration, "DURATION", "The longest time that exit=wait waits."},
     {"set_wait", "10 s", duration, "DURATION",
-     "After how long without a new part the leader drains a set of which parts are missing."},
+     "If parts of a set are missing, the leader drains the set after this time without a new "
+     "part."},
     {"mix", "previous", choice, "previous|refuse|native",
-     "What an open gives where only some ranks have written a set before a crash: in all ranks the "
-     "whole set before it, an error, or what native HDF5 would give."},
+     "What an open gives if only some ranks have written a set before a crash: in all ranks the "
+     "whole set before that one, an error, or what native HDF5 would give."},
     {"gc", "off", flag, "on|off",
      "Whether containers whose stubs the program has deleted or overwritten are removed once a "
      "newer set of the same names is whole; a copy of a stub keeps nothing alive."},
     {"read_wait", "60 s", duration, "DURATION",
-     "How long an open waits for a file that another node's leader, or an earlier job's, still has "
-     "to bring to storage; the time starts anew whenever that leader gets on."},
-    {"rank", "", count, "COUNT", "This process's rank, where the launcher does not say it."},
-    {"ranks", "", count, "COUNT", "Number of ranks, where the launcher does not say it."},
+     "How long an open waits for a file that another node's leader, or an earlier job's leader, "
+     "still has to bring to storage. The time starts again whenever that leader makes progress."},
+    {"rank", "", count, "COUNT", "This process's rank, if the launcher does not say it."},
+    {"ranks", "", count, "COUNT", "Number of ranks, if the launcher does not say it."},
     {"launch", "", text, "TEXT",
-     "A text that is the same in all ranks and another one in each start of the program."},
+     "A text that is the same in all ranks and different in each start of the program."},
     {"node", "", text, "TEXT", "Name of this node instead of its host name."},
     {"profile", "balanced", choice, "fast|balanced|max|none|paper|portable",
      "What compression aims at; containers of portable can be read without mcr's filter."},
@@ -62,10 +63,12 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Compression of variables of a type (codec.double) or of one name (codec.Density), instead of "
      "what sampling finds."},
     {"bandwidth", "", size, "SIZE",
-     "Bytes per second that the storage takes from this node, as in 1 GB; else it is measured."},
+     "Bytes per second that the storage takes from this node, as in 1 GB. If set, the compression "
+     "with the least time to encode and write is chosen; else the profile decides."},
     {"group_size", "node", count, "node|COUNT", "How many ranks are merged into one container."},
     {"match", "none", text, "none|REGEX",
-     "Regular expression that names of variables are matched by instead of exactly."},
+     "Regular expression: variables whose names differ only in the text that it matches (the text "
+     "of its groups, if it has any) are merged."},
     {"min_size", "100 B", size, "SIZE", "Smaller datasets are not merged."},
     {"verify", "on", flag, "on|off",
      "Whether every frame is decoded and compared when it has been encoded."},
@@ -73,24 +76,25 @@ constexpr std::array table = std::to_array<SettingRow>({
      "CPUs on which the leader runs, as in 0-3,8; auto is all that the job has on the node."},
     {"leader_threads", "auto", count, "auto|COUNT",
      "Threads with which the leader encodes; auto is what the CPUs allow."},
-    {"leader_memory", "256 MiB", size, "SIZE", "Most memory that the leader's pipeline takes."},
+    {"leader_memory", "256 MiB", size, "SIZE", "The most memory that the leader's pipeline takes."},
     {"container_dir", "mcr", text, "DIRECTORY",
      "Directory of the containers, relative to the checkpoints'; ../mcr for programs that refuse "
      "strange names beside their files."},
     {"open_max", "30 s", duration, "DURATION",
      "How long a file may stay open after its first flush until it counts as appended to."},
     {"appended", "native", choice, "native|capture",
-     "What becomes of files that are appended to, kept open or opened again and again: written "
-     "natively, or captured all the same."},
+     "How files are written that are appended to, kept open, or opened again and again: natively, "
+     "or captured like other files."},
     {"allow", "none", text, "none|DIRECTORY[:DIRECTORY]",
-     "Directories below which a stub's containers are read although they belong to another user "
-     "than the stub, and whose containers' frames for fpzip are decoded whoever made them."},
+     "Directories below which containers are trusted: a stub's containers are read there although "
+     "they belong to another user than the stub, and their frames for fpzip are decoded."},
     {"trace", "none", text, "none|DIRECTORY",
-     "Where the leader leaves a record of each drain's stages for `mcr trace`, relative to the "
-     "checkpoints' directory, made where it is missing; those of living launches are in the stage "
-     "in any case."},
+     "Directory, relative to the checkpoints' directory, into which the leader writes a record of "
+     "each drain for `mcr trace`; it is made if it is missing. Records of living launches are "
+     "always in the stage."},
     {"log", "summary", choice, "quiet|summary|debug",
-     "What is said on stderr: nothing, one line at the end and warnings, or all."},
+     "What is printed on stderr. quiet: nothing. summary: warnings and one line at the end. debug:"
+     " every decision."},
 });
 
 constexpr std::string_view codec_prefix = "codec.";

@@ -26,7 +26,7 @@ struct SettingRow {
       default_value;  ///< in the notation of the setting ("256 MiB", "10 s"); empty: none
   SettingKind kind;
   std::string_view allowed;  ///< words and forms joined by '|': "auto|SIZE"
-  std::string_view help;     ///< one sentence
+  std::string_view help;     ///< one or two sentences
 };
 std::span<const SettingRow> settings_table();
 

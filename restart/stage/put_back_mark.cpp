@@ -49,7 +49,7 @@ Result<PutBackMark> mark_put_back(const File& stub, const PartId& part, FileIden
   const struct stat status = MCR_TRY(stub.status());
   if (!there || there->part != part) {
     errno = ESTALE;
-    return system_error("is not the stub any more:", stub.name());
+    return system_error("cannot mark a file that is not the part's stub any more:", stub.name());
   }
   auto size = static_cast<std::uint64_t>(status.st_size);
   if (put_back_as(stub)) size -= put_back_mark_bytes;

@@ -9,7 +9,7 @@
 
 namespace mcr::restart {
 
-/// `launch_directory`: the one in a stub that names the stage.
+/// `node`, `launch_directory`: as the stub of the awaited part names them.
 [[nodiscard]] bool is_silent_stage(const std::string& node, const std::string& launch_directory);
 /// Records that the stage did not answer. Call it only after a full wait: later sets are decided
 /// without this stage's parts.

@@ -303,7 +303,7 @@ Result<bool> LaunchDirectory::remove_if_done() const {
     const auto read = journal(State::published, part);
     if (read || read.error().system_error != ENOENT) return false;
   }
-  // 2. Remove the presences of dead processes. A living process keeps the directory.
+  // 2. Remove the presences of dead processes. If a process still lives, the directory stays.
   for (const std::string& presence : MCR_TRY(list_directory(descriptor(), ranks_directory))) {
     const std::string path = std::string(ranks_directory) + "/" + presence;
     const auto file = File::open(descriptor(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -125,7 +125,8 @@ class LaunchDirectory {
   /// Removes a part that was begun or published: its journal and its bytes.
   Result<void> drop(const PartId& part) const;
 
-  /// Marks and asks "files of this pattern go native for the launch". `pattern` is any text.
+  /// Marks a pattern as native for the launch, and asks for the mark: later files with the pattern are
+  /// written natively. `pattern` is any text.
   Result<void> mark_native(const std::string& pattern) const;
   [[nodiscard]] bool is_marked_native(const std::string& pattern) const;
 
@@ -182,8 +183,8 @@ class LaunchDirectory {
   /// True for one of the ranks that give up waiting within the same second: it reports for all.
   [[nodiscard]] bool claim_report() const;
 
-  /// Returns the bytes of memory that parts and pool of this launch take. Lists directories, so only
-  /// the leader calls it.
+  /// Returns how many bytes of memory the files in parts/, pool/ and frames/ take. Lists these
+  /// directories, so ranks do not call it; they read the notice.
   Result<std::uint64_t> used_bytes() const;
   /// What the leader writes about once a second: how much this user's stages take on the node, whether
   /// a commit failed, and the limit on the stages by memory (0: not known). A rank reads it before a

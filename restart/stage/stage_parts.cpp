@@ -238,7 +238,7 @@ Result<Journal> LaunchDirectory::journal(State state, const PartId& part) const 
   const Bytes records = MCR_TRY(file.read_all(max_journal_bytes));
   if (state == State::published && !has_publish(records)) {
     errno = ENOENT;
-    return system_error("is not published yet:", path_ + "/" + path);
+    return system_error("cannot use a journal that is not published yet:", path_ + "/" + path);
   }
   auto content = read_journal(records);
   if (!content) {
@@ -265,12 +265,13 @@ Result<File> LaunchDirectory::open_small_bytes(const PartId& part) const {
     }
     if (!MCR_TRY(try_lock(*journal, LockKind::shared))) {
       errno = EWOULDBLOCK;
-      return system_error("is being written:", path_ + "/" + path);
+      return system_error("cannot read a part that is being written:", path_ + "/" + path);
     }
     // The writer may have withdrawn the part since: then its bytes are in a file of their own by now.
     if (exists(descriptor(), bytes_path(part))) {
       errno = EWOULDBLOCK;
-      return system_error("was just reopened for writing by its rank:", path_ + "/" + path);
+      return system_error("cannot read a part that its rank has just reopened for writing:",
+                          path_ + "/" + path);
     }
     const Bytes records = MCR_TRY(journal->read_all(max_journal_bytes));
     const auto content = read_content(records);
@@ -298,7 +299,7 @@ Result<File> LaunchDirectory::open_bytes(const PartId& part) const {
   File file = std::move(*opened);
   if (!MCR_TRY(try_lock(file, LockKind::shared))) {
     errno = EWOULDBLOCK;
-    return system_error("is being written:", path_ + "/" + path);
+    return system_error("cannot read a part that is being written:", path_ + "/" + path);
   }
   // Between open and lock the file may have been freed and reused for another part.
   if (!is_still_named(file, descriptor(), path)) {
@@ -318,7 +319,7 @@ Result<void> LaunchDirectory::committed(const PartId& part, bool keep,
     const std::string from = journal_path(State::published, part);
     const std::string to = journal_path(State::committed, part);
     if (system_calls().renameat(descriptor(), from.c_str(), descriptor(), to.c_str()) != 0) {
-      return system_error("cannot keep", from);
+      return system_error("cannot move to committed/ the journal", from);
     }
     return {};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stubs as files: whether a file is one, and what it says of a part.
+// Stubs as files: whether a file is a stub, and what the stub says of a part.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace mcr::restart {
 
-/// True if the file begins like a stub, whole or not; false if it cannot be read.
+/// True if the file begins with the signature of a stub (the rest may be damaged); false if the file
+/// cannot be read.
 bool is_stub_file(const File& file);
 
 /// Reads a stub. Cause::damaged: it is no stub or was altered. Cause::unsupported: a newer version

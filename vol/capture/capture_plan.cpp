@@ -103,11 +103,11 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;
-  if (plan.place.status && exclusive) return native("something lies there already");
+  if (plan.place.status && exclusive) return native("something lies at the path already");
   if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
     return native(
-        "the file there has another name, is no regular file, belongs to another user, or its "
-        "directory may not be written to");
+        "the existing file is not a regular file of this user with a single hard link in a "
+        "directory that may be written to, or it is a mount point");
   }
 
   // Its container, and the temporary names beside it, must have a path too.

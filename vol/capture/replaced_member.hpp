@@ -10,8 +10,8 @@
 
 namespace mcr::vol {
 
-/// Notes that the file with this inode will be the part's. False if no note could be made: then the
-/// file counts as any other.
+/// Notes that the file with this inode will hold the part. Returns false if no note could be made; the
+/// file is then not counted as a member of the set.
 bool note_native(const StagedPart& part, std::uint64_t inode);
 
 /// Keeps the file at `path` in its `directory` aside, if it is a native file of a set: a newer writing

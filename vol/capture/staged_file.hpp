@@ -44,12 +44,13 @@ struct StagedPart {
 /// Returns the directory in which the part was begun, if the file that the part replaces still lies
 /// there. Nothing if the program has moved or removed that file, or its directory.
 std::optional<restart::File> home_of(StagedPart& part);
-/// As home_of() does, but where the program has renamed the file: where the leader has put back what the
-/// part replaces, the plain file is what it replaces now.
+/// If the leader has put back the part that `part` replaces, makes the plain file the one to be
+/// replaced: `at_path` is that file then. Unlike home_of(), also after the program has renamed the
+/// file.
 void follow_put_back(StagedPart& part);
 
-/// While it lives, a file that is closed counts as never created: HDF5 opens the driver's file within
-/// H5Fcreate, and closes it again if something fails.
+/// While an object of this class lives, a file that is closed counts as never created: HDF5 opens the
+/// driver's file within H5Fcreate, and closes it again if something fails.
 class CreateScope {
  public:
   CreateScope();
@@ -127,10 +128,11 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
 
   StagedPart part_;
   std::optional<NativeBackend> native_;  ///< after spill
-  std::string native_temporary_;         ///< its name until it replaces the file at the path
-  std::uint64_t room_ = UINT64_MAX;      ///< a part that would grow beyond this size is spilled
-  std::uint64_t native_from_ns_ = 0;     ///< from then on it counts as appended; 0: not yet flushed
-  bool is_noted_ = false;                ///< a note says whose native file it is
+  std::string native_temporary_;  ///< the native file's name until it replaces the file at the path
+  std::uint64_t room_ = UINT64_MAX;  ///< a part that would grow beyond this size is spilled
+  std::uint64_t native_from_ns_ =
+      0;                   ///< when it begins to count as appended to; 0: not yet flushed
+  bool is_noted_ = false;  ///< a note says whose native file it is
   bool wrote_ = false;
   bool failed_ = false;  ///< a write failed for lack of memory
 };

@@ -36,9 +36,9 @@ enum class Arrival {
   replaced,  ///< something else lies at the path now: the native file, or another stub
 };
 
-/// Waits for one of the two. `try_open` is called repeatedly and must not wait itself. An error means
-/// that the time is over, or that waiting is useless; it names stub, node and remedy. A process waits
-/// only once for a launch's stage that does not answer.
+/// Waits until `try_open` succeeds or the stub at the path is replaced. Calls `try_open` repeatedly; it
+/// must not wait itself. Fails if read_wait= has passed or waiting is useless; the error names stub,
+/// node and remedy. A process waits only once for the stage of a launch that does not answer.
 Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>& try_open);
 
 }  // namespace mcr::vol

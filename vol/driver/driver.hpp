@@ -15,7 +15,7 @@ class CapturePlan;
 
 /// Returns a copy of the file access property list with our driver in it, which behaves like the
 /// `chosen` one (standard, same_file, memory; reads_file for a file that is only read). `plan` says how
-/// a file that is created with the list is captured (null: not at all), and must live until that call
+/// a file that is created with the list is captured (null: not at all), and must live until the create
 /// has returned.
 Id list_with_driver(hid_t access_list, const CapturePlan* plan, const ChosenDriver& chosen = {});
 
@@ -32,8 +32,8 @@ void follow_end_of_library();
 bool refused_by_system();
 void forget_refusal();
 
-/// While it lives, a flush of the driver is the program's own (H5Fflush). HDF5 also flushes at other
-/// times, for example when it creates a file; such a flush is not published.
+/// While an object of this class lives, a flush of the driver is the program's own (H5Fflush). HDF5
+/// also flushes at other times, for example when it creates a file; such a flush is not published.
 class ProgramFlush {
  public:
   ProgramFlush();

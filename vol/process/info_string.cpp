@@ -160,7 +160,10 @@ const ConnectorInfo& environment_info() {
 Result<HeldInfo> HeldInfo::of(hid_t access_list) {
   void* held = nullptr;
   if (hdf5.H5Pget_vol_info(access_list, &held) < 0) {
-    return Error{Cause::system, "HDF5 does not give the connector's settings", ENOMEM};
+    return Error{Cause::system,
+                 "H5Pget_vol_info failed, so the connector's settings in the file access property "
+                 "list cannot be read",
+                 ENOMEM};
   }
   return HeldInfo(held);
 }

@@ -22,7 +22,7 @@ struct ConnectorInfo {
 /// True where HDF5_VOL_CONNECTOR names this connector.
 bool is_named_by_environment();
 
-/// Parses the text, without under_vol and under_info.
+/// Parses the connector's text. under_vol and under_info are checked, and left out of `settings`.
 ConnectorInfo parse_info(std::string_view text);
 
 /// Returns the info that was parsed last, in practice from HDF5_VOL_CONNECTOR. Used for files that are

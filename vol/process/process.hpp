@@ -82,8 +82,8 @@ class Process {
   /// Returns the settings for files in `directory`. Cause::usage: an unknown key or a bad value.
   Result<SettingsPointer> settings(const std::string& connector_text, const std::string& directory);
 
-  /// Returns rank and launch under these settings. Found once, because with one rank the launch is
-  /// random.
+  /// Returns rank and launch under these settings. They are determined once, because with one rank the
+  /// launch is random.
   restart::Launcher launcher(const restart::Settings& settings);
 
   /// Enters the stage at the first call. An error means that the stage cannot be used; it is final,

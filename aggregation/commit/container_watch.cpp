@@ -92,6 +92,16 @@ std::string name_for(const restart::ContainerName& to, const std::string& suffix
                 : free_bundle_name(to, present);
 }
 
+/// True if somebody has read the new file, which the leader itself reads without a trace. False where
+/// the file system does not say when a file was born.
+bool was_read_since_birth(const File& file) {
+  struct statx status {};
+  return ::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_ATIME | STATX_BTIME, &status) == 0 &&
+         (status.stx_mask & STATX_BTIME) != 0 &&
+         std::pair(status.stx_atime.tv_sec, status.stx_atime.tv_nsec) !=
+             std::pair(status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+}
+
 }  // namespace
 
 void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
@@ -107,6 +117,7 @@ void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const 
   watched.names = names;
   watched.pattern = pattern;
   watched.read_time = report.status.st_atim;
+  watched.was_read_unnamed = was_read_since_birth(watched.container);
   watched.until_ms = restart::monotonic_ms() + copy_time_ms(followed.placement.where.base);
   for (const LockedPart& part : parts) {
     if (watched.stubs.size() == most_stubs) break;
@@ -190,7 +201,8 @@ bool ContainerWatch::is_missed(const Watched& watched) {
   const auto status = watched.container.status();
   const bool was_read_too = status && (status->st_atim.tv_sec != watched.read_time.tv_sec ||
                                        status->st_atim.tv_nsec != watched.read_time.tv_nsec);
-  if (was_read_too) return false;
+  // A copy of the temporary file is not one of the container.
+  if (was_read_too && !watched.was_read_unnamed) return false;
   const bool is_unread =
       !watched.stubs.empty() &&
       std::none_of(watched.stubs.begin(), watched.stubs.end(), may_have_been_read);

@@ -132,10 +132,14 @@ Result<void> fill(const File& made, const File& bytes, const restart::Access& ac
   return {};
 }
 
-/// Opens the directory of containers of `names`; if the directory that would hold it has gone, that of
-/// the nearest directory above.
+/// Opens the directory of containers of `names` for a part whose own directory has gone. If that was
+/// the one that would hold the directory of containers, opens that of the nearest directory above: at
+/// the path itself lies another run's directory, if any.
 Result<File> open_nearest(const std::string& masked, const std::string& container_dir,
                           const PartBegin& begin, restart::ContainerName& names) {
+  if (names.base == parent_of(begin.path) && names.base != "/")
+    names = restart::far_container_name(parent_of(names.base), masked, container_dir, begin.launch,
+                                        begin.sequence);
   for (;;) {
     auto place = open_place_by_path(names);
     if (place) return std::move(place->directory);
@@ -353,6 +357,19 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
   return true;
+}
+
+void remove_leftover(const PartBegin& begin) {
+  const auto home = open_home(begin);
+  if (!home || !*home) return;
+  const int at = (*home)->descriptor();
+  const std::string temporary = restart::temporary_name(begin.part.text());
+  const auto file = File::open(at, temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  // After the exchange of names the stub lies there: finish_exchange().
+  const bool is_leftover = status && S_ISREG(status->st_mode) && status->st_uid == ::geteuid() &&
+                           !restart::is_stub_file(*file);
+  if (is_leftover) (void)system_calls().unlinkat(at, temporary.c_str(), 0);
 }
 
 bool was_read(const LaunchDirectory& directory, const PartId& part, const StubHandles* stubs) {

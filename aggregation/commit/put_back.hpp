@@ -68,6 +68,9 @@ Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::
                       std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr,
                       MayDrain may_drain = MayDrain::no);
 
+/// Removes the temporary file that a leader left that died while it put the part back, if there is one.
+void remove_leftover(const restart::PartBegin& begin);
+
 /// True if the stub was read since its rank wrote it, so that it may have been copied: the copy
 /// would lead nowhere once the part is a plain file. False if reads leave no trace
 /// (read_marks.hpp).

@@ -13,6 +13,7 @@
 
 #include "aggregation/commit/index_place.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
@@ -101,13 +102,23 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   add_natives(set, container, share);
 }
 
+/// Opens a container that was listed. Another user may have put a link there since: only this user's
+/// and root's are followed.
+Result<File> open_listed(const std::string& path) {
+  constexpr int flags = O_RDONLY | O_NONBLOCK;
+  auto file = File::open(AT_FDCWD, path, flags | O_NOFOLLOW);
+  if (file || file.error().system_error != ELOOP) return file;
+  struct stat link {};
+  if (::lstat(path.c_str(), &link) != 0 || !restart::is_own_link(link)) return file;
+  return File::open(AT_FDCWD, path, flags);
+}
+
 /// The sets found so far, as one container after the other is read.
 class FoundSets {
  public:
   Result<void> add(const std::string& path) {
     ContainerFile container{path, beside(parent_of(path)), {}};
-    // Another user may have put a link there since the directory was listed.
-    auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    auto file = open_listed(path);
     const auto reader = file ? ContainerReader::read(*std::move(file), path)
                              : Result<std::shared_ptr<ContainerReader>>(file.error());
     const auto opened = reader ? (*reader)->status() : Result<struct stat>(reader.error());

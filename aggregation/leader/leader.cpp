@@ -160,6 +160,7 @@ class Leader {
           // Drain the part, because a copy of its stub would lead nowhere after a put back.
           if (order.reason == PutBackReason::lone && was_read(directory_, order.part, &stubs_)) {
             if (journal) remember_native(journal->begin);
+            if (journal) remove_leftover(journal->begin);
             return {PutBackDone{order.part, false}};
           }
           const auto may_drain = order.reason == PutBackReason::lone ? MayDrain::yes : MayDrain::no;

@@ -256,8 +256,11 @@ RunCommand declare_ls(CLI::App& app) {
           json.push_back({{"container", name}, {"error", listed.error().message}});
           continue;
         }
-        json.push_back(to_json(*listed));
-        if (!common.json) print_listed(*listed, command->verbose);
+        if (common.json) {
+          json.push_back(to_json(*listed));
+        } else {
+          print_listed(*listed, command->verbose);
+        }
       }
     }
     if (common.json) print_json(json);

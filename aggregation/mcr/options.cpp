@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <set>
 
 #include "aggregation/commit/set_files.hpp"
 #include "restart/base/file.hpp"
@@ -42,10 +43,13 @@ bool leads_nowhere_else(const std::string& path) {
          (S_ISLNK(status.st_mode) && restart::is_own_link(status));
 }
 
-/// True for a file: directories and other things may have a container's name too.
-bool is_file(const std::string& path) {
+/// Returns which file lies there; nothing for directories and other things, which may have a
+/// container's name too.
+std::optional<restart::FileIdentity> file_there(const std::string& path) {
   struct stat status {};
-  return leads_nowhere_else(path) && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  const bool is_file =
+      leads_nowhere_else(path) && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return is_file ? std::optional(restart::FileIdentity(status)) : std::nullopt;
 }
 
 /// True if the bundle has a set whose containers' names would begin with `prefix`.
@@ -65,9 +69,12 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
   std::vector<NamedContainer> found;
   const auto names = restart::list_directory(AT_FDCWD, directory);
   if (!names) return found;
+  std::set<restart::FileIdentity> seen;  // a file may have many names
   for (const std::string& name : *names) {
     const std::string path = join(directory, name);
-    if (!restart::is_container_name(name) || !is_file(path)) continue;
+    if (!restart::is_container_name(name)) continue;
+    const auto file = file_there(path);
+    if (!file || !seen.insert(*file).second) continue;
     if (name.starts_with(prefix)) {
       found.push_back({path, {}, {}});
     } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {

@@ -118,7 +118,8 @@ Result<void> put_in_place(int from, const std::string& temporary, int directory,
 Result<void> put_at_free_name(const File& file, int from, const std::string& temporary,
                               int directory, const std::string& name) {
   const auto failed = [&] {
-    return system_error(errno == EEXIST ? "already there:" : "cannot put in place", name);
+    return errno == EEXIST ? system_error("something is there already:", name)
+                           : system_error("cannot put in place", name);
   };
   if (system_calls().rename_new(from, temporary.c_str(), directory, name.c_str()) == 0) return {};
   if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) return failed();

@@ -10,9 +10,11 @@
 //                                    native=RANK:PATH:DEVICE:INODE:SIZE (several)
 //   forge decision FILE KEY=VALUE…   given newest (LAUNCH:SEQUENCE) kind=0|1
 //   forge show STUB                  its fields, as the first form takes them
+//   forge mark STUB file=FILE        appends the mark that FILE has taken the stub's place
 //
 // CONTENT: @NAME stands for the bytes of that file.
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <charconv>
@@ -29,6 +31,7 @@
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/sets/decision.hpp"
+#include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
@@ -202,11 +205,20 @@ int show(const std::string& name) {
   return 0;
 }
 
+int mark(const std::string& path, const std::string& native) {
+  struct stat status {};
+  const auto stub = File::open(AT_FDCWD, path, O_RDWR);
+  const auto content = stub ? read_stub_file(*stub) : Result<Stub>(stub.error());
+  if (!content || ::stat(native.c_str(), &status) != 0) fail("no stub, or no file");
+  return mark_put_back(*stub, content->part, FileIdentity(status)) ? 0 : 2;
+}
+
 int run(int count, char** texts) {
-  if (count < 3) fail("stub|container|decision|show FILE KEY=VALUE…");
+  if (count < 3) fail("stub|container|decision|mark|show FILE KEY=VALUE…");
   const std::string kind = texts[1];
   if (kind == "show") return show(texts[2]);
   const Words words = words_of(count, texts);
+  if (kind == "mark") return mark(texts[2], text_of(words, "file", ""));
   Bytes bytes;
   if (kind == "stub") {
     bytes = stub_bytes(words);

@@ -178,6 +178,20 @@ TEST_CASE("a lone part whose stub others may write to goes into a container") {
   CHECK(content_of(job.out("a.h5")) == "bytes");
 }
 
+TEST_CASE("what a leader left that died while it put a part back goes") {
+  StagedJob job(1);
+  job.join(0);
+  const auto id = job.write(0, "a.h5", "bytes");
+  const auto begin = job.directory().journal(State::published, id)->begin;
+  const std::string temporary = job.out(".mcr-" + id.text() + ".tmp");
+  std::ofstream(temporary) << "half of the by";
+  remove_leftover(begin);
+  CHECK_FALSE(std::filesystem::exists(temporary));
+  std::filesystem::rename(job.out("a.h5"), temporary);  // the exchange had been made
+  remove_leftover(begin);
+  CHECK(std::filesystem::exists(temporary));
+}
+
 TEST_CASE("a modification time in the future says nothing about reads") {
   StagedJob job(1);
   job.join(0);
@@ -263,11 +277,14 @@ TEST_CASE("what a dead writer flushed is kept in the nearest directory if its ow
     auto begun = job.begin(0, "deep/er/a.h5", "flushed");
     job.publish(begun, true);
   }
-  std::filesystem::remove_all(job.out("deep"));
+  const bool is_made_again = GENERATE(false, true);
+  std::filesystem::remove_all(job.out(is_made_again ? "deep/er" : "deep"));
+  if (is_made_again) std::filesystem::create_directory(job.out("deep/er"));
   const auto id = job.directory().list(State::open)->at(0);
   const auto said = settle(job.directory(), id);
   REQUIRE(said);
-  const std::string aside = job.out("mcr/unfinished-a.h5." + id.text().substr(0, 8));
+  const std::string aside = job.out(std::string(is_made_again ? "deep/" : "") +
+                                    "mcr/unfinished-a.h5." + id.text().substr(0, 8));
   CHECK(content_of(aside) == "flushed");
   CHECK(said->find(aside) != std::string::npos);
   CHECK(job.count(State::open) == 0);

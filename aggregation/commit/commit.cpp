@@ -354,11 +354,11 @@ Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& p
 Result<void> leave_stage(const LaunchDirectory& directory, LockedPart& part, bool writer_alive,
                          bool keep) {
   const restart::PartBegin& begin = part.journal.begin;
-  MCR_TRY(directory.committed(part.id, true, {}));
+  MCR_TRY(directory.mark_committed(part.id));
   part.bytes = File();
   if (keep && !part.is_native) return {};
-  return directory.committed(
-      part.id, false, writer_alive ? std::optional(begin.rank) : std::optional<std::uint32_t>());
+  return directory.free_part(
+      part.id, writer_alive ? std::optional(begin.rank) : std::optional<std::uint32_t>());
 }
 
 std::string describe(const DrainGroup& group) {

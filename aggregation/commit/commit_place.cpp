@@ -200,7 +200,7 @@ Followed follow_stubs(const LaunchDirectory& directory, StubHandles* stubs,
       restart::log_summary("the program removed " + part.journal.begin.path +
                            " before its commit: its part is dropped");
       part.bytes = File();
-      if (directory.committed(part.id, false, {})) {
+      if (directory.free_part(part.id, {})) {
         left.push_back(part.id);
         continue;
       }

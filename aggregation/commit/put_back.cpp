@@ -300,9 +300,9 @@ Result<bool> finish_exchange(const PartBegin& begin) {
 /// the bytes that are removed are those that were put in place.
 Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File bytes,
                       LaunchDirectory::State state, std::optional<std::uint32_t> pool_rank) {
-  if (state == LaunchDirectory::State::published) MCR_TRY(directory.committed(part, true, {}));
+  if (state == LaunchDirectory::State::published) MCR_TRY(directory.mark_committed(part));
   bytes = File();
-  return directory.committed(part, false, pool_rank);
+  return directory.free_part(part, pool_rank);
 }
 
 }  // namespace
@@ -345,7 +345,7 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   if (!found && restart::means_gone(found.error().system_error)) return false;
   const Journal journal = MCR_TRY(found);
   if (journal.publish && journal.publish->native) {  // its bytes are there already
-    MCR_TRY(directory.committed(part, false, pool_rank));
+    MCR_TRY(directory.free_part(part, pool_rank));
     return true;
   }
   if (!bytes) return bytes.error();

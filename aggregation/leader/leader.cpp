@@ -209,7 +209,7 @@ class Leader {
   }
 
   void act(const FreeKept& order) {
-    if (const auto freed = directory_.committed(order.part, false, {}); !freed) {
+    if (const auto freed = directory_.free_part(order.part, {}); !freed) {
       restart::log_warning(freed.error().message);
     }
   }
@@ -412,7 +412,7 @@ class Leader {
   void free_what_a_dead_leader_kept() {
     const auto kept = directory_.list(State::committed);
     if (!kept) return;
-    for (const PartId& part : *kept) (void)directory_.committed(part, false, {}).has_value();
+    for (const PartId& part : *kept) (void)directory_.free_part(part, {}).has_value();
   }
 
   const LaunchDirectory& directory_;

@@ -51,9 +51,9 @@ std::uint64_t slot_place(const FrameOfContainer& frame) {
 
 // Returns half of the room for the first file, a quarter for the second, and so on. The room comes from
 // the leader's last look, which does not see files that are made at the same time.
-std::uint64_t share_of_room(const LaunchDirectory& directory, std::uint64_t room) {
+std::uint64_t share_of_free_bytes(const LaunchDirectory& directory, std::uint64_t free_bytes) {
   const auto others = list_directory(directory.descriptor(), frames_directory);
-  return room >> std::min<std::size_t>(1 + (others ? others->size() : 0), 63);
+  return free_bytes >> std::min<std::size_t>(1 + (others ? others->size() : 0), 63);
 }
 
 // Writes and locks the file before it gets the name under which others find it. EEXIST: another rank
@@ -105,7 +105,7 @@ Result<std::unique_ptr<SharedFrames>> SharedFrames::open(FrameShare& share,
     if (!file && file.error().system_error == ENOENT) {
       const std::uint64_t begin =
           SharedFramesHead::slots + MCR_TRY(checked_multiply(frame_count, SharedFrameSlot::bytes));
-      const std::uint64_t limit = begin + share_of_room(directory, share.room());
+      const std::uint64_t limit = begin + share_of_free_bytes(directory, share.free_bytes());
       file = make_file(directory, path, {frame_count, limit, begin});
       if (!file && file.error().system_error == EEXIST) continue;
     }
@@ -214,7 +214,7 @@ bool SharedFrames::fits(const FrameOfContainer& frame) {
   if (is_gone_ || is_full_) return false;
   const std::uint64_t bytes =
       frame.place.raw_bytes + shared_frame_blocks(frame.place.raw_bytes) * sizeof(std::uint64_t);
-  return bytes <= left(*now) && bytes <= share_.room();
+  return bytes <= left(*now) && bytes <= share_.free_bytes();
 }
 
 bool SharedFrames::begin_making(const FrameOfContainer& frame) {

@@ -36,7 +36,7 @@ class FrameShare {
   /// Called at the first frame that holds bytes of several parts.
   virtual const LaunchDirectory* place() = 0;
   /// Returns how many bytes may be put into the stage now. Called before each frame.
-  virtual std::uint64_t room() = 0;
+  virtual std::uint64_t free_bytes() = 0;
   /// The longest wait for a frame that another rank decodes; far above any decode time measured. A rank
   /// whose wait timed out once never waits again.
   std::uint64_t longest_wait_ns = 5'000'000'000;

@@ -145,12 +145,12 @@ class LaunchDirectory {
   /// Opens the bytes without a lock, for a part that its writer has flushed. The bytes may change
   /// during reads.
   Result<File> open_unpublished(const PartId& part) const;
-  /// Records that the part is in a container. With `keep` its journal moves from published/ to
-  /// committed/. Otherwise the part is freed, whatever its state; its bytes go to the pool of
-  /// `pool_rank`, if that is given, the pool has room and no process reads the bytes. The caller holds
-  /// no lock on the bytes.
-  Result<void> committed(const PartId& part, bool keep,
-                         std::optional<std::uint32_t> pool_rank) const;
+  /// Records that the part is in a container: its journal moves from published/ to committed/.
+  Result<void> mark_committed(const PartId& part) const;
+  /// Takes the part out of the stage, whatever its state. Its bytes go to the pool of `pool_rank`, if that
+  /// is given, the pool has a free slot and no process reads the bytes; else they are removed. The caller
+  /// holds no lock on the bytes.
+  Result<void> free_part(const PartId& part, std::optional<std::uint32_t> pool_rank) const;
 
   /// Opens a presence file, so that the caller can test its lock.
   Result<File> open_presence(const std::string& name) const;

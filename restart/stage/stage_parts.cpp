@@ -313,16 +313,15 @@ Result<File> LaunchDirectory::open_unpublished(const PartId& part) const {
   return File::open(descriptor(), bytes_path(part), O_RDONLY | O_NOFOLLOW);
 }
 
-Result<void> LaunchDirectory::committed(const PartId& part, bool keep,
+Result<void> LaunchDirectory::mark_committed(const PartId& part) const {
+  const std::string from = journal_path(State::published, part);
+  const std::string to = journal_path(State::committed, part);
+  if (system_calls().renameat(descriptor(), from.c_str(), descriptor(), to.c_str()) == 0) return {};
+  return system_error("cannot move to committed/ the journal", from);
+}
+
+Result<void> LaunchDirectory::free_part(const PartId& part,
                                         std::optional<std::uint32_t> pool_rank) const {
-  if (keep) {
-    const std::string from = journal_path(State::published, part);
-    const std::string to = journal_path(State::committed, part);
-    if (system_calls().renameat(descriptor(), from.c_str(), descriptor(), to.c_str()) != 0) {
-      return system_error("cannot move to committed/ the journal", from);
-    }
-    return {};
-  }
   const std::string path = bytes_path(part);
   auto bytes = File::open(descriptor(), path, O_RDWR | O_NOFOLLOW);
   const bool pooled = pool_rank && bytes && try_lock(*bytes, LockKind::exclusive).value_or(false);

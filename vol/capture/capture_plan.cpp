@@ -156,7 +156,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   const std::uint64_t now = monotonic_ns();
   if (job.asked_ns == 0 || now - job.asked_ns > recent_ns) {
     job.asked_ns = now;
-    job.room = stage_room(job, settings);
+    job.free_bytes = stage_room(job, settings);
     job.marked_native.clear();
   }
   if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
@@ -165,8 +165,8 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
         "files whose names differ from its name in numbers alone became native earlier in this "
         "launch");
   }
-  plan.room = job.room;
-  if (plan.room == 0) {
+  plan.free_bytes = job.free_bytes;
+  if (plan.free_bytes == 0) {
     const bool is_known = restart::memory_limits().limit > 0;
     restart::log_warning_once(
         "full", is_known ? "the stage " + stage_path +

@@ -20,7 +20,7 @@ class CapturePlan {
   std::vector<std::string> masked_names;
   JobStage* stage = nullptr;
   /// How many bytes the stage can still take; a part that grows beyond this becomes native.
-  std::uint64_t room = UINT64_MAX;
+  std::uint64_t free_bytes = UINT64_MAX;
 };
 
 /// True if the program has no other name for the existing file. Our own link to a stub (gc=on), or to a

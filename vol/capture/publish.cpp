@@ -74,15 +74,16 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
 // Opens the directory in which a file waits that will replace another one: among the containers, so
 // that the program's own directories hold its own files only. Nothing if other users could exchange the
 // file there.
-std::optional<restart::File> waiting_room(const StagedPart& part) {
+std::optional<restart::File> waiting_directory(const StagedPart& part) {
   const std::string containers = containers_of(part);
   if (containers.empty()) return std::nullopt;
-  auto room = restart::open_own_containers(containers);
-  if (!room && room.error().system_error == ENOENT) room = restart::make_own_containers(containers);
-  const auto status = room ? room->status() : Result<struct stat>(room.error());
+  auto waiting = restart::open_own_containers(containers);
+  if (!waiting && waiting.error().system_error == ENOENT)
+    waiting = restart::make_own_containers(containers);
+  const auto status = waiting ? waiting->status() : Result<struct stat>(waiting.error());
   const bool is_closed =
       status && status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  return is_closed ? std::optional(*std::move(room)) : std::nullopt;
+  return is_closed ? std::optional(*std::move(waiting)) : std::nullopt;
 }
 
 // Replaces the file at the path, completely or not at all, and keeps its mode, group, access list and
@@ -95,23 +96,23 @@ Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan c
     if (!std::exchange(is_kept, true))
       keep_replaced_member(home, part.begin.path, part.settings->text("container_dir"));
   };
-  const auto attempt = [&](int room, const std::string& temporary) -> Result<void> {
-    restart::File file =
-        MCR_TRY(restart::File::open(room, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  const auto attempt = [&](int waiting, const std::string& temporary) -> Result<void> {
+    restart::File file = MCR_TRY(
+        restart::File::open(waiting, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     auto written = file.write_at(0, content);
     if (written) written = restart::copy_attributes(part.at_path, file);
     if (written) keep_old();
-    if (written) written = restart::put_in_place(room, temporary, home.descriptor(), last);
+    if (written) written = restart::put_in_place(waiting, temporary, home.descriptor(), last);
     if (written) {
       part.at_path = std::move(file);
     } else {
-      restart::system_calls().unlinkat(room, temporary.c_str(), 0);
+      restart::system_calls().unlinkat(waiting, temporary.c_str(), 0);
     }
     return written;
   };
   const std::string word = part.begin.part.text();
-  if (const auto room = waiting_room(part)) {
-    if (auto done = attempt(room->descriptor(), "set-new." + word)) return done;
+  if (const auto waiting = waiting_directory(part)) {
+    if (auto done = attempt(waiting->descriptor(), "set-new." + word)) return done;
   }
   auto done = attempt(home.descriptor(), std::string(restart::temporary_prefix) + word);
   if (done || done.error().system_error != EEXIST) return done;

@@ -116,7 +116,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   part.image.reserve(restart::max_content_bytes);  // lack of memory must show now, not in a write
   plan.stage->has_created = true;
   auto file = in_table(std::move(part));
-  file->room_ = plan.room;
+  file->free_bytes_ = plan.free_bytes;
   return file;
 }
 
@@ -218,7 +218,7 @@ Result<void> StagedFile::write_somewhere(std::uint64_t offset, ByteSpan data) {
     return {};
   }
   if (is_appended()) MCR_TRY(go_on_as_appended());
-  if (!native_ && end > room_) MCR_TRY(spill("the stage is full"));
+  if (!native_ && end > free_bytes_) MCR_TRY(spill("the stage is full"));
   if (!native_) {
     if (const auto begun = begin_in_stage(); !begun) MCR_TRY(spill(begun.error().message.c_str()));
   }

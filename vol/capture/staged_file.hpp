@@ -129,7 +129,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   StagedPart part_;
   std::optional<NativeBackend> native_;  ///< after spill
   std::string native_temporary_;  ///< the native file's name until it replaces the file at the path
-  std::uint64_t room_ = UINT64_MAX;  ///< a part that would grow beyond this size is spilled
+  std::uint64_t free_bytes_ = UINT64_MAX;  ///< a part that would grow beyond this size is spilled
   std::uint64_t native_from_ns_ =
       0;                   ///< when it begins to count as appended to; 0: not yet flushed
   bool is_noted_ = false;  ///< a note says whose native file it is

@@ -60,7 +60,7 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   return opened;
 }
 
-Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request);
+Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request);
 
 // True if the leader that wrote the container still runs. If the container was removed, that leader may
 // be bringing it back just now (aggregation/commit/container_watch).
@@ -85,7 +85,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
       opened = open_as_seen(there, place.path, settings, launcher, false);
       return opened.has_value();
     }));
-    if (arrival == Arrival::replaced) return open_native(request);
+    if (arrival == Arrival::replaced) return open_by_content(request);
   }
   constexpr int looks = 25;
   constexpr timespec pause{0, 20'000'000};
@@ -96,7 +96,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
     opened = open_as_seen(there, place.path, settings, launcher, false);
   }
   // Between our looks the leader put the file back, or put another stub there, and removed the part.
-  if (!opened && is_replaced(awaited)) return open_native(request);
+  if (!opened && is_replaced(awaited)) return open_by_content(request);
   if (!opened) return opened.error();
   auto backend = std::make_unique<ContainerBackend>(
       std::move(opened->source), std::move(opened->stub), place.path, std::move(file), identity,
@@ -141,7 +141,7 @@ Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& re
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-Result<std::unique_ptr<Backend>> open_native(const OpenRequest& request) {
+Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
   if (request.create && request.truncate && !request.exclusive) {
     auto created = create_in_place_of_member(request);
     if (created && *created != nullptr) return created;
@@ -189,13 +189,13 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
       again.truncate = true;
       again.exclusive = false;
     }
-    auto native = open_native(again);
+    auto native = open_by_content(again);
     if (native) {
       restart::log_warning_once("stage", "files are written natively: " + staged.error().message);
     }
     return native;
   }
-  return open_native(request);
+  return open_by_content(request);
 }
 
 bool is_stub_path(const char* name) {

@@ -43,12 +43,12 @@ class LaunchShare final : public restart::FrameShare {
     return ensure_leader(*stage_, LeaderLook::now) ? &stage_->directory : nullptr;
   }
 
-  std::uint64_t room() override {
+  std::uint64_t free_bytes() override {
     const std::uint64_t now = monotonic_ns();
-    if (asked_ns_ != 0 && now - asked_ns_ < recent_ns) return room_;
+    if (asked_ns_ != 0 && now - asked_ns_ < recent_ns) return free_bytes_;
     asked_ns_ = now;
     const bool is_led = stage_ && Process::is_owner() && ensure_leader(*stage_, LeaderLook::seldom);
-    return room_ = is_led ? stage_room(*stage_, *settings_) : 0;
+    return free_bytes_ = is_led ? stage_room(*stage_, *settings_) : 0;
   }
 
  private:
@@ -56,7 +56,7 @@ class LaunchShare final : public restart::FrameShare {
   restart::Launcher launcher_;
   std::optional<JobStage> stage_;  ///< a place in the stage without a presence
   std::uint64_t asked_ns_ = 0;
-  std::uint64_t room_ = 0;
+  std::uint64_t free_bytes_ = 0;
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ struct JobStage {
   int looks_in_vain = 0;  ///< looks for a leader, a second apart, since one was last seen
   // Cached answers of the stage, valid for recent_ns, because programs create files in bursts.
   std::uint64_t asked_ns = 0;
-  std::uint64_t room = 0;
+  std::uint64_t free_bytes = 0;
   std::map<std::string, bool> marked_native;
   /// Stubs whose descriptors no leader has yet (stub_handover.hpp), the oldest first.
   struct WaitingStub {

@@ -105,7 +105,7 @@ TEST_CASE("the stage comes first, and only while it has the part") {
     REQUIRE(stage->publish(begin.part, *journal, {12, 1, false, false, {}}));
   }
   CHECK(tree.read(tree.stub.path) == "in the stage");
-  REQUIRE(stage->committed(begin.part, true, {}));
+  REQUIRE(stage->mark_committed(begin.part));
   CHECK(tree.read(tree.stub.path) == "in the stage");
   {
     const auto source = open_part(tree.stub, tree.stub.path, "none");
@@ -115,7 +115,7 @@ TEST_CASE("the stage comes first, and only while it has the part") {
     CHECK_FALSE((*source)->read_at(~std::uint64_t{0}, out));
     CHECK((*source)->read_at(7, out));
     // An open part's file is not reused, and stays readable when it has been freed.
-    REQUIRE(stage->committed(begin.part, false, 0));
+    REQUIRE(stage->free_part(begin.part, 0));
     CHECK(as_text(out) == "stage");
     CHECK((*source)->read_at(0, out));
   }

@@ -29,7 +29,7 @@ constexpr std::size_t frame_in_part = 100 + 5 * a_frame_bytes;
 struct Share final : FrameShare {
   explicit Share(const LaunchDirectory& in) : directory(in) { longest_wait_ns = 50'000'000; }
   const LaunchDirectory* place() override { return is_led ? &directory : nullptr; }
-  std::uint64_t room() override { return room_bytes; }
+  std::uint64_t free_bytes() override { return room_bytes; }
 
   const LaunchDirectory& directory;
   bool is_led = true;

@@ -31,7 +31,7 @@ TEST_CASE("a part goes from open to published to freed") {
   CHECK(read->begin.path == "/w/r0.h5");
   REQUIRE(read->publish);
   CHECK(read->publish->size == 4);
-  CHECK(stage.directory.committed(made->part, false, {}));
+  CHECK(stage.directory.free_part(made->part, {}));
   CHECK_FALSE(stage.directory.is_in(State::published, made->part));
   CHECK_FALSE(fs::exists(stage.directory.path() + "/parts/" + made->part.text()));
 }
@@ -55,9 +55,9 @@ TEST_CASE("a small part is published with its bytes in its journal") {
   REQUIRE(read);
   CHECK(read->begin.path == "/w/r0.h5");
   CHECK(read->publish->size == 4);
-  CHECK(stage.directory.committed(part, true, {}));
+  CHECK(stage.directory.mark_committed(part));
   CHECK(bytes_of(stage.directory, part) == "data");
-  CHECK(stage.directory.committed(part, false, 0));
+  CHECK(stage.directory.free_part(part, 0));
   CHECK_FALSE(stage.directory.open_bytes(part));
   CHECK_FALSE(stage.directory.is_in(State::committed, part));
 }
@@ -191,14 +191,14 @@ TEST_CASE("withdraw gives nothing where a reader or the leader was first") {
     CHECK(stage.directory.is_in(State::published, part));
   }
   SECTION("committed") {
-    CHECK(stage.directory.committed(part, true, {}));
+    CHECK(stage.directory.mark_committed(part));
     const auto withdrawn = stage.directory.withdraw(part);
     REQUIRE(withdrawn);
     CHECK_FALSE(withdrawn->has_value());
     CHECK(bytes_of(stage.directory, part) == "abc");
   }
   SECTION("gone") {
-    CHECK(stage.directory.committed(part, false, {}));
+    CHECK(stage.directory.free_part(part, {}));
     const auto withdrawn = stage.directory.withdraw(part);
     REQUIRE(withdrawn);
     CHECK_FALSE(withdrawn->has_value());
@@ -208,7 +208,7 @@ TEST_CASE("withdraw gives nothing where a reader or the leader was first") {
 TEST_CASE("a drained part's file becomes the next part's file") {
   const TestStage stage;
   const PartId old = published_part(stage.directory, "old bytes");
-  CHECK(stage.directory.committed(old, false, 3));
+  CHECK(stage.directory.free_part(old, 3));
   CHECK_FALSE(stage.directory.open_bytes(old));
   const auto other = stage.directory.create_part(2);
   REQUIRE(other);
@@ -224,7 +224,7 @@ TEST_CASE("a part that somebody reads is freed but never reused") {
   const PartId part = published_part(stage.directory, "read me");
   const auto reader = stage.directory.open_bytes(part);
   REQUIRE(reader);
-  CHECK(stage.directory.committed(part, false, 3));
+  CHECK(stage.directory.free_part(part, 3));
   CHECK(as_text(*reader->read_all(100)) == "read me");
   const auto next = stage.directory.create_part(3);
   REQUIRE(next);
@@ -236,7 +236,7 @@ TEST_CASE("a pooled file that is read late is left to its reader") {
   const PartId part = published_part(stage.directory, "read me");
   auto late = File::open(AT_FDCWD, stage.directory.path() + "/parts/" + part.text(), O_RDONLY);
   REQUIRE(late);
-  CHECK(stage.directory.committed(part, false, 3));
+  CHECK(stage.directory.free_part(part, 3));
   CHECK(try_lock(*late, LockKind::shared).value_or(false));
   const auto next = stage.directory.create_part(3);
   REQUIRE(next);
@@ -250,7 +250,7 @@ TEST_CASE("a pool has eight places, and gives back what is asked for") {
   for (int i = 0; i < 10; ++i) {
     parts.push_back(published_part(stage.directory, std::string(10000, 'x')));
   }
-  for (const PartId& part : parts) CHECK(stage.directory.committed(part, false, 0));
+  for (const PartId& part : parts) CHECK(stage.directory.free_part(part, 0));
   CHECK(list_directory(stage.directory.descriptor(), "pool")->size() == 8);
   CHECK(list_directory(stage.directory.descriptor(), "parts")->empty());
   CHECK(stage.directory.used_bytes().value_or(0) >= 80000);
@@ -263,10 +263,10 @@ TEST_CASE("a pool has eight places, and gives back what is asked for") {
 TEST_CASE("a kept part can be read until it is freed") {
   const TestStage stage;
   const PartId part = published_part(stage.directory, "kept");
-  CHECK(stage.directory.committed(part, true, {}));
+  CHECK(stage.directory.mark_committed(part));
   CHECK(stage.directory.is_in(State::committed, part));
   CHECK(bytes_of(stage.directory, part) == "kept");
-  CHECK(stage.directory.committed(part, false, {}));
+  CHECK(stage.directory.free_part(part, {}));
   CHECK_FALSE(stage.directory.is_in(State::committed, part));
   CHECK_FALSE(stage.directory.open_bytes(part));
 }

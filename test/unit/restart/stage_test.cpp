@@ -309,9 +309,9 @@ TEST_CASE("a launch directory goes only when nothing is left to do and nobody li
   presence.reset();
   const PartId part = published_part(stage.directory, "x");
   CHECK_FALSE(stage.directory.remove_if_done().value_or(true));
-  CHECK(stage.directory.committed(part, true, {}));
+  CHECK(stage.directory.mark_committed(part));
   CHECK_FALSE(stage.directory.remove_if_done().value_or(true));
-  CHECK(stage.directory.committed(part, false, 0));
+  CHECK(stage.directory.free_part(part, 0));
   CHECK(stage.directory.mark_native("x"));
   CHECK(stage.directory.write_notice({}));
   CHECK(stage.directory.claim_report());
@@ -342,7 +342,7 @@ TEST_CASE("the pool's memory is given back when others may enter the stage again
   const TestStage stage;
   const auto lead = stage.directory.try_lead();
   const PartId part = published_part(stage.directory, std::string(100'000, 'x'));
-  CHECK(stage.directory.committed(part, false, 0));
+  CHECK(stage.directory.free_part(part, 0));
   REQUIRE_FALSE(fs::is_empty(stage.directory.path() + "/pool"));
   SystemCalls calls = system_calls();
   calls.unlinkat = [](int directory, const char* name, int flags) {
@@ -377,7 +377,7 @@ TEST_CASE("who enters while a leader removes the directory is never lost") {
     REQUIRE(again);
     REQUIRE(again->is_in(State::published, part));
     REQUIRE(bytes_of(*again, part) == "never lost");
-    REQUIRE(entered->directory.committed(part, false, {}));
+    REQUIRE(entered->directory.free_part(part, {}));
   }
   stop = true;
   remover.join();

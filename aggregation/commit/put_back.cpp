@@ -436,7 +436,7 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   if (!is_expected || !there.is_own) return false;
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home->descriptor(), name_of(begin.path), 0600));
-  MCR_TRY(pending.file().write_at(0, restart::write_stub(stub_of(begin, directory.path()))));
+  MCR_TRY(restart::write_stub_file(pending.file(), stub_of(begin, directory.path())));
   MCR_TRY(restart::copy_attributes(there.file, pending.file()));
   // Keeps the native file that the previous set needs. The writer may have died before it did so.
   if (old_file)

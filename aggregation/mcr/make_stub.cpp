@@ -7,6 +7,7 @@
 #include "aggregation/mcr/acting_as.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/stub_links.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 
@@ -37,7 +38,7 @@ Result<void> make_stub(int home, const std::string& name, const StubToMake& want
   auto acting = std::optional(MCR_TRY(ActingAs::begin(wanted.owner)));
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home, name, wanted.mode & 0777));
-  MCR_TRY(pending.file().write_at(0, restart::write_stub(wanted.stub)));
+  MCR_TRY(restart::write_stub_file(pending.file(), wanted.stub));
   // Done as root: only root may set a group of which the owner is not a member.
   acting.reset();
   give_group(pending.file(), wanted.owner, wanted.group);

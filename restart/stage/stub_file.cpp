@@ -2,6 +2,7 @@
 #include "restart/stage/stub_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
@@ -30,6 +31,16 @@ Result<Stub> read_stub_file(const File& file) {
   const struct stat status = MCR_TRY(file.status());
   stub.origin = {status.st_uid, FileIdentity(status)};
   return stub;
+}
+
+Result<void> write_stub_file(const File& file, const Stub& stub) {
+  MCR_TRY(file.write_at(0, write_stub(stub)));
+  const auto status = file.status();
+  if (!status) return {};
+  struct timespec times[2] = {status->st_mtim, {0, UTIME_OMIT}};
+  times[0].tv_sec -= 1;
+  (void)::futimens(file.descriptor(), times);
+  return {};
 }
 
 Result<File> open_begun_in(const PartBegin& begin, int flags) {

@@ -18,6 +18,11 @@ bool is_stub_file(const File& file);
 /// wrote it.
 Result<Stub> read_stub_file(const File& file);
 
+/// Writes the stub at the beginning of the file, and sets the file's access time to before its
+/// modification time. Otherwise both may lie in one tick of the kernel's clock, and the stub would
+/// look as if somebody had read, and perhaps copied, it.
+Result<void> write_stub_file(const File& file, const Stub& stub);
+
 /// Opens the directory in which the part was begun. ESTALE: another directory lies at its path now.
 Result<File> open_begun_in(const PartBegin& begin, int flags);
 

@@ -88,7 +88,7 @@ std::optional<restart::File> waiting_directory(const StagedPart& part) {
 
 // Replaces the file at the path, completely or not at all, and keeps its mode, group, access list and
 // attributes.
-Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan content) {
+Result<void> replace_old(StagedPart& part, const restart::File& home) {
   const std::string last = restart::name_of(part.begin.path);
   bool is_kept = part.begin.replaced != restart::Replaced::native_file;
   // Keeping the old file aside may reduce its mode, so its attributes are copied first.
@@ -99,7 +99,7 @@ Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan c
   const auto attempt = [&](int waiting, const std::string& temporary) -> Result<void> {
     restart::File file = MCR_TRY(
         restart::File::open(waiting, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    auto written = file.write_at(0, content);
+    auto written = restart::write_stub_file(file, stub_of(part));
     if (written) written = restart::copy_attributes(part.at_path, file);
     if (written) keep_old();
     if (written) written = restart::put_in_place(waiting, temporary, home.descriptor(), last);
@@ -122,7 +122,6 @@ Result<void> replace_old(StagedPart& part, const restart::File& home, ByteSpan c
 }
 
 Result<void> put_stub(StagedPart& part) {
-  const Bytes content = restart::write_stub(stub_of(part));
   const auto home = home_of(part);
   if (!home) {
     // The program renamed or removed the old file while it wrote. Native HDF5 would have written into
@@ -134,16 +133,17 @@ Result<void> put_stub(StagedPart& part) {
     // The file does not belong to the old part any more.
     if (part.begin.replaced_part)
       restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
+    const Bytes content = restart::write_stub(stub_of(part));
     MCR_TRY(part.at_path.write_at(0, content));
     return part.at_path.truncate(content.size());
   }
-  return replace_old(part, *home, content);
+  return replace_old(part, *home);
 }
 
 // Writes the stub into the empty file that H5Fcreate made, wherever the program has moved it since.
 Result<void> fill_stub(StagedPart& part) {
   if (part.has_stub || part.begin.replaced != restart::Replaced::nothing) return {};
-  const auto written = part.at_path.write_at(0, restart::write_stub(stub_of(part)));
+  const auto written = restart::write_stub_file(part.at_path, stub_of(part));
   if (!written) (void)part.at_path.truncate(0).has_value();
   part.has_stub = written.has_value();
   return written;

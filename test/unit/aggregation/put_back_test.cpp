@@ -12,6 +12,7 @@
 #include "aggregation/commit/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/put_back_mark.hpp"
+#include "restart/stage/stub_file.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;
@@ -199,6 +200,19 @@ TEST_CASE("a modification time in the future says nothing about reads") {
   const struct timespec times[2] = {{1'000'000, 0}, {std::time(nullptr) + 1000, 0}};
   REQUIRE(::utimensat(AT_FDCWD, job.out("a.h5").c_str(), times, 0) == 0);
   CHECK(may_have_been_read(*restart::File::open(AT_FDCWD, job.out("a.h5"), O_PATH)));
+}
+
+TEST_CASE("a stub looks unread although it is made and written within one tick of the clock") {
+  StagedJob job(1);
+  // Other file systems do not record reads.
+  if (!shows_reads(*restart::File::open(AT_FDCWD, job.out(""), O_RDONLY))) return;
+  for (int i = 0; i < 50; ++i) {
+    const std::string path = job.out("stub-" + std::to_string(i));
+    const auto file = restart::File::open(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
+    REQUIRE(file);
+    REQUIRE(restart::write_stub_file(*file, restart::Stub()));
+    CHECK_FALSE(may_have_been_read(*file));
+  }
 }
 
 TEST_CASE("a part follows its stub to where the program has renamed it") {

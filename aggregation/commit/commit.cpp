@@ -419,6 +419,72 @@ FileIdentity directory_of_containers(const ContainerName& where,
   return status ? FileIdentity(*status) : FileIdentity();
 }
 
+/// Says why no container was written, and what becomes of the parts.
+void tell_failure(const LaunchDirectory& directory, const DrainGroup& group, const Error& error,
+                  const std::string& containers, Summary& summary, DrainDone& done) {
+  // Only ENOENT is certain: ENOTDIR may also mean that a file has the name of the directory of
+  // containers.
+  done.place_went_away = error.system_error == ENOENT;
+  if (done.place_went_away) {
+    const std::string why = "directories were removed or renamed while the container of " +
+                            describe(group) + " was made: " + error.message;
+    restart::log_summary("files will be written as plain ones: " + why);
+    summary.failed(why);
+    return;
+  }
+  done.storage_failed = error.cause == Cause::full || error.cause == Cause::system;
+  summary.failed(error.message);
+  report_trouble(containers,
+                 "the set " + describe(group) +
+                     " could not be written as a container: " + error.message +
+                     "; its parts are put at their paths as plain files where that is possible, "
+                     "later files are written natively, and what remains stays in " +
+                     directory.path() + " for `mcr recover`");
+}
+
+/// Counts the container in the summary. Returns the summary's number of the set.
+std::uint64_t count(const DrainGroup& group, const CommitReport& report, Summary& summary) {
+  const std::size_t parts = report.checksums.size();
+  if (!group.bundle.empty())
+    return summary.committed_bundle(parts, report.raw_bytes, report.container_bytes);
+  return summary.committed(group.set, parts, report.raw_bytes, report.container_bytes);
+}
+
+void tell_committed(const CommitReport& report) {
+  for (const std::string& reason : report.unreadable) {
+    restart::log_summary("a file is stored as plain bytes, because HDF5 cannot read it: " + reason);
+  }
+  restart::log_summary("committed " + report.path + ": " + std::to_string(report.raw_bytes) +
+                       " B in " + std::to_string(report.checksums.size()) + " parts -> " +
+                       std::to_string(report.container_bytes) + " B");
+}
+
+void remember_place(const SetName& set, SetPlace place, SetPlaces& places) {
+  if (places.size() >= remembered_places) places.erase(places.begin());
+  places[set] = std::move(place);
+}
+
+/// Completes the stubs of parts that are in storage, and takes the parts out of the stage.
+void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& parts, bool keep,
+                    DrainDone& done) {
+  const auto living = living_processes(directory);
+  for (LockedPart& part : parts) {
+    const bool writer_alive = living && living->contains(part.journal.begin.presence);
+    const auto put =
+        living ? complete_stub(directory, part, writer_alive) : Result<void>(living.error());
+    if (!put) {
+      restart::log_warning(part.journal.begin.path + ": " + put.error().message);
+      done.failed.push_back(part.id);
+      continue;
+    }
+    if (const auto left = leave_stage(directory, part, writer_alive, keep); !left) {
+      // The part is in the container. At worst its memory stays in use until the launch ends.
+      restart::log_warning("part " + part.id.text() + ": " + left.error().message);
+    }
+    done.committed.push_back(part.id);
+  }
+}
+
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
@@ -440,68 +506,25 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   const ContainerName& where = followed.placement.where;
   if (!written) {
     for (const LockedPart& part : locked) done.failed.push_back(part.id);
-    // Only ENOENT is certain: ENOTDIR may also mean that a file has the name of the directory of
-    // containers.
-    done.place_went_away = written.error().system_error == ENOENT;
-    if (done.place_went_away) {
-      const std::string why = "directories were removed or renamed while the container of " +
-                              describe(group) + " was made: " + written.error().message;
-      restart::log_summary("files will be written as plain ones: " + why);
-      summary.failed(why);
-      return done;
-    }
-    done.storage_failed =
-        written.error().cause == Cause::full || written.error().cause == Cause::system;
-    summary.failed(written.error().message);
-    report_trouble(where.directory,
-                   "the set " + describe(group) +
-                       " could not be written as a container: " + written.error().message +
-                       "; its parts are put at their paths as plain files where that is possible, "
-                       "later files are written natively, and what remains stays in " +
-                       directory.path() + " for `mcr recover`");
+    tell_failure(directory, group, written.error(), where.directory, summary, done);
     return done;
   }
   if (locked.empty()) return done;
   if (auto& report = *written) {
-    for (const std::string& reason : report->unreadable) {
-      restart::log_summary("a file is stored as plain bytes, because HDF5 cannot read it: " +
-                           reason);
-    }
-    const std::size_t parts = report->checksums.size();
-    const std::uint64_t number =
-        group.bundle.empty()
-            ? summary.committed(group.set, parts, report->raw_bytes, report->container_bytes)
-            : summary.committed_bundle(parts, report->raw_bytes, report->container_bytes);
+    const std::uint64_t number = count(group, *report, summary);
     report_astray(locked, followed, report->path, summary);
     if (watch != nullptr && stubs != nullptr)
       watch->add(*report, names_of(group, settings), followed, locked, *stubs);
     summary.write();
     leave_trace(directory, settings, where, *report, number);
-    restart::log_summary("committed " + report->path + ": " + std::to_string(report->raw_bytes) +
-                         " B in " + std::to_string(parts) + " parts -> " +
-                         std::to_string(report->container_bytes) + " B");
+    tell_committed(*report);
   }
-  if (places != nullptr && group.bundle.empty()) {
-    if (places->size() >= remembered_places) places->erase(places->begin());
-    (*places)[group.set] = {where, directory_of_containers(where, *written), settings,
-                            locked.front().journal.begin.rank, locked.back().journal.begin.rank};
-  }
-  const auto living = living_processes(directory);
-  for (LockedPart& part : locked) {
-    const bool writer_alive = living && living->contains(part.journal.begin.presence);
-    const auto put =
-        living ? complete_stub(directory, part, writer_alive) : Result<void>(living.error());
-    if (!put) {
-      restart::log_warning(part.journal.begin.path + ": " + put.error().message);
-      done.failed.push_back(part.id);
-      continue;
-    }
-    if (const auto left = leave_stage(directory, part, writer_alive, group.keep); !left) {
-      // The part is in the container. At worst its memory stays in use until the launch ends.
-      restart::log_warning("part " + part.id.text() + ": " + left.error().message);
-    }
-    done.committed.push_back(part.id);
-  }
+  if (places != nullptr && group.bundle.empty())
+    remember_place(group.set,
+                   {where, directory_of_containers(where, *written), settings,
+                    locked.front().journal.begin.rank, locked.back().journal.begin.rank},
+                   *places);
+  complete_parts(directory, locked, group.keep, done);
   return done;
 }
 

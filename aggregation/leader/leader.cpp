@@ -453,6 +453,39 @@ class Leader {
 
 }  // namespace
 
+namespace {
+
+/// Makes this process a leader in the background: on its processors, with the launch's log file.
+Result<void> become_leader(const LaunchDirectory& directory, const LeaderOptions& options) {
+  MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
+  auto log = MCR_TRY(restart::File::open(directory.descriptor(), restart::leader_files::log_name,
+                                         O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
+  restart::set_log_descriptor(log.release());
+  // The log is a file, so summaries in it disturb no user.
+  restart::set_log_level(
+      std::max(restart::log_level_of(options.settings), restart::LogLevel::summary));
+  return {};
+}
+
+/// See adopt_launches().
+void adopt_others(const LaunchDirectory& directory, bool kept_too) {
+  const std::string& path = directory.path();
+  (void)adopt_launches(restart::parent_of(path), path, kept_too).has_value();
+}
+
+/// Leads until the launch needs no leader. Returns true if a signal ended it.
+Result<bool> lead_launch(LaunchDirectory& directory, const LeaderOptions& options,
+                         Signals* signals) {
+  Patience patience;
+  // The ranks of an adopted launch have already joined: do not wait for a first one.
+  if (!options.adopts_others) patience.first_rank_ms = 0;
+  Leader leader(directory, options, patience, signals);
+  MCR_TRY(leader.run());
+  return leader.was_terminated();
+}
+
+}  // namespace
+
 Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& options) {
   LeaderReport report;
   std::unique_ptr<Signals> signals;
@@ -466,34 +499,11 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     report.led = true;
     directory.end_start();
     MCR_TRY(directory.complete());
-    if (options.is_process) {
-      MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
-      auto log =
-          MCR_TRY(restart::File::open(directory.descriptor(), restart::leader_files::log_name,
-                                      O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
-      restart::set_log_descriptor(log.release());
-      // The log is a file, so summaries in it disturb no user.
-      restart::set_log_level(
-          std::max(restart::log_level_of(options.settings), restart::LogLevel::summary));
-    }
-    if (options.adopts_others) {
-      const std::string& path = directory.path();
-      (void)adopt_launches(restart::parent_of(path), path, false).has_value();
-    }
-    bool was_terminated = false;
-    {
-      Patience patience;
-      // The ranks of an adopted launch have already joined: do not wait for a first one.
-      if (!options.adopts_others) patience.first_rank_ms = 0;
-      Leader leader(directory, options, patience, signals.get());
-      MCR_TRY(leader.run());
-      was_terminated = leader.was_terminated();
-    }
+    if (options.is_process) MCR_TRY(become_leader(directory, options));
+    if (options.adopts_others) adopt_others(directory, false);
+    const bool was_terminated = MCR_TRY(lead_launch(directory, options, signals.get()));
     // Frees the kept sets of crashed launches: if there was a restart, it has read them by now.
-    if (options.adopts_others) {
-      const std::string& path = directory.path();
-      (void)adopt_launches(restart::parent_of(path), path, true).has_value();
-    }
+    if (options.adopts_others) adopt_others(directory, true);
     // A rank may have begun to share frames since the leader's exit.
     const auto shared = restart::drop_idle_frames(directory, 0, frames_idle_ns);
     const bool is_shared = shared && *shared;

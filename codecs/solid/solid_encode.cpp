@@ -143,77 +143,98 @@ class Encoder {
     return {};
   }
 
+  /// The sections whose words predict the words of one section.
   template <typename T>
-  Result<void> code_words(std::uint32_t n, solid::WordHistory<T>& history) {
-    SectionEntry& entry = directory_.sections[n];
-    const auto numbers = entry.layout.type.kind == ElementKind::floating ? words::Numbers::floating
-                                                                         : words::Numbers::integer;
-    const auto own = SectionWords<T>::of(entry.layout, memory_[n].data());
-    std::uint64_t estimated_bits = 0;
-    std::vector<SectionWords<T>> needs;
-    const auto need = [&](std::uint32_t section) {
-      const auto at = std::find(entry.needs.begin(), entry.needs.end(), section);
-      const auto number = static_cast<std::uint32_t>(at - entry.needs.begin());
-      if (at == entry.needs.end()) {
-        entry.needs.push_back(section);
-        needs.push_back(SectionWords<T>::of(sections_[section].layout, memory_[section].data()));
-      }
-      return number;
-    };
-    const T* computed = nullptr;
-    std::vector<T> formula_words;
-    if (const auto& found = order_.formulas[n]) {
-      SectionFormula& formula = entry.formulas.emplace_back();
-      formula.formula = found->formula;
-      const T* inputs[Formula::max_inputs];
-      for (std::size_t i = 0; i < found->inputs.size(); ++i) {
-        formula.inputs.push_back(need(found->inputs[i]));
-        inputs[i] = memory_[found->inputs[i]].words<T>();
-      }
-      formula_words.resize(own.words.size());
-      evaluate<T>(formula.formula, std::span<const T* const>(inputs, found->inputs.size()),
-                  scratch_, formula_words);
-      computed = formula_words.data();
+  struct Needs {
+    std::vector<std::uint32_t>& sections;
+    std::vector<SectionWords<T>> words;  ///< one a section
+  };
+
+  /// Returns the number of `section` among the needs, after adding it if it is a new one.
+  template <typename T>
+  std::uint32_t number_of(std::uint32_t section, Needs<T>& needs) const {
+    const auto at = std::find(needs.sections.begin(), needs.sections.end(), section);
+    const auto number = static_cast<std::uint32_t>(at - needs.sections.begin());
+    if (at == needs.sections.end()) {
+      needs.sections.push_back(section);
+      needs.words.push_back(
+          SectionWords<T>::of(sections_[section].layout, memory_[section].data()));
     }
+    return number;
+  }
+
+  /// Stores the formula that was found for section `n`, and evaluates it into `computed`.
+  template <typename T>
+  void store_formula(std::uint32_t n, Needs<T>& needs, std::vector<T>& computed) {
+    const auto& found = order_.formulas[n];
+    SectionFormula& formula = directory_.sections[n].formulas.emplace_back();
+    formula.formula = found->formula;
+    const T* inputs[Formula::max_inputs];
+    for (std::size_t i = 0; i < found->inputs.size(); ++i) {
+      formula.inputs.push_back(number_of(found->inputs[i], needs));
+      inputs[i] = memory_[found->inputs[i]].template words<T>();
+    }
+    evaluate<T>(formula.formula, std::span<const T* const>(inputs, found->inputs.size()), scratch_,
+                computed);
+  }
+
+  /// What predicts each brick of a section.
+  struct SectionSources {
+    std::vector<std::vector<solid::BrickSource>> bricks;
+    std::uint64_t estimated_bits = 0;  ///< of all words
+  };
+
+  /// `computed`: what the section's formula gives for its words; empty without a formula.
+  template <typename T>
+  SectionSources choose_section_sources(std::uint32_t n, const SectionWords<T>& own,
+                                        std::span<const T> computed,
+                                        solid::WordHistory<T>& history) const {
+    const Layout& layout = directory_.sections[n].layout;
     // Examining a tiny brick costs more than coding it, so the first ones stand for all others.
-    const bool many_tiny = own.words.size() / 64 < entry.layout.bricks.size();
-    std::vector<std::vector<solid::BrickSource>> chosen;
+    const bool many_tiny = own.words.size() / 64 < layout.bricks.size();
+    const std::size_t limit = options_.references && !many_tiny ? references_tried : 0;
+    SectionSources chosen;
     std::vector<Reference> found;
-    for (std::uint32_t brick = 0; brick < entry.layout.bricks.size(); ++brick) {
-      const std::span<const T> words = own.brick(brick);
+    for (std::uint32_t brick = 0; brick < layout.bricks.size(); ++brick) {
       if (many_tiny && brick >= tiny_bricks_tried) {
-        chosen.push_back(chosen.back());
-        estimated_bits += estimated_bits / brick;
+        chosen.bricks.push_back(chosen.bricks.back());
+        chosen.estimated_bits += chosen.estimated_bits / brick;
         continue;
       }
-      const Box box = box_of(entry.layout.bricks[brick]);
-      const std::size_t limit = options_.references && !many_tiny ? references_tried : 0;
-      const std::uint32_t number = history.index.add(words, box, limit, found);
+      const std::span<const T> words = own.brick(brick);
+      const std::uint32_t number =
+          history.index.add(words, box_of(layout.bricks[brick]), limit, found);
       history.places.push_back({n, brick});
-      solid::BrickSources sources =
-          solid::choose_sources<T>({numbers, words, number, found,
-                                    computed == nullptr ? nullptr : computed + own.first[brick]},
-                                   history, words::max_predictions(options_.coding));
-      chosen.push_back(std::move(sources.sources));
-      estimated_bits += sources.estimated_bits;
+      solid::BrickSources sources = solid::choose_sources<T>(
+          {numbers_of(layout), words, number, found,
+           computed.empty() ? nullptr : computed.data() + own.first[brick]},
+          history, words::max_predictions(options_.coding));
+      chosen.bricks.push_back(std::move(sources.sources));
+      chosen.estimated_bits += sources.estimated_bits;
     }
-    const auto raw_bits = static_cast<std::uint64_t>(own.words.size()) * sizeof(T) * 8;
+    return chosen;
+  }
+
+  /// True if coding by words is worth a trial. Predictions from neighbours alone are worse than
+  /// pipelines, unless almost nothing is left.
+  static bool pays(const SectionSources& chosen, std::uint64_t raw_bits) {
     bool related = false;
-    for (const auto& sources : chosen) {
+    for (const auto& sources : chosen.bricks) {
       for (const solid::BrickSource& source : sources) {
         related |= source.kind != PredictionSource::Kind::neighbours;
       }
     }
-    // Predictions from neighbours alone are worse than pipelines, unless almost nothing is left.
-    if (static_cast<double>(estimated_bits) * (related ? 1.1 : 32) >=
-        static_cast<double>(raw_bits)) {
-      entry.needs.clear();
-      entry.formulas.clear();
-      return code_alone(n);
-    }
-    for (std::uint32_t brick = 0; brick < chosen.size(); ++brick) {
+    return static_cast<double>(chosen.estimated_bits) * (related ? 1.1 : 32) <
+           static_cast<double>(raw_bits);
+  }
+
+  template <typename T>
+  void store_sources(std::uint32_t n, const SectionSources& chosen,
+                     const solid::WordHistory<T>& history, Needs<T>& needs) {
+    SectionEntry& entry = directory_.sections[n];
+    for (const auto& brick : chosen.bricks) {
       auto& sources = entry.bricks.emplace_back();
-      for (const solid::BrickSource& source : chosen[brick]) {
+      for (const solid::BrickSource& source : brick) {
         PredictionSource stored;
         stored.kind = source.kind;
         stored.axes = source.axes;
@@ -221,22 +242,47 @@ class Encoder {
           const auto& place = history.places[source.reference.brick];
           stored.brick = place.brick;
           stored.order = source.reference.order;
-          stored.need = own_need;
-          if (place.section != n) stored.need = need(place.section);
+          stored.need = place.section == n ? own_need : number_of(place.section, needs);
         }
         sources.push_back(stored);
       }
     }
+    // The section's own number follows those of all others.
     for (auto& sources : entry.bricks) {
       for (PredictionSource& source : sources) {
         if (source.need == own_need) source.need = static_cast<std::uint32_t>(entry.needs.size());
       }
     }
+  }
+
+  static words::Numbers numbers_of(const Layout& layout) {
+    return layout.type.kind == ElementKind::floating ? words::Numbers::floating
+                                                     : words::Numbers::integer;
+  }
+
+  template <typename T>
+  Result<void> code_words(std::uint32_t n, solid::WordHistory<T>& history) {
+    SectionEntry& entry = directory_.sections[n];
+    const auto own = SectionWords<T>::of(entry.layout, memory_[n].data());
+    Needs<T> needs{entry.needs, {}};
+    std::vector<T> computed;
+    if (order_.formulas[n]) {
+      computed.resize(own.words.size());
+      store_formula(n, needs, computed);
+    }
+    const SectionSources chosen = choose_section_sources<T>(n, own, computed, history);
+    if (!pays(chosen, static_cast<std::uint64_t>(own.words.size()) * sizeof(T) * 8)) {
+      entry.needs.clear();
+      entry.formulas.clear();
+      return code_alone(n);
+    }
+    store_sources(n, chosen, history, needs);
     entry.kind = SectionKind::words;
-    const auto encoder = words::new_encoder<T>(options_.coding, numbers);
+    const auto encoder = words::new_encoder<T>(options_.coding, numbers_of(entry.layout));
     solid::BrickPredictions<T> predictions;
     for (std::uint32_t brick = 0; brick < entry.bricks.size(); ++brick) {
-      encoder->brick(own.brick(brick), predictions.prepare(entry, brick, needs, own, scratch_));
+      encoder->brick(own.brick(brick),
+                     predictions.prepare(entry, brick, needs.words, own, scratch_));
     }
     MCR_TRY(encoder->finish(options_.level, scratch_, payloads_[n]));
     if (nothing_comes_near(n)) return {};

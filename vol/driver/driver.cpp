@@ -77,9 +77,28 @@ Result<std::unique_ptr<Backend>> planned(const struct stat& status) {
   return std::unique_ptr<Backend>(std::make_unique<PlannedBackend>(identity));
 }
 
-H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_address) {
-  if (name == nullptr || *name == '\0' || max_address == 0 || max_address == HADDR_UNDEF)
-    return nullptr;
+DriverInfo info_of(hid_t access_list) {
+  const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
+  return info == nullptr ? DriverInfo() : *info;
+}
+
+bool ignores_disabled_locks(hid_t access_list) {
+  hbool_t use_locks = true;
+  hbool_t ignore_disabled = false;
+  hdf5.H5Pget_file_locking(access_list, &use_locks, &ignore_disabled);
+  const char* variable = getenv("HDF5_USE_FILE_LOCKING");
+  return variable == nullptr ? ignore_disabled : std::string_view(variable) == "BEST_EFFORT";
+}
+
+bool family_to_single_of(hid_t access_list) {
+  hbool_t family_to_single = false;
+  if (hdf5.H5Pexist(access_list, "family_to_single") > 0)
+    hdf5.H5Pget(access_list, "family_to_single", &family_to_single);
+  return family_to_single;
+}
+
+OpenRequest request_of(const char* name, unsigned flags, hid_t access_list,
+                       const DriverInfo& info) {
   OpenRequest request;
   request.name = name;
   request.writable = (flags & H5F_ACC_RDWR) != 0;
@@ -89,42 +108,42 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
   request.swmr = (flags & H5F_ACC_SWMR_WRITE) != 0  ? SwmrRole::writer
                  : (flags & H5F_ACC_SWMR_READ) != 0 ? SwmrRole::reader
                                                     : SwmrRole::none;
-  // Only file_create sets a plan. It has looked at the path already, so HDF5's first, tentative open
-  // need not look again.
-  const auto* info = static_cast<const DriverInfo*>(hdf5.H5Pget_driver_info(access_list));
-  const CapturePlan* plan = info == nullptr ? nullptr : info->plan;
-  const ChosenDriver chosen = info == nullptr ? ChosenDriver() : info->chosen;
-  const bool is_memory = chosen.kind == DriverKind::memory;
-  request.writes_path = request.writable && (!is_memory || chosen.core.has_backing_store);
-  if (request.create) request.plan = plan;
-  const bool is_tentative = plan != nullptr && !request.create;
-  if (is_tentative && !plan->place.status) {
+  const bool stays_in_memory =
+      info.chosen.kind == DriverKind::memory && !info.chosen.core.has_backing_store;
+  request.writes_path = request.writable && !stays_in_memory;
+  if (request.create) request.plan = info.plan;
+  request.ignore_disabled_locks = ignores_disabled_locks(access_list);
+  return request;
+}
+
+// True for HDF5's first, tentative open of an H5Fcreate. Only file_create sets a plan. It has looked at
+// the path already, so this open need not look again.
+bool is_tentative(const OpenRequest& request, const DriverInfo& info) {
+  return info.plan != nullptr && !request.create;
+}
+
+Result<std::unique_ptr<Backend>> open_backend(const OpenRequest& request, const DriverInfo& info,
+                                              DriverFile& file) {
+  auto backend =
+      is_tentative(request, info) ? planned(*info.plan->place.status) : open_path(request);
+  if (!backend || info.chosen.kind != DriverKind::memory) return backend;
+  auto loaded = MCR_TRY(MemoryBackend::load(*std::move(backend), info.chosen.core));
+  file.memory = loaded.get();
+  return std::unique_ptr<Backend>(std::move(loaded));
+}
+
+H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_address) {
+  if (name == nullptr || *name == '\0' || max_address == 0 || max_address == HADDR_UNDEF)
+    return nullptr;
+  const DriverInfo info = info_of(access_list);
+  const OpenRequest request = request_of(name, flags, access_list, info);
+  if (is_tentative(request, info) && !info.plan->place.status) {
     system_refused = true;
     return nullptr;
   }
-  hbool_t use_locks = true;
-  hbool_t ignore_disabled = false;
-  hdf5.H5Pget_file_locking(access_list, &use_locks, &ignore_disabled);
-  const char* variable = getenv("HDF5_USE_FILE_LOCKING");
-  if (variable != nullptr) ignore_disabled = std::string_view(variable) == "BEST_EFFORT";
-  request.ignore_disabled_locks = ignore_disabled;
-
   auto file = std::make_unique<DriverFile>();
-  if (hdf5.H5Pexist(access_list, "family_to_single") > 0) {
-    hbool_t family_to_single = false;
-    hdf5.H5Pget(access_list, "family_to_single", &family_to_single);
-    file->family_to_single = family_to_single;
-  }
-  auto backend = is_tentative ? planned(*plan->place.status) : open_path(request);
-  if (backend && is_memory) {
-    auto loaded = MemoryBackend::load(std::move(*backend), chosen.core);
-    if (loaded) {
-      file->memory = loaded->get();
-      backend = std::unique_ptr<Backend>(std::move(*loaded));
-    } else {
-      backend = loaded.error();
-    }
-  }
+  file->family_to_single = family_to_single_of(access_list);
+  auto backend = open_backend(request, info, *file);
   if (!backend) {
     if (backend.error().cause == Cause::system && backend.error().message.empty()) {
       system_refused = true;
@@ -133,8 +152,8 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access_list, haddr_t max_ad
     }
     return nullptr;
   }
-  file->backend = std::move(*backend);
-  file->chosen = chosen;
+  file->backend = *std::move(backend);
+  file->chosen = info.chosen;
   file->handle = file->backend->descriptor();
   const std::lock_guard lock(open_files().mutex);
   open_files().files.push_back(file.get());

@@ -162,9 +162,6 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                  MCR_TRY(make_container_directory(*home, names.directory_from_stub(container_dir)))
                      .directory)
            : MCR_TRY(open_nearest(masked, container_dir, begin, names));
-  const std::string id = "." + begin.part.text().substr(0, 8);
-  const std::string name =
-      restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
   // The file at the path stays. Its access rights say which users may read what was to replace it.
   const auto there = aggregation::look_at(begin);
   restart::Access access;
@@ -176,11 +173,26 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                                             restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;
   }
-  auto pending = MCR_TRY(prepare(directory, name, begin));
-  MCR_TRY(fill(pending.file(), bytes, access, nullptr, modified_ns));
-  // Errors that storage reports late must come while the stage still has the part.
-  MCR_TRY(pending.finish(restart::Durability::durable));
-  return names.directory + "/" + name;
+  const auto write_as = [&](const std::string& id) -> Result<std::string> {
+    const std::string name =
+        restart::cut_text("unfinished-" + name_of(begin.path), NAME_MAX - id.size()) + id;
+    auto pending = MCR_TRY(prepare(directory, name, begin));
+    MCR_TRY(fill(pending.file(), bytes, access, nullptr, modified_ns));
+    struct stat left {};
+    const bool is_ours = system_calls().fstatat(directory.descriptor(), name.c_str(), &left,
+                                                AT_SYMLINK_NOFOLLOW) == 0 &&
+                         left.st_uid == ::geteuid();
+    // Errors that storage reports late must come while the stage still has the part.
+    MCR_TRY(pending.finish(restart::Durability::durable,
+                           is_ours ? restart::Existing::replaced : restart::Existing::kept));
+    return names.directory + "/" + name;
+  };
+  // A leader that died may have left our file under that name.
+  auto done = write_as("." + begin.part.text().substr(0, 8));
+  // Other users see the beginning of the part's name in stubs of the same process.
+  if (!done && done.error().system_error == EEXIST)
+    done = write_as("." + MCR_TRY(restart::PartId::random()).text());
+  return done;
 }
 
 /// The part's own file, where it lies now: the directory and the path.

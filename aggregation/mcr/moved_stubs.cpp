@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -39,9 +40,11 @@ namespace {
 /// limit.
 constexpr std::size_t most_levels = 64;
 
+/// A container that lists a part. Its texts are shared: a container of 100,000 parts has 100,000
+/// holders.
 struct Holder {
-  std::string container;  ///< absolute
-  std::string masked_name;
+  std::shared_ptr<const std::string> container;  ///< absolute path
+  std::shared_ptr<const std::string> masked_name;
   uid_t owner = 0;
 };
 struct FoundStub {
@@ -52,8 +55,10 @@ struct FoundStub {
 /// made.
 using Holders = std::map<PartId, std::vector<Holder>>;
 
-/// Containers and their directories: a file with many names in a directory counts once there.
-using Seen = std::set<std::pair<std::string, FileIdentity>>;
+/// The directories in which a container has names.
+using Seen = std::map<FileIdentity, std::set<std::string>>;
+/// A container with names in more directories than this counts in the first ones only.
+constexpr std::size_t most_directories = 16;
 
 /// Adds the container's parts. A container that cannot be read is ignored; other commands report
 /// it.
@@ -61,12 +66,19 @@ void add_parts(File file, const std::string& container, Seen& seen, Holders& hol
   const auto reader = restart::ContainerReader::read(std::move(file), container);
   if (!reader) return;
   const auto status = (*reader)->status();
-  if (!status || !seen.emplace(parent_of(container), FileIdentity(*status)).second) return;
+  if (!status) return;
+  std::set<std::string>& directories = seen[FileIdentity(*status)];
+  if (directories.size() >= most_directories || !directories.insert(parent_of(container)).second)
+    return;
   const auto parts = (*reader)->parts();
   if (!parts) return;
+  const auto path = std::make_shared<const std::string>(container);
+  std::shared_ptr<const std::string> name;
   for (std::size_t i = 0; i < (*parts)->size(); ++i) {
-    holders[(**parts)[i].entry.part].push_back(
-        {container, restart::set_of_part((*reader)->set(), i).masked_name, status->st_uid});
+    const auto& set = restart::set_of_part((*reader)->set(), i);
+    if (!name || *name != set.masked_name)
+      name = std::make_shared<const std::string>(set.masked_name);
+    holders[(**parts)[i].entry.part].push_back({path, name, status->st_uid});
   }
 }
 
@@ -81,14 +93,14 @@ const Holder& holder_for(const std::vector<Holder>& holders, uid_t owner) {
 
 /// Returns the stub with names that lead to that container from wherever the stub lies.
 Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
-  const std::string directory = parent_of(holder.container);
+  const std::string directory = parent_of(*holder.container);
   const std::string base = parent_of(directory);
-  const std::string old_base = restart::container_name(holder.masked_name, "mcr", "", 0).base;
-  std::string below = holder.masked_name;
+  const std::string old_base = restart::container_name(*holder.masked_name, "mcr", "", 0).base;
+  std::string below = *holder.masked_name;
   if (below.starts_with(old_base)) below.erase(0, old_base.size());
   if (!below.starts_with('/')) below.insert(0, "/");
   stub.container_directory = name_of(directory);
-  stub.masked_names = {(base == "/" ? "" : base) + below, holder.masked_name};
+  stub.masked_names = {(base == "/" ? "" : base) + below, *holder.masked_name};
   stub.path = path;
   return stub;
 }
@@ -107,7 +119,7 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
     return Error{Cause::system, "the stub belongs to " + restart::user_text(owner) +
                                     ": let that user, or root, run `mcr recover`"};
   if (!restart::is_believed(holder.owner, owner))
-    return Error{Cause::system, "its container " + holder.container + " belongs to " +
+    return Error{Cause::system, "its container " + *holder.container + " belongs to " +
                                     restart::user_text(holder.owner)};
   const std::string relative = below(root, path);
   const std::size_t slash = relative.rfind('/');
@@ -127,7 +139,7 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   wanted.group = found.status.st_gid;
   wanted.mode = found.status.st_mode;
   wanted.existing = restart::Existing::replaced;
-  wanted.containers = parent_of(holder.container);
+  wanted.containers = parent_of(*holder.container);
   return make_stub(home, name_of(path), wanted);
 }
 
@@ -145,7 +157,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   MovedStubs moved;
   Holders holders;
   Seen seen;
-  std::map<std::string, FoundStub> stubs;  // by path
+  std::set<std::string> stubs;  // paths only: a file of 50 KB may have 60,000 names
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
   const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
@@ -158,14 +170,19 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
       return;
     }
     auto there = restart::file_at(std::move(file));
-    if (there.is_stub()) stubs.emplace(path, FoundStub{std::move(there.stub), there.status});
+    if (!there.is_stub()) return;
+    stubs.insert(path);
+    moved.present.emplace(there.stub.part, there.status.st_uid);
   });
   moved.left_out = left.closed;
   for (const std::string& path : left.too_deep)
     moved.left_out.push_back(path + ": it lies below " + std::to_string(most_levels) +
                              " directories");
-  for (const auto& [path, found] : stubs) {
-    moved.present.emplace(found.stub.part, found.status.st_uid);
+  for (const std::string& path : stubs) {
+    auto there =
+        restart::file_at(restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY));
+    if (!there.is_stub()) continue;
+    const FoundStub found{std::move(there.stub), there.status};
     const auto known = holders.find(found.stub.part);
     if (known == holders.end() || restart::open_part(found.stub, path, "none", nullptr)) continue;
     const Holder& holder = holder_for(known->second, found.status.st_uid);

@@ -330,8 +330,11 @@ void print_staged(const Staged& staged, const std::string& stage, bool dry_run) 
       outcome_text(outcome_of(staged.parts, left ? left->parts : std::vector<WaitingPart>{}));
   print_line(stdout, "%s%s%s", what.c_str(), outcome.empty() ? "" : ": ", outcome.c_str());
   if (staged.open > 0 && left && left->open == 0)
-    print_line(stdout,
-               "what dead writers had flushed is in plain files, the rest was never closed");
+    print_line(
+        stdout,
+        "what dead writers had flushed is in plain files: at the files' paths or, where another "
+        "file or none lies there now, as unfinished-NAME in the mcr/ beside it or above; the "
+        "rest was neither flushed nor closed");
 }
 
 }  // namespace
@@ -365,11 +368,16 @@ RunCommand declare_recover(CLI::App& app) {
     }
     nlohmann::json stubs = nlohmann::json::array();
     nlohmann::json mended = nlohmann::json::array();
+    std::optional<Error> error;  // what became of the stage's files is said all the same
     bool has_failed = false;
     bool has_damage = false;
     for (const std::string& directory : words->directories) {
       const auto remade = remake_stubs(directory, words->dry_run);
-      if (!remade) return print_error(common, "recover", remade.error());
+      if (!remade) {
+        error = remade.error();
+        print_line(stderr, "mcr recover: %s", error->message.c_str());
+        continue;
+      }
       print_left_out(remade->left_out);
       for (const std::string& failure : remade->failures)
         print_line(stderr, "mcr recover: no stub was made at %s", failure.c_str());
@@ -381,19 +389,22 @@ RunCommand declare_recover(CLI::App& app) {
       if (!common.json) print_remade(*remade, words->dry_run);
     }
     if (common.json) {
-      print_json({{"dry_run", words->dry_run},
-                  {"published", before->published},
-                  {"left_open", before->open},
-                  {"complete", drained.complete},
-                  {"left", to_json(drained.left)},
-                  {"mended", mended},
-                  {"stubs", stubs}});
+      nlohmann::json found = {{"dry_run", words->dry_run},
+                              {"published", before->published},
+                              {"left_open", before->open},
+                              {"complete", drained.complete},
+                              {"left", to_json(drained.left)},
+                              {"mended", mended},
+                              {"stubs", stubs}};
+      if (error) found["error"] = error->message;
+      print_json(found);
     } else if (before->published + before->open > 0) {
       print_staged(*before, *stage, words->dry_run);
-    } else if (stubs.empty() && mended.empty() && !has_failed) {
+    } else if (stubs.empty() && mended.empty() && !has_failed && !error) {
       print_line(stdout, "nothing is left to recover in the stage %s", stage->c_str());
     }
     if (drained.complete) {
+      if (error) return exit_code_of(*error);
       return has_failed ? exit_code::failure : has_damage ? exit_code::damaged : exit_code::success;
     }
     print_left("recover", *stage, drained.left);

@@ -122,6 +122,10 @@ std::uint64_t product(const std::vector<std::uint64_t>& shape) {
 bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
   const Datatype& type = types[info.type];
   const OwnedId properties(H5Dget_create_plist(dataset));
+  const H5D_layout_t layout = H5Pget_layout(properties.get());
+  // Before anything that asks for its extent: HDF5 opens the source files of a virtual dataset for
+  // that, and anybody may have put a pipe at the name of one.
+  if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) return false;
   const OwnedId space(H5Dget_space(dataset));
   const int rank = H5Sget_simple_extent_ndims(space.get());
   if (type.refers_to_heap || rank < 0 || rank > H5S_MAX_RANK || type.bytes == 0 ||
@@ -130,7 +134,7 @@ bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
   }
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const auto count = static_cast<std::size_t>(rank);
-  switch (H5Pget_layout(properties.get())) {
+  switch (layout) {
     case H5D_CONTIGUOUS: {
       if (H5Pget_external_count(properties.get()) != 0) return false;
       H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/open/open_part.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <optional>
+#include <set>
+#include <utility>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/container/part_image.hpp"
 #include "restart/format/container_name.hpp"
@@ -23,7 +30,11 @@ class Search {
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
     if (!is_above) looked_in_.push_back(place);
     const auto directory = place.open();
-    if (!directory) return std::unique_ptr<PartSource>();
+    struct stat status {};
+    if (!directory || ::fstat(directory->descriptor(), &status) != 0 ||
+        searched_.contains({FileIdentity(status), place.prefix}))
+      return std::unique_ptr<PartSource>();
+    was_refused_ = false;
     // Try likely names first, so that a directory of 100,000 containers is not listed for each open.
     for (const std::string& name : likely_names(place)) {
       auto source = in_container(*directory, place, name);
@@ -58,6 +69,7 @@ class Search {
       if (source && *source != nullptr) return source;
       if (!source) keep(source.error());
     }
+    if (!was_refused_) searched_.emplace(FileIdentity(status), place.prefix);
     return std::unique_ptr<PartSource>();
   }
 
@@ -109,6 +121,11 @@ class Search {
   Result<std::unique_ptr<PartSource>> in_container(const OpenContainers& directory,
                                                    const ContainerPlace& place,
                                                    const std::string& name) {
+    struct stat status {};
+    const bool is_there = system_calls().fstatat(directory.descriptor(), name.c_str(), &status,
+                                                 AT_SYMLINK_NOFOLLOW) == 0;
+    if (is_there && without_part_.contains(FileIdentity(status)))
+      return std::unique_ptr<PartSource>();
     auto container = MCR_TRY(directory.container(name));
     const SetIdentity& set = container->set();
     const bool is_bundle = !set.bundled.empty();
@@ -125,11 +142,13 @@ class Search {
       log_debug(stub_.path, " is read from ", place.directory, "/", name);
       return open_part_image(container, record, share_);
     }
+    without_part_.insert(FileIdentity(MCR_TRY(container->status())));
     return std::unique_ptr<PartSource>();
   }
 
   /// Keeps the first error, unless a later one reports damage.
   void keep(const Error& error) {
+    was_refused_ |= error.cause == Cause::usage;
     if (!problem_ || (error.cause == Cause::damaged && problem_->cause != Cause::damaged)) {
       problem_ = error;
     }
@@ -138,6 +157,11 @@ class Search {
   const Stub& stub_;
   const std::shared_ptr<FrameShare>& share_;
   std::vector<ContainerPlace> looked_in_;
+  // A stub may name many places, and links and second names may lead from all of them to the same
+  // few files: each directory is searched once for a prefix, and each container is read once.
+  std::set<std::pair<FileIdentity, std::string>> searched_;
+  std::set<FileIdentity> without_part_;
+  bool was_refused_ = false;  ///< in this place: elsewhere the same container may be believed
   std::optional<Error> problem_;
 };
 

@@ -283,6 +283,29 @@ TEST_CASE("a flushed part of a dead writer is kept aside when an older file lies
   CHECK(said->find(aside) != std::string::npos);
 }
 
+TEST_CASE("what a dead writer flushed is kept aside although another user has taken its name") {
+  if (::geteuid() != 0) return;  // root alone can make another user's file
+  StagedJob job(1);
+  job.join(0);
+  std::ofstream(job.out("a.h5")) << "older";
+  {
+    auto begun = job.begin(0, "a.h5", "flushed");
+    job.publish(begun, true);
+  }
+  const auto id = job.directory().list(State::open)->at(0);
+  const std::string taken = job.out("mcr/unfinished-a.h5." + id.text().substr(0, 8));
+  std::filesystem::create_directory(job.out("mcr"));
+  std::ofstream(taken) << "the neighbour's";
+  REQUIRE(::chown(taken.c_str(), 12345, 12345) == 0);
+  const auto said = settle(job.directory(), id);
+  REQUIRE(said);
+  CHECK(content_of(taken) == "the neighbour's");
+  CHECK(job.count(State::open) == 0);
+  const std::string aside = said->substr(said->find(job.out("mcr/unfinished-a.h5.")));
+  CHECK(aside != taken);
+  CHECK(content_of(aside) == "flushed");
+}
+
 TEST_CASE("what a dead writer flushed is kept in the nearest directory if its own has gone") {
   StagedJob job(1);
   job.join(0);

@@ -72,10 +72,6 @@ restart::Access open_access(const LockedPart& part, const StubHandles* stubs) {
   const restart::PartBegin& begin = part.journal.begin;
   restart::Access access;
   access.group = ::getegid();
-  if (stubs != nullptr && stubs->find(part.id).fate == StubHandles::Fate::removed) {
-    access.mode = begin.mode;  // its file was removed, so it has no readers to protect
-    return access;
-  }
   restart::log_warning_once(
       "access", begin.path +
                     " was renamed or removed before its commit: its container can be read by its "

@@ -10,7 +10,8 @@
 
 namespace mcr::aggregation {
 
-/// Returns the access rights of the stub that `stubs` (may be null) holds open. Without it, those
+/// Returns the access rights of the stub that `stubs` (may be null) holds open; if the program has
+/// removed or replaced the stub since, those that it had at last. Without a descriptor, those
 /// of the file at the part's path if it is this user's: the stub, the file that the stub will
 /// replace, or the part's own native file. Other users' files are ignored, because they can put any
 /// file at a name that the program has left.

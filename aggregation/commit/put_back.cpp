@@ -89,10 +89,11 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   return found;
 }
 
-Result<void> copy(const File& from, const File& to) {
+/// Copies the bytes from `begin` on into the same place of the other file, which ends where `from` does.
+Result<void> copy(const File& from, const File& to, std::uint64_t begin = 0) {
   const std::uint64_t size = MCR_TRY(from.size());
   Bytes buffer(std::min<std::uint64_t>(copy_bytes, size));
-  for (std::uint64_t place = 0; place < size; place += buffer.size()) {
+  for (std::uint64_t place = begin; place < size; place += buffer.size()) {
     // Holes stay holes: native HDF5 leaves them too.
     const off_t data = ::lseek(from.descriptor(), static_cast<off_t>(place), SEEK_DATA);
     if (data < 0 && errno == ENXIO) break;
@@ -112,6 +113,17 @@ Result<restart::PendingFile> prepare(const File& directory, const std::string& n
   return restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text());
 }
 
+/// Programs that rotate files compare modification times, so a file gets the time of its close (0: not
+/// known).
+void set_modified(const File& file, std::uint64_t modified_ns) {
+  if (modified_ns == 0) return;
+  struct timespec times[2]{};
+  times[0].tv_nsec = UTIME_OMIT;
+  times[1].tv_sec = static_cast<time_t>(modified_ns / 1'000'000'000);
+  times[1].tv_nsec = static_cast<long>(modified_ns % 1'000'000'000);
+  (void)::futimens(file.descriptor(), times);
+}
+
 /// Fills the prepared file with the part's `bytes` and gives it the rights in `access`. `old`, if
 /// given, is this user's file whose attributes are copied.
 Result<void> fill(const File& made, const File& bytes, const restart::Access& access,
@@ -120,15 +132,7 @@ Result<void> fill(const File& made, const File& bytes, const restart::Access& ac
   const bool goes_on =
       old != nullptr && MCR_TRY(old->status()).st_uid == MCR_TRY(made.status()).st_uid;
   MCR_TRY(goes_on ? restart::copy_attributes(*old, made) : restart::give_access(made, access));
-  if (modified_ns != 0) {
-    // Programs that rotate files compare modification times, so the file gets the time of its
-    // close.
-    struct timespec times[2]{};
-    times[0].tv_nsec = UTIME_OMIT;
-    times[1].tv_sec = static_cast<time_t>(modified_ns / 1'000'000'000);
-    times[1].tv_nsec = static_cast<long>(modified_ns % 1'000'000'000);
-    (void)::futimens(made.descriptor(), times);
-  }
+  set_modified(made, modified_ns);
   return {};
 }
 
@@ -152,9 +156,8 @@ Result<File> open_nearest(const std::string& masked, const std::string& containe
 /// Writes a file that cannot go to its path beside the containers of its set; returns its path.
 Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                               std::uint64_t modified_ns) {
-  const restart::Settings settings = settings_of(begin);
   const std::string masked = begin.masked_names.empty() ? begin.path : begin.masked_names.front();
-  const std::string container_dir(settings.text("container_dir"));
+  const std::string container_dir(settings_of(begin).text("container_dir"));
   auto names = restart::container_name(masked, container_dir, begin.launch, begin.sequence);
   const auto home = MCR_TRY(open_home(begin));
   const File directory =
@@ -201,16 +204,25 @@ struct OwnFile {
   std::string path;
   File file;
   std::string our_link;
-  bool is_empty = false;  ///< its writer died before it filled in the stub
+  bool is_empty = false;      ///< its writer died before it filled in the stub
+  bool has_one_name = false;  ///< except our_link
 };
-Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin) {
+/// The names that the part's own file may have. Only a dead writer's file is put back under several.
+enum class Names : std::uint8_t { one, any };
+Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin, Names names) {
   auto home = MCR_TRY(open_home(begin));
   if (!home) return std::optional<OwnFile>();
   AtPath there = MCR_TRY(look_at(*home, begin));
-  if (!there.is_ours_alone()) return std::optional<OwnFile>();
-  return std::optional<OwnFile>(OwnFile{*std::move(home), begin.path, std::move(there.file),
-                                        std::move(there.our_link),
-                                        there.kind == AtPath::Kind::our_empty});
+  // A leader may have died while it filled the file that H5Fcreate made.
+  const bool is_half_filled = there.is_own && there.kind == AtPath::Kind::damaged_stub &&
+                              begin.replaced == restart::Replaced::nothing &&
+                              begin.file_inode != 0 && there.inode == begin.file_inode;
+  const bool is_taken =
+      names == Names::one ? there.is_ours_alone() : there.is_ours() || is_half_filled;
+  if (!is_taken) return std::optional<OwnFile>();
+  return std::optional<OwnFile>(
+      OwnFile{*std::move(home), begin.path, std::move(there.file), std::move(there.our_link),
+              there.kind == AtPath::Kind::our_empty, there.is_ours_alone()});
 }
 /// Returns `begin` as if the part had been begun at `path`. The part is then known by its stub, not
 /// by its directory.
@@ -219,23 +231,24 @@ PartBegin moved_to(const std::string& path, PartBegin begin) {
   begin.directory_device = begin.directory_inode = 0;
   return begin;
 }
-Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs) {
-  auto own = MCR_TRY(own_file_at(begin));
+Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs,
+                                             Names names) {
+  auto own = MCR_TRY(own_file_at(begin, names));
   if (own || stubs == nullptr) return own;
   const StubHandles::Found found = stubs->find(begin.part);
   if (found.fate != StubHandles::Fate::present) return own;
-  return own_file_at(moved_to(found.path, begin));
+  return own_file_at(moved_to(found.path, begin), names);
 }
 
 /// As find_own_file(), for a dead writer: the program may have renamed the file after a flush, and
 /// the descriptor of its stub may be lost. So this also searches.
 Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const StubHandles* stubs) {
-  auto own = MCR_TRY(find_own_file(begin, stubs));
+  auto own = MCR_TRY(find_own_file(begin, stubs, Names::any));
   // A file that the part was to replace at the close has no stub of the part yet.
   if (own || begin.replaced != restart::Replaced::nothing) return own;
   const auto found = search_stubs(root_of_search(begin.path), {{begin.part, {}}});
   if (found.empty()) return std::optional<OwnFile>();
-  return own_file_at(moved_to(found.begin()->second, begin));
+  return own_file_at(moved_to(found.begin()->second, begin), Names::any);
 }
 
 /// Puts the part's bytes in place of its stub, and removes our link to the stub. A rank that has
@@ -281,6 +294,34 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
   if (is_done && !own.our_link.empty())
     (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
   return placed;
+}
+
+/// Writes a dead writer's bytes into the file that the writer made, so that all its names show them, as
+/// natively. The stub at its beginning goes last: until then the next leader knows the file.
+Result<bool> fill_own(const OwnFile& own, const PartBegin& begin, const File& bytes,
+                      std::uint64_t modified_ns) {
+  const File file =
+      MCR_TRY(File::open(AT_FDCWD, restart::link_path(own.file.descriptor()), O_RDWR | O_NONBLOCK));
+  if (!begin.masked_names.empty()) {
+    const auto names = restart::container_name(begin.masked_names.front(),
+                                               settings_of(begin).text("container_dir"),
+                                               begin.launch, begin.sequence);
+    restart::unlink_stub(names.directory, begin.part, MCR_TRY(file.status()));
+  }
+  Bytes head(std::min<std::uint64_t>(restart::Stub::max_bytes, MCR_TRY(bytes.size())));
+  MCR_TRY(bytes.read_at(0, head));
+  MCR_TRY(copy(bytes, file, head.size()));
+  MCR_TRY(file.sync());
+  MCR_TRY(file.write_at(0, head));
+  set_modified(file, modified_ns);
+  MCR_TRY(file.sync());
+  return true;
+}
+
+Result<bool> put_flushed(const OwnFile& own, const PartBegin& begin, const File& bytes,
+                         std::uint64_t modified_ns) {
+  return own.has_one_name ? place_in(own, begin, bytes, modified_ns, MayDrain::no)
+                          : fill_own(own, begin, bytes, modified_ns);
 }
 
 /// Completes an exchange of the two names (PendingFile::finish_over) after which a leader died: the
@@ -362,7 +403,7 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   }
   if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
-  const auto own = MCR_TRY(find_own_file(journal.begin, stubs));
+  const auto own = MCR_TRY(find_own_file(journal.begin, stubs, Names::one));
   const bool is_there = own ? MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns, may_drain))
                             : MCR_TRY(finish_exchange(journal.begin));
   if (!is_there) return false;
@@ -387,7 +428,7 @@ void remove_leftover(const PartBegin& begin) {
 bool was_read(const LaunchDirectory& directory, const PartId& part, const StubHandles* stubs) {
   const auto journal = directory.journal(LaunchDirectory::State::published, part);
   if (!journal) return false;
-  const auto own = find_own_file(journal->begin, stubs);
+  const auto own = find_own_file(journal->begin, stubs, Names::one);
   return own && *own && shows_reads((*own)->file) && may_have_been_read((*own)->file);
 }
 
@@ -419,8 +460,7 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   std::string said;
   if (is_there) {
     said = path + ": its writer died after a flush; the flushed file lies at this path already";
-  } else if (own && MCR_TRY(place_in(*own, journal.begin, bytes, journal.publish->publish_ns,
-                                     MayDrain::no))) {
+  } else if (own && MCR_TRY(put_flushed(*own, journal.begin, bytes, journal.publish->publish_ns))) {
     said = own->path +
            ": its writer died after a flush; the file is there as native HDF5 would have left it";
   } else {

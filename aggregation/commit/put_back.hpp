@@ -48,11 +48,13 @@ struct AtPath {
   std::uint64_t inode = 0;
   bool is_own = false;  ///< is_own_file(): any user can forge a stub's contents
 
-  /// True if the file is the part's own and has one name only: with a second hard link, a
-  /// replacement would separate the two names.
-  [[nodiscard]] bool is_ours_alone() const {
-    return is_own && (kind == Kind::our_stub || kind == Kind::our_empty) && links == 1;
+  /// True if the file is the part's own.
+  [[nodiscard]] bool is_ours() const {
+    return is_own && (kind == Kind::our_stub || kind == Kind::our_empty);
   }
+  /// True if it has one name only: with a second hard link, a replacement would separate the two
+  /// names.
+  [[nodiscard]] bool is_ours_alone() const { return is_ours() && links == 1; }
 };
 Result<AtPath> look_at(const restart::PartBegin& begin);
 

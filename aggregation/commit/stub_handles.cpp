@@ -238,10 +238,10 @@ std::optional<restart::Access> StubHandles::access(const PartId& part) const {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
   if (known == stubs_.end() || !known->second.stub.is_open()) return std::nullopt;
-  const File& stub = known->second.stub;
-  const auto status = stub.status();
-  if (!status || status->st_nlink == 0) return std::nullopt;
-  const auto access = restart::access_of(stub);
+  // Ranks may send descriptors that give no access lists (O_PATH).
+  const std::string link = restart::link_path(known->second.stub.descriptor());
+  const auto stub = File::open(AT_FDCWD, link, O_RDONLY | O_NONBLOCK);
+  const auto access = stub ? restart::access_of(*stub) : Result<restart::Access>(stub.error());
   return access ? std::optional(*access) : std::nullopt;
 }
 

@@ -62,8 +62,8 @@ class StubHandles {
   /// last.
   [[nodiscard]] bool was_removed_from(const std::string& directory,
                                       std::chrono::milliseconds period) const;
-  /// Returns the access rights of the stub, wherever it is now; nothing if it is not open or has no
-  /// name.
+  /// Returns the access rights of the stub, wherever it is now; of a removed stub those that it had
+  /// at last. Returns nothing if it is not open.
   [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
 
   /// For a removed stub: false only if no process has read the stub since its rank wrote it

@@ -95,6 +95,7 @@ class FileContainerReader final : public ContainerReader {
 
   const std::string& name() const override { return file_.name(); }
   Result<struct stat> status() const override { return file_.status(); }
+  Result<Access> access() const override { return access_of(file_); }
   const UserBlock& user_block() const override { return user_block_; }
   const SetIdentity& set() const override { return directory_.set; }
   const IndexDirectory& directory() const override { return directory_; }

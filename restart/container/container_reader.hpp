@@ -11,6 +11,7 @@
 #include <string>
 
 #include "codecs/base/scratch.hpp"
+#include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/format/index.hpp"
 
@@ -30,6 +31,8 @@ class ContainerReader {
   [[nodiscard]] virtual const std::string& name() const = 0;
   /// Returns the status of the open file.
   [[nodiscard]] virtual Result<struct stat> status() const = 0;
+  /// Returns who may read the open file.
+  [[nodiscard]] virtual Result<Access> access() const = 0;
   [[nodiscard]] virtual const UserBlock& user_block() const = 0;
   [[nodiscard]] virtual const SetIdentity& set() const = 0;
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;

@@ -18,7 +18,7 @@
 //                                              element
 //   check F D COUNT SEED                       reads and compares
 //   attr F NAME VALUE | checkattr F NAME VALUE one integer at the root
-//   flush F | close F | rename A B | unlink A | link A B | symlink A B | copy A B | touch F
+//   flush F | close F | rename A B | unlink A | link A B | symlink A B | copy A B | touch F | chmod F MODE
 //   mkdir D | rmdir D | rmtree D | chdir D | sleep MS | say TEXT
 //   exchange A B                               two names change their files (RENAME_EXCHANGE)
 //   await F [MS]                               waits until F exists
@@ -229,6 +229,7 @@ static int act(int count, char** w) {
   if (!strcmp(verb, "close")) return H5Fclose(*file_of(a, false));
   if (!strcmp(verb, "rename")) return rename(a, b);
   if (!strcmp(verb, "unlink")) return unlink(a);
+  if (!strcmp(verb, "chmod")) return chmod(a, (mode_t)strtol(b, NULL, 8));
   if (!strcmp(verb, "link")) return link(a, b);
   if (!strcmp(verb, "symlink")) return symlink(a, b);
   if (!strcmp(verb, "mkdir")) return mkdir(a, 0777) && errno != EEXIST ? -1 : 0;

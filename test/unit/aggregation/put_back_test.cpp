@@ -266,6 +266,31 @@ TEST_CASE("a flushed part of a dead writer is put at its path when nothing lay t
   CHECK(job.count(State::open) == 0);
 }
 
+TEST_CASE("a flushed file of a dead writer is there under each name that it was given") {
+  StagedJob job(1);
+  job.join(0);
+  const std::string flushed(200'000, 'x');
+  const std::string path = job.out("a.h5");
+  const std::string other = job.out("latest.h5");
+  {
+    auto begun = job.begin(0, "a.h5", flushed);
+    job.publish(begun, true);
+  }
+  REQUIRE(::link(path.c_str(), other.c_str()) == 0);
+  SECTION("at its path") {}
+  SECTION("half filled by a leader that died") {
+    std::ofstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100'000) << std::string(100'000, 'x');
+  }
+  const auto id = job.directory().list(State::open)->at(0);
+  REQUIRE(settle(job.directory(), id));
+  CHECK((content_of(path) == flushed));
+  CHECK((content_of(other) == flushed));
+  CHECK(std::filesystem::hard_link_count(path) == 2);
+  CHECK(job.count(State::open) == 0);
+  CHECK_FALSE(std::filesystem::exists(job.out("mcr")));
+}
+
 TEST_CASE("a flushed part of a dead writer is kept aside when an older file lies at its path") {
   StagedJob job(1);
   job.join(0);

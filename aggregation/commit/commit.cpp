@@ -478,8 +478,10 @@ void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& p
       continue;
     }
     if (const auto left = leave_stage(directory, part, writer_alive, keep); !left) {
-      // The part is in the container. At worst its memory stays in use until the launch ends.
-      restart::log_warning("part " + part.id.text() + ": " + left.error().message);
+      restart::log_warning(part.journal.begin.path +
+                           " is in its container, but its memory in the stage may stay in use "
+                           "until the launch ends: " +
+                           left.error().message);
     }
     done.committed.push_back(part.id);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps of a commit, and what a crash after each leaves:
+// The steps of writing a container (step 4 of commit.cpp), and what a crash after each leaves:
 //  1. inventory, plan, choice: nothing.
 //  2. frames, tables and user block under a temporary name: a file that no reader looks at.
 //  3. fsync, then the final name, by a rename that replaces nothing (PendingFile::finish; where the
@@ -62,9 +62,10 @@ std::chrono::milliseconds walking_time(std::uint64_t bytes) {
   return std::chrono::milliseconds(5000 + bytes / 1024);
 }
 
-class Committer {
+class ContainerMaker {
  public:
-  Committer(const SetToCommit& set, const MergeOptions& options) : set_(set), options_(options) {}
+  ContainerMaker(const SetToCommit& set, const MergeOptions& options)
+      : set_(set), options_(options) {}
 
   Result<CommitReport> run() {
     for (const PartToCommit& part : set_.parts) {
@@ -425,7 +426,7 @@ class Committer {
 }  // namespace
 
 Result<CommitReport> write_container(const SetToCommit& set, const MergeOptions& options) {
-  return Committer(set, options).run();
+  return ContainerMaker(set, options).run();
 }
 
 }  // namespace mcr::aggregation

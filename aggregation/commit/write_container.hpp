@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a container from a group's parts: inventory, match, plan, choose, drain, commit. The leader
-// and `mcr pack` call it.
+// Makes a container from a group's parts: inventory, match, plan, choose, encode and write,
+// final name. The leader and `mcr pack` call it.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 //               |                   |   +---------------> putting_back ---------> (gone: native)
 //               | writer dead       |                          |
 //               v                   +--------------------------+ PutBackDone: not possible
-//           settling --> (gone: native, or kept aside)
+//           settling --> (gone: native file, kept in mcr/, or dropped)
 //         settle_dead_writers
 //
 // Invariants (checked after every event by test/simulation)

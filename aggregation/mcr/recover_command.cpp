@@ -240,7 +240,7 @@ struct Remaking {
   std::vector<Remade> stubs;
   std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
   std::vector<std::string> failures;  ///< paths that cannot be written; the others are
-  std::vector<std::string> left_out;  ///< directories that cannot be read
+  std::vector<std::string> left_out;  ///< directories that were not looked at, and why
   bool has_damage = false;            ///< a container cannot be read
 };
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {

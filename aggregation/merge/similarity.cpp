@@ -61,7 +61,7 @@ class NameMap {
   std::optional<std::regex> pattern_;
 };
 
-// --- numbers in names ---------------------------------------------------------------------------
+// --- numbers in the names of datasets (of files: restart/format/masked_name) ---------------------
 
 struct Run {
   std::size_t begin = 0;

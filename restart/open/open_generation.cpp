@@ -155,7 +155,8 @@ class View {
       // Another rank may have decided first.
       if (const auto decision = decided()) {
         obeyed_ = decision;
-        // That rank has waited for the whole time, and this rank for most of it.
+        // This rank has waited more than half of read_wait=, so the rank that decided has probably
+        // waited all of it.
         if (monotonic_ms() - begin_ms > opener_.wait_ms / 2) note_silence();
         return choice;
       }

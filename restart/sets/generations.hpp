@@ -7,8 +7,8 @@
 //   (none) --LaunchDirectory::begin--> open --LaunchDirectory::publish--> published
 //   published --LaunchDirectory::withdraw--> open             its writer goes on writing
 //   published --write_container (final name)--> in a container
-//   in a container --LaunchDirectory::committed--> kept in the stage, or freed from it
-//   open, its writer dead --settle--> native file, put aside, or dropped
+//   in a container --LaunchDirectory::mark_committed--> kept in the stage, or freed from it (free_part)
+//   open, its writer dead --settle--> native file, kept in mcr/, or dropped
 //   published --put_back--> native file
 //
 // A generation's life, as a reader of its containers and of the stubs at its final names sees it:

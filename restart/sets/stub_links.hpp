@@ -53,7 +53,8 @@ class StubLinks {
   };
   /// Looks anew at each call. Counts only links that belong to `owner`, the owner of the part's set.
   [[nodiscard]] Fate fate(const PartId& part, uid_t owner) const;
-  /// Returns when the last name but ours was removed, as far as the file system says; 0: not known.
+  /// Returns the newest change time (ctime) of our links to the stub: when the program removed its own
+  /// last name of it, unless mode or owner changed later. 0: not known.
   [[nodiscard]] std::uint64_t changed_ns(const PartId& part) const;
   [[nodiscard]] std::vector<PartId> parts() const;
   /// Removes all our links to the part's stub.

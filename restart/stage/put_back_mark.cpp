@@ -99,7 +99,8 @@ std::optional<FileIdentity> put_back_as(const File& stub) {
 
 std::optional<File> find_put_back(const File& stub) {
   const auto native = put_back_as(stub);
-  // After the exchange the stub has the name of the leader's temporary file, and then none.
+  // The leader exchanges the names of stub and plain file. Then the stub has the leader's temporary
+  // name, and none once the leader has removed that.
   const std::string last = without_deleted_mark(present_path(stub));
   if (!native || !name_of(last).starts_with(temporary_prefix)) return std::nullopt;
   const auto home = File::open(AT_FDCWD, parent_of(last), O_PATH | O_DIRECTORY);

@@ -33,7 +33,7 @@ Result<LaunchDirectory> LaunchDirectory::create(const std::string& stage, const 
   }
   const std::string name = launch_directory_name(node, launch);
   const File parent = MCR_TRY(open_stage(stage));
-  MCR_TRY(make_directory(parent.descriptor(), name));
+  MCR_TRY(make_directory(parent.descriptor(), name, stage + "/" + name));
   File made = MCR_TRY(open_directory(parent.descriptor(), name));
   MCR_TRY(check_private(made, stage + "/" + name));
   LaunchDirectory directory(stage + "/" + name, std::move(made));
@@ -80,7 +80,8 @@ bool LaunchDirectory::is_of(const std::string& launch) const {
 }
 
 Result<void> LaunchDirectory::complete() const {
-  for (const char* part : subdirectories) MCR_TRY(make_directory(descriptor(), part));
+  for (const char* name : subdirectories)
+    MCR_TRY(make_directory(descriptor(), name, path_ + "/" + name));
   return {};
 }
 
@@ -234,7 +235,7 @@ void LaunchDirectory::end_start() const {
 
 Result<std::uint64_t> LaunchDirectory::used_bytes() const {
   std::uint64_t sum = 0;
-  for (const char* place : {parts_directory, pool_directory, frames_directory}) {
+  for (const char* place : subdirectories) {
     const auto names = list_directory(descriptor(), place);
     if (!names && names.error().system_error == ENOENT) continue;  // of an earlier build
     for (const std::string& name : MCR_TRY(names)) {

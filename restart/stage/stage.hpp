@@ -183,7 +183,7 @@ class LaunchDirectory {
   /// True for one of the ranks that give up waiting within the same second: it reports for all.
   [[nodiscard]] bool claim_report() const;
 
-  /// Returns how many bytes of memory the files in parts/, pool/ and frames/ take. Lists these
+  /// Returns how many bytes of memory the launch's files take. Lists all its
   /// directories, so ranks do not call it; they read the notice.
   Result<std::uint64_t> used_bytes() const;
   /// What the leader writes about once a second: how much this user's stages take on the node, whether
@@ -220,7 +220,8 @@ class LaunchDirectory {
   /// An error names the first file in the directory that no launch makes.
   Result<void> holds_a_launch_alone() const;
   LaunchDirectory(std::string path, File directory);
-  /// True for one caller within `valid_ns`: the one that creates the file `name`.
+  /// True for one caller within `valid_ns`: the one that creates the file `name`. True for every caller
+  /// if the file cannot be made.
   [[nodiscard]] bool claim(const char* name, std::uint64_t valid_ns) const;
   Result<File> open_small_bytes(const PartId& part) const;
   Result<std::optional<Withdrawn>> withdraw_small(const PartId& part) const;

@@ -138,12 +138,12 @@ Result<void> undo_umask(int parent, const std::string& name) {
 
 }  // namespace
 
-Result<void> make_directory(int parent, const std::string& name) {
+Result<void> make_directory(int parent, const std::string& name, const std::string& path) {
   if (system_calls().mkdirat(parent, name.c_str(), 0700) == 0) {
     return undo_umask(parent, name);
   }
   if (errno == EEXIST) return {};
-  return system_error("cannot make directory", name);
+  return system_error("cannot make directory", path);
 }
 
 Result<File> open_directory(int parent, const std::string& name) {
@@ -156,7 +156,7 @@ Result<File> open_directory(int parent, const std::string& name) {
 
 /// Opens the stage, and makes it if it is missing.
 Result<File> open_stage(const std::string& stage) {
-  MCR_TRY(make_directory(AT_FDCWD, stage));
+  MCR_TRY(make_directory(AT_FDCWD, stage, stage));
   File opened = MCR_TRY(open_directory(AT_FDCWD, stage));
   MCR_TRY(check_private(opened, stage));
   return opened;

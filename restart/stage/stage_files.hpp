@@ -53,7 +53,8 @@ std::string pool_path(std::uint32_t rank, unsigned slot);
 Result<File> open_stage(const std::string& stage);
 /// Refuses a directory that is not this user's or not closed to other users.
 Result<void> check_private(const File& directory, const std::string& name);
-Result<void> make_directory(int parent, const std::string& name);
+/// An error names `path`.
+Result<void> make_directory(int parent, const std::string& name, const std::string& path);
 /// Opens a directory; a link as the last component is not followed.
 Result<File> open_directory(int parent, const std::string& name);
 

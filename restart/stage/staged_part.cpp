@@ -12,9 +12,9 @@ namespace {
 constexpr int turns = 100;
 constexpr long pause_ns = 5'000'000;
 
-class StagedPart final : public PartSource {
+class StagedPartSource final : public PartSource {
  public:
-  StagedPart(File bytes, std::uint64_t size) : bytes_(std::move(bytes)), size_(size) {}
+  StagedPartSource(File bytes, std::uint64_t size) : bytes_(std::move(bytes)), size_(size) {}
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
 
@@ -61,7 +61,8 @@ Result<std::unique_ptr<PartSource>> open_staged_part(const LaunchDirectory& dire
       if (MCR_TRY(bytes->size()) < size) {
         return Error{Cause::damaged, bytes->name() + " in the stage is shorter than was published"};
       }
-      return std::unique_ptr<PartSource>(std::make_unique<StagedPart>(std::move(*bytes), size));
+      return std::unique_ptr<PartSource>(
+          std::make_unique<StagedPartSource>(std::move(*bytes), size));
     }
     break;
   }

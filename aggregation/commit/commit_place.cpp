@@ -89,10 +89,11 @@ Result<Place> place_below(const File& base, const ContainerName& where) {
   place.directory = std::move(made.directory);
   place.is_new = made.is_new;
   place.outer = MCR_TRY(base.status());
-  // With container_dir=../mcr the base itself may close the files to other users.
-  const auto above = File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY);
-  const auto status = above ? above->status() : Result<struct stat>(above.error());
-  if (status && restart::is_at_or_above(FileIdentity(*status), base)) place.outer = *status;
+  // With container_dir=../mcr the base itself may close the files to other users. With ../other/mcr no
+  // directory is above both, so closed_by_directories() leaves the container to its owner.
+  const File above = MCR_TRY(File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY));
+  if (!restart::is_at_or_above(FileIdentity(place.outer), above))
+    place.outer = MCR_TRY(above.status());
   return place;
 }
 

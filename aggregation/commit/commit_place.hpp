@@ -51,7 +51,7 @@ Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* st
 /// An open directory of containers.
 struct Place {
   restart::File directory;
-  struct stat outer {};  ///< the directory above it and above its files
+  struct stat outer {};  ///< the directory above it and, if there is one, above its files too
   bool is_new = false;
 };
 /// Removes the directory of containers again if `place` made it and it is empty.

@@ -10,6 +10,7 @@
 
 #include "aggregation/commit/copy_time.hpp"
 #include "aggregation/commit/read_marks.hpp"
+#include "restart/base/copy_data.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -38,7 +39,6 @@ constexpr std::uint64_t try_again_ms = 5'000;
 constexpr std::uint64_t settle_ms = 1'000;
 constexpr int most_returns = 3;
 constexpr int most_without_trace = 16;
-constexpr std::size_t copy_bytes = 1U << 20;
 
 bool may_be_copied_now(const Followed& followed, const std::vector<LockedPart>& parts) {
   std::set<std::string> asked;
@@ -60,18 +60,6 @@ bool was_removed_by_a_collection(const std::string& path, const std::string& pre
   if (!directory) return false;
   const restart::OpenContainers containers(*std::move(directory), ::geteuid(), {});
   return restart::removed_set(containers, prefix).has_value();
-}
-
-Result<void> copy_bytes_of(const File& from, const File& to) {
-  const std::uint64_t size = MCR_TRY(from.size());
-  Bytes buffer(std::min<std::uint64_t>(size, copy_bytes));
-  for (std::uint64_t begin = 0; begin < size; begin += buffer.size()) {
-    const auto piece =
-        MutableByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), size - begin));
-    MCR_TRY(from.read_at(begin, piece));
-    MCR_TRY(to.write_at(begin, piece));
-  }
-  return {};
 }
 
 /// Returns the pattern of the set's path; empty for a bundle.
@@ -221,7 +209,8 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   const std::string name = name_for(to, watched.suffix);
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
-  MCR_TRY(copy_bytes_of(watched.container, pending.file()));
+  MCR_TRY(
+      restart::copy_data(watched.container, pending.file(), 0, MCR_TRY(watched.container.size())));
   // The access rights of the old directory are gone with it, so only the owner may read the
   // container.
   MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));

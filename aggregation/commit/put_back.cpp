@@ -16,6 +16,7 @@
 #include "aggregation/commit/read_marks.hpp"
 #include "aggregation/commit/stub_search.hpp"
 #include "restart/base/closed_directories.hpp"
+#include "restart/base/copy_data.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/path_names.hpp"
@@ -42,8 +43,6 @@ using restart::system_calls;
 using restart::system_error;
 
 namespace {
-
-constexpr std::size_t copy_bytes = 1U << 20;
 
 /// Returns the directory in which the part was begun; nothing if another one lies at its path now.
 Result<std::optional<File>> open_home(const PartBegin& begin) {
@@ -89,23 +88,6 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   return found;
 }
 
-/// Copies the bytes from `begin` on into the same place of the other file, which ends where `from` does.
-Result<void> copy(const File& from, const File& to, std::uint64_t begin = 0) {
-  const std::uint64_t size = MCR_TRY(from.size());
-  Bytes buffer(std::min<std::uint64_t>(copy_bytes, size));
-  for (std::uint64_t place = begin; place < size; place += buffer.size()) {
-    // Holes stay holes: native HDF5 leaves them too.
-    const off_t data = ::lseek(from.descriptor(), static_cast<off_t>(place), SEEK_DATA);
-    if (data < 0 && errno == ENXIO) break;
-    if (data > static_cast<off_t>(place)) place = static_cast<std::uint64_t>(data);
-    const auto piece =
-        MutableByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), size - place));
-    MCR_TRY(from.read_at(place, piece));
-    MCR_TRY(to.write_at(place, piece));
-  }
-  return to.truncate(size);
-}
-
 /// Makes a file that will be renamed to `name` in `directory`. If the leader dies, the next attempt
 /// removes it: a launch has one leader on a node at a time.
 Result<restart::PendingFile> prepare(const File& directory, const std::string& name,
@@ -128,7 +110,7 @@ void set_modified(const File& file, std::uint64_t modified_ns) {
 /// given, is this user's file whose attributes are copied.
 Result<void> fill(const File& made, const File& bytes, const restart::Access& access,
                   const File* old, std::uint64_t modified_ns) {
-  MCR_TRY(copy(bytes, made));
+  MCR_TRY(restart::copy_data(bytes, made, 0, MCR_TRY(bytes.size())));
   const bool goes_on =
       old != nullptr && MCR_TRY(old->status()).st_uid == MCR_TRY(made.status()).st_uid;
   MCR_TRY(goes_on ? restart::copy_attributes(*old, made) : restart::give_access(made, access));
@@ -175,6 +157,7 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
     access = restart::closed_by_directories(*there->access, *home,
                                             restart::FileIdentity(MCR_TRY(outer.status())));
     access.mode &= begin.mode;
+    access = restart::common_access({access});
   }
   const auto write_as = [&](const std::string& id) -> Result<std::string> {
     const std::string name =
@@ -213,12 +196,16 @@ Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin, Names names) 
   auto home = MCR_TRY(open_home(begin));
   if (!home) return std::optional<OwnFile>();
   AtPath there = MCR_TRY(look_at(*home, begin));
-  // A leader may have died while it filled the file that H5Fcreate made.
-  const bool is_half_filled = there.is_own && there.kind == AtPath::Kind::damaged_stub &&
+  // A leader may have died while it filled the file that H5Fcreate made. Other users' files are never
+  // filled, whatever their number.
+  const auto status = there.file.is_open() ? there.file.status() : Result<struct stat>(Error{});
+  const bool is_this_users = status && status->st_uid == ::geteuid();
+  const bool is_half_filled = is_this_users && there.kind == AtPath::Kind::damaged_stub &&
                               begin.replaced == restart::Replaced::nothing &&
                               begin.file_inode != 0 && there.inode == begin.file_inode;
   const bool is_taken =
-      names == Names::one ? there.is_ours_alone() : there.is_ours() || is_half_filled;
+      there.is_ours_alone() ||
+      (names == Names::any && ((is_this_users && there.is_ours()) || is_half_filled));
   if (!is_taken) return std::optional<OwnFile>();
   return std::optional<OwnFile>(
       OwnFile{*std::move(home), begin.path, std::move(there.file), std::move(there.our_link),
@@ -274,9 +261,14 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
     if (!marked && marked.error().system_error == ESTALE) return false;
     mark = MCR_TRY(marked);
   }
+  // A chmod of the stub between the copying of its rights and the exchange counts, too.
+  const auto before =
+      own.is_empty ? Result<restart::Access>(Error{}) : restart::access_of(own.file);
   const auto is_unchanged = [&] {
     const auto now = own.file.size();
     if (!now || *now != mark.stub_bytes) return false;
+    const auto access = before ? restart::access_of(own.file) : before;
+    if (before && (!access || *access != *before)) return false;
     const auto there =
         own.is_empty ? Result<restart::Stub>(Error{}) : restart::read_stub_file(own.file);
     return own.is_empty || (there && there->part == begin.part);
@@ -310,7 +302,7 @@ Result<bool> fill_own(const OwnFile& own, const PartBegin& begin, const File& by
   }
   Bytes head(std::min<std::uint64_t>(restart::Stub::max_bytes, MCR_TRY(bytes.size())));
   MCR_TRY(bytes.read_at(0, head));
-  MCR_TRY(copy(bytes, file, head.size()));
+  MCR_TRY(restart::copy_data(bytes, file, head.size(), MCR_TRY(bytes.size())));
   MCR_TRY(file.sync());
   MCR_TRY(file.write_at(0, head));
   set_modified(file, modified_ns);

@@ -52,6 +52,7 @@ struct ContainerFile {
   std::string path;
   restart::Beside beside;
   struct stat status {};  ///< of the very file that was read
+  restart::Access access;
 };
 
 void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& share) {
@@ -59,7 +60,8 @@ void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& s
     const restart::PartEntry& entry = record->entry;
     IndexPlace place = place_in_tree(container.path, share.set, entry.path);
     set.container_dir = place.container_dir;
-    set.parts.push_back({entry.part, entry.rank, std::move(place.text), entry.mode, entry.size,
+    set.parts.push_back({entry.part, entry.rank, std::move(place.text),
+                         restart::mode_within(entry.mode, container.access), entry.size,
                          std::move(place.base), std::move(place.below),
                          name_of(parent_of(container.path)), container.beside.identity()});
   }
@@ -117,13 +119,14 @@ Result<File> open_listed(const std::string& path) {
 class FoundSets {
  public:
   Result<void> add(const std::string& path) {
-    ContainerFile container{path, beside(parent_of(path)), {}};
+    ContainerFile container{path, beside(parent_of(path)), {}, {}};
     auto file = open_listed(path);
     const auto reader = file ? ContainerReader::read(*std::move(file), path)
                              : Result<std::shared_ptr<ContainerReader>>(file.error());
     const auto opened = reader ? (*reader)->status() : Result<struct stat>(reader.error());
     if (opened) {
       container.status = *opened;
+      container.access = MCR_TRY((*reader)->access());
     } else {
       (void)::lstat(path.c_str(), &container.status);
     }

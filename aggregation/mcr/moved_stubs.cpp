@@ -137,7 +137,10 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   wanted.stub = leading_to(holder, found.stub, path);
   wanted.owner = owner;
   wanted.group = found.status.st_gid;
-  wanted.mode = found.status.st_mode;
+  const auto old = restart::open_file_beneath(home, name_of(path));
+  const auto access = old ? restart::access_of(*old) : Result<restart::Access>(old.error());
+  // The new stub has no access list. With a list the mode shows its mask.
+  wanted.mode = access ? restart::without_list(*access).mode : found.status.st_mode & 0700;
   wanted.existing = restart::Existing::replaced;
   wanted.containers = parent_of(*holder.container);
   return make_stub(home, name_of(path), wanted);

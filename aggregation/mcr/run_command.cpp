@@ -52,7 +52,8 @@ std::string in_quotes(const std::string& text) {
 
 struct Hole {
   std::string_view name;
-  std::string value;
+  std::string value;     ///< in quotes, for messages
+  std::string variable;  ///< the shell's variable with the value, as one word
 };
 
 constexpr std::string_view hole_names[] = {"{set}", "{file}", "{directory}"};
@@ -79,13 +80,14 @@ std::optional<std::string_view> hole_in_quotes(std::string_view text) {
   return std::nullopt;
 }
 
-/// Returns the text with a value in place of each hole. Values are not searched for holes.
-std::string filled(std::string_view text, const std::vector<Hole>& holes) {
+/// Returns the text with something in place of each hole: its value, or the variable that holds it.
+std::string filled(std::string_view text, const std::vector<Hole>& holes,
+                   std::string Hole::*replacement) {
   std::string line;
   while (!text.empty()) {
     const auto hole = std::find_if(holes.begin(), holes.end(),
                                    [&](const auto& it) { return text.starts_with(it.name); });
-    line += hole == holes.end() ? std::string(1, text.front()) : hole->value;
+    line += hole == holes.end() ? std::string(1, text.front()) : (*hole).*replacement;
     text.remove_prefix(hole == holes.end() ? 1 : hole->name.size());
   }
   return line;
@@ -109,12 +111,17 @@ std::vector<std::string> restart_words(const RunWords& words) {
   const StoredSet* const newest = newest_sound(sets, "run");
   if (newest == nullptr) return from_beginning("there is no whole set in " + words.directory);
   std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;
-  const std::vector<Hole> holes = {{"{set}", in_quotes(newest->name.masked_name)},
-                                   {"{file}", in_quotes(first)},
-                                   {"{directory}", in_quotes(restart::parent_of(first))}};
-  const std::string line = filled(words.restart, holes);
-  print_line(stderr, "mcr run: again, from the newest whole set: %s", line.c_str());
-  return {"/bin/sh", "-c", line};
+  const std::string& set = newest->name.masked_name;
+  const std::string directory = restart::parent_of(first);
+  const std::vector<Hole> holes = {{"{set}", in_quotes(set), "\"$mcr_set\""},
+                                   {"{file}", in_quotes(first), "\"$mcr_file\""},
+                                   {"{directory}", in_quotes(directory), "\"$mcr_directory\""}};
+  print_line(stderr, "mcr run: again, from the newest whole set: %s",
+             filled(words.restart, holes, &Hole::value).c_str());
+  // Names never become text of the shell's: other users may have chosen them.
+  const std::string variables = "mcr_set=$1 mcr_file=$2 mcr_directory=$3; shift 3\n";
+  const std::string line = filled(words.restart, holes, &Hole::variable);
+  return {"/bin/sh", "-c", variables + line, "mcr run", set, first, directory};
 }
 
 }  // namespace

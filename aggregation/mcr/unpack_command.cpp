@@ -19,6 +19,7 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/copy_data.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/directories_below.hpp"
 #include "restart/base/durable_replace.hpp"
@@ -123,16 +124,6 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   return replaced;
 }
 
-Result<void> copy(const restart::File& from, const restart::File& to, std::uint64_t bytes) {
-  Bytes block(std::min<std::uint64_t>(bytes, 1U << 20));
-  for (std::uint64_t at = 0; at < bytes; at += block.size()) {
-    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), bytes - at)));
-    MCR_TRY(from.read_at(at, block));
-    MCR_TRY(to.write_at(at, block));
-  }
-  return {};
-}
-
 /// Copies the native members of the sets, from their paths or from where they were kept aside.
 Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
                           restart::UnpackReport& report) {
@@ -154,7 +145,7 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
       const struct stat status = MCR_TRY(from.file.status());
       restart::PendingFile pending = MCR_TRY(
           restart::PendingFile::create(home, restart::name_of(below), status.st_mode & 0777));
-      MCR_TRY(copy(from.file, pending.file(), native.size));
+      MCR_TRY(restart::copy_data(from.file, pending.file(), 0, native.size));
       const auto finished = pending.finish(restart::Durability::none, existing);
       if (!finished) {
         const bool is_there = finished.error().system_error == EEXIST;

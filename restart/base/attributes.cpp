@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "restart/base/access_list.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::restart {
@@ -132,7 +133,21 @@ Access common_access(const std::vector<Access>& all) {
     other &= for_other;
   }
   common.mode = with(0600, group, other);
+  // The kernel does not ask a list whose mask is empty: the users whom it shuts out would count as others.
+  if (!common.list.empty() && group == 0) return {common.group, 0600, {}};
   return common;
+}
+
+Access without_list(Access access) {
+  if (access.list.empty()) return access;
+  access.mode = with(access.mode, group_bits(access.mode) & rights_of_all_groups(access.list), 0);
+  access.list.clear();
+  return access;
+}
+
+mode_t mode_within(mode_t mode, const Access& container) {
+  const mode_t open = container.list.empty() ? container.mode & 0077 : 0;
+  return (mode == 0 ? 0644 : mode) & (0700 | open);
 }
 
 Result<void> give_access(const File& file, const Access& access) {
@@ -147,7 +162,8 @@ Result<void> give_access(const File& file, const Access& access) {
     mode = with(mode, both, both);
     list.clear();
   }
-  if (!list.empty() && !set_attribute(file, list_name, list)) {
+  // The list brings its mode with it: nobody may open the file between this call and the next.
+  if (!list.empty() && !set_attribute(file, list_name, list_with_mode(list, mode))) {
     mode = with(mode, 0, 0);
     list.clear();
   }

@@ -27,6 +27,15 @@ Result<Access> access_of(const File& file);
 /// may read it. The owner may always read and write. There is no execute permission.
 Access common_access(const std::vector<Access>& all);
 
+/// Returns the access without a list, for nobody whom the list shuts out. Who is no member of the file's
+/// group gets none.
+Access without_list(Access access);
+
+/// Returns the mode of a part's file that is made again: the one that it had (0: not known), but no more
+/// open than its container, which its owner may have closed since. No mode says what an access list says:
+/// such a file is its owner's alone.
+mode_t mode_within(mode_t mode, const Access& container);
+
 /// Makes `file`, which only its owner can use yet, as open as `access` says, and no more. If the group
 /// or the list cannot be set, the users whom it concerns get no access.
 Result<void> give_access(const File& file, const Access& access);

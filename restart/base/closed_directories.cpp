@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "restart/base/path_names.hpp"
@@ -22,19 +23,18 @@ struct Level {
   bool has_list = false;
 };
 
-/// Returns the directories from `directory` up to `base`, `base` itself excluded; nothing if `base` is
-/// not above `directory`.
-std::optional<std::vector<Level>> levels_below(const File& directory, FileIdentity base) {
+/// Returns the directories from `directory` up to `base`; nothing if `base` is not above `directory`.
+std::optional<std::vector<Level>> levels_up_to(const File& directory, FileIdentity base) {
   std::vector<Level> levels;
   auto at = File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY);
   while (at && levels.size() < most_levels) {
     const auto status = at->status();
     if (!status) return std::nullopt;
-    if (FileIdentity(*status) == base) return levels;
     const bool is_root =
         !levels.empty() && FileIdentity(levels.back().status) == FileIdentity(*status);
-    if (is_root) return std::nullopt;
+    if (is_root && FileIdentity(*status) != base) return std::nullopt;
     levels.push_back({*status, has_access_list(*at)});
+    if (FileIdentity(*status) == base) return levels;
     at = File::open(at->descriptor(), "..", O_PATH | O_DIRECTORY);
   }
   return std::nullopt;
@@ -50,38 +50,42 @@ Result<File> open_directory_of(const std::string& path, FileIdentity file) {
 }
 
 Access closed_by_directories(Access access, const File& directory, FileIdentity base) {
-  const auto between = levels_below(directory, base);
-  if (!between) {
+  const auto levels = levels_up_to(directory, base);
+  if (!levels) {
     access.mode &= 0700;
     access.list.clear();
     return access;
   }
-  for (const Level& level : *between) {
+  for (const Level& level : std::span(*levels).first(levels->size() - 1)) {
     // An access list names single users, and the container's mode cannot express those.
     const bool lets_its_group = !level.has_list && (level.status.st_mode & S_IXGRP) != 0;
     const bool lets_group = lets_its_group && level.status.st_gid == access.group;
     const bool lets_others = lets_its_group && (level.status.st_mode & S_IXOTH) != 0;
-    if (!lets_others) access.mode &= ~mode_t{07};
-    if (!lets_group && !lets_others) {
-      access.mode &= ~mode_t{070};
-      access.list.clear();
-    }
+    if (lets_others) continue;
+    // Users whom an access list names are others to the directory.
+    access = without_list(access);
+    access.mode &= lets_group ? ~mode_t{07} : ~mode_t{077};
   }
   return access;
 }
 
 bool keeps_writers_out(const File& directory, const struct stat& base) {
-  const auto between = levels_below(directory, FileIdentity(base));
+  const auto levels = levels_up_to(directory, FileIdentity(base));
+  if (!levels) return true;
+  const bool has_list = levels->back().has_list;
+  const auto between = std::span(*levels).first(levels->size() - 1);
   constexpr mode_t others = S_IWGRP | S_IWOTH;
-  return !between || std::any_of(between->begin(), between->end(), [&](const Level& level) {
-    const bool is_as_open = (base.st_mode & others & ~level.status.st_mode) == 0 &&
+  return std::any_of(between.begin(), between.end(), [&](const Level& level) {
+    // Who may write by an access list in one of them is not looked for in the other.
+    const bool is_as_open = !has_list && !level.has_list &&
+                            (base.st_mode & others & ~level.status.st_mode) == 0 &&
                             ((base.st_mode & S_IWGRP) == 0 || level.status.st_gid == base.st_gid);
     return !is_as_open;
   });
 }
 
 bool is_at_or_above(FileIdentity base, const File& directory) {
-  return levels_below(directory, base).has_value();
+  return levels_up_to(directory, base).has_value();
 }
 
 }  // namespace mcr::restart

@@ -118,6 +118,7 @@ bool Beside::is_no_more_open() const {
   const bool others = may_write(inner_, S_IWOTH, S_IXOTH) && (outer_.st_mode & S_IXOTH) != 0;
   const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
   if ((group && !group_above && !others_above) || (others && !others_above)) return false;
+  if (lets_more_write_ && !others_above) return false;
   return !is_sticky(outer_) || is_sticky(inner_) || (!group && !others);
 }
 

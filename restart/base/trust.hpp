@@ -51,8 +51,7 @@ class Beside {
   static Beside of(const std::string& directory);
   /// The same for an `inner` that is open already.
   static Beside of(const File& inner, const std::string& directory);
-  /// The same for two open directories, perhaps opened by O_PATH. Access lists count too where the
-  /// question is who may write.
+  /// The same for two open directories, perhaps opened by O_PATH. Access lists count too.
   static Result<Beside> of(const File& outer, const File& inner);
   /// The same for files that lie directly in the directory at that path.
   static Beside in(const std::string& directory);
@@ -80,13 +79,12 @@ class Beside {
   [[nodiscard]] bool is_no_more_open() const;
 
  private:
-  static Beside below(const std::string& outer, const Result<struct stat>& inner);
-
   struct stat outer_ {};
   struct stat inner_ {};
   mode_t outer_group_ = 0;  ///< rights of the owning group, at the place of the group bits
   mode_t inner_group_ = 0;
-  bool has_outer_list_ = false;  ///< an access list lets named users or groups into `outer`
+  bool has_outer_list_ = false;   ///< an access list lets named users or groups into `outer`
+  bool lets_more_write_ = false;  ///< one of `inner` lets users write whom none of `outer` does
 };
 
 /// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a

@@ -102,19 +102,12 @@ class Unpacker {
         return Error{Cause::usage,
                      directory_name_ + "/" + path + " is there already (--force replaces it)"};
       }
-      PendingFile file = MCR_TRY(PendingFile::create(home, name, mode_of(entry, access)));
+      PendingFile file = MCR_TRY(PendingFile::create(home, name, mode_within(entry.mode, access)));
       MCR_TRY(file.file().truncate(entry.size));
       target_of_part_[part] = targets_.size();
       targets_.push_back({part, path, std::move(file)});
     }
     return {};
-  }
-
-  /// Returns the mode of the part's file: no more open than the container, which its owner may have
-  /// closed since. An access list says of the group what no mode can say.
-  static mode_t mode_of(const PartEntry& entry, const Access& container) {
-    const mode_t closed = container.mode & (container.list.empty() ? 0077 : 0007);
-    return (entry.mode == 0 ? 0644 : entry.mode) & (0700 | closed);
   }
 
   Result<void> write_frames(const Scatter& scatter) {

@@ -124,7 +124,7 @@ Result<SetIdentity> read_set(Reader& in) {
   constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
   SetIdentity set;
   set.masked_name = MCR_TRY(in.text(max_text_bytes));
-  set.launch = MCR_TRY(in.text(max_text_bytes));
+  set.launch = MCR_TRY(in.text(max_word_bytes));
   set.sequence = MCR_TRY(in.varint());
   set.rank_count = static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_rank, "rank count")));
   const std::uint64_t passed = MCR_TRY(in.varint_at_most(in.remaining(), "passed ranks"));
@@ -132,9 +132,9 @@ Result<SetIdentity> read_set(Reader& in) {
     set.passed_ranks.push_back(
         static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_rank, "rank"))));
   }
-  set.scheme = MCR_TRY(in.text(max_text_bytes));
-  set.profile = MCR_TRY(in.text(max_text_bytes));
-  set.writer = MCR_TRY(in.text(max_text_bytes));
+  set.scheme = MCR_TRY(in.text(max_word_bytes));
+  set.profile = MCR_TRY(in.text(max_word_bytes));
+  set.writer = MCR_TRY(in.text(max_word_bytes));
   set.created_ns = MCR_TRY(in.u64());
   MCR_TRY(read_later_fields(in, set));
   return set;

@@ -39,6 +39,9 @@ struct RecordPages {
 
 /// The limit on names and paths: PATH_MAX is 4096, and HDF5 does not limit its own names.
 inline constexpr std::size_t max_text_bytes = 64 * 1024;
+/// The limit on a launch's nonce and on the names of scheme, profile and writer, which each set of a
+/// bundle repeats.
+inline constexpr std::size_t max_word_bytes = 512;
 
 Error damaged_index(const std::string& message);
 

@@ -92,14 +92,16 @@ bool holds_only_ours(const File& directory) {
 /// the place of ours.
 enum class Parent { of_others, of_containers };
 
-/// Removes write permissions from a directory of this user that is more open than `parent`, because it
-/// was made earlier with another umask.
+/// Removes access lists and write permissions from a directory of this user that is more open than
+/// `parent`, because it was made earlier with another umask, or inherited a list.
 Result<void> close_as_far(const File& parent, const File& directory, Parent kind) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
   if (inner.st_uid != ::geteuid() || beside.is_no_more_open()) return {};
   if (kind == Parent::of_others && !holds_only_ours(directory)) return {};
   const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
+  for (const char* list : {"system.posix_acl_access", "system.posix_acl_default"})
+    (void)system_calls().fremovexattr(directory.descriptor(), list);
   const mode_t mode =
       (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
   (void)system_calls().fchmod(directory.descriptor(), mode & 07777);

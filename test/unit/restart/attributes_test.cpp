@@ -53,6 +53,13 @@ TEST_CASE("of files of two groups a member of either reads only what he could re
   CHECK(common_access({of(7, 0644), of(8, 0604)}) == of(7, 0600));
 }
 
+TEST_CASE(
+    "an access list whose mask would be empty, so that the kernel did not ask it, opens no file") {
+  const Bytes list{std::byte{1}};
+  CHECK(common_access({of(7, 0715, list)}) == of(7, 0600));
+  CHECK(common_access({of(7, 0654, list)}) == of(7, 0644, list));
+}
+
 TEST_CASE("of files with different access lists only the owner reads") {
   const Bytes one{std::byte{1}};
   const Bytes two{std::byte{2}};

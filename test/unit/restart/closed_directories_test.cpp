@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "test/support/catch.hpp"
+#include "test/unit/restart/made_list.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
 using namespace mcr;
@@ -70,4 +71,24 @@ TEST_CASE("who may write above but not in a directory is kept out of it") {
   CHECK(keeps_writers_out(tree.open("v/0"), tree.status("v")));
   tree.mode("v/0", 0775);
   CHECK_FALSE(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+}
+
+TEST_CASE("users whom a file's access list names count as others to the directories above it") {
+  const Tree tree;
+  constexpr std::uint32_t user = 64101;
+  const Access listed{tree.status("v").st_gid, 0674, list_for_user(user, 4, 6)};
+  const auto left = [&] {
+    return closed_by_directories(listed, tree.open("v/0"), FileIdentity(tree.status("v")));
+  };
+  CHECK(left() == listed);
+  tree.mode("v/0", 0750);
+  CHECK(left() == Access{listed.group, 0640, {}});
+}
+
+TEST_CASE("where an access list says who may write, a directory keeps writers out") {
+  const Tree tree;
+  for (const char* name : {"v", "v/0"}) tree.mode(name, 0755);
+  CHECK_FALSE(keeps_writers_out(tree.open("v/0"), tree.status("v")));
+  if (!set_list(tree.place / "v", list_for_user(64101, 7, 5))) return;  // not on this storage
+  CHECK(keeps_writers_out(tree.open("v/0"), tree.status("v")));
 }

@@ -9,6 +9,7 @@
 
 #include "restart/base/system.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/restart/made_list.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
 namespace mcr::restart {
@@ -146,6 +147,26 @@ TEST_CASE("a directory of containers is used only where nobody can do more than 
   CHECK(usable(directory_of(third, 02775), directory_of(other, 02775)));
   CHECK_FALSE(usable(directory_of(third, 0775), directory_of(own, 0775, project + 1)));
   CHECK_FALSE(usable(directory_of(own, 0755), directory_of(other, 0755)));
+}
+
+TEST_CASE("an access list that lets somebody write is no more open than a list beside it") {
+  const ScratchDirectory scratch;
+  const std::string inner = scratch / "mcr";
+  fs::create_directories(inner);
+  REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);
+  const auto is_no_more_open = [&] {
+    return Beside::of(*File::open(AT_FDCWD, scratch.path(), O_PATH | O_DIRECTORY),
+                      *File::open(AT_FDCWD, inner, O_PATH | O_DIRECTORY))
+        ->is_no_more_open();
+  };
+  if (!set_list(inner, list_for_user(neighbour, 5, 5))) return;  // not on this storage
+  CHECK(is_no_more_open());
+  REQUIRE(set_list(inner, list_for_user(neighbour, 7, 5)));
+  CHECK_FALSE(is_no_more_open());
+  CHECK_FALSE(Beside::of(inner).is_no_more_open());
+  REQUIRE(set_list(scratch.path(), list_for_user(neighbour, 7, 5)));
+  CHECK(is_no_more_open());
+  CHECK(Beside::of(inner).is_no_more_open());
 }
 
 TEST_CASE("the mode of a directory of ours never says more than that of the one it stands in") {

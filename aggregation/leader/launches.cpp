@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t summary_bytes = 1U << 16;
 constexpr auto look_every = std::chrono::milliseconds(50);
+constexpr auto end_limit = std::chrono::seconds(2);
 /// A launch is given up when so many leaders have ended while parts were left.
 constexpr unsigned leaders_tried = 3;
 
@@ -111,6 +112,24 @@ Result<std::size_t> adopt_launches(const std::string& stage, const std::string& 
   return started;
 }
 
+namespace {
+
+/// Waits until leaders without work have removed their launches' directories. The caller may be all that
+/// keeps them alive: a scheduler kills them when the caller's job step ends.
+void wait_for_ends(const std::string& stage, std::chrono::steady_clock::time_point limit) {
+  for (;;) {
+    const auto launches = look_at_stage(stage);
+    const bool any_ends =
+        launches && std::any_of(launches->begin(), launches->end(), [](const LaunchStatus& one) {
+          return one.has_leader && one.processes == 0;
+        });
+    if (!any_ends || std::chrono::steady_clock::now() >= limit) return;
+    std::this_thread::sleep_for(look_every);
+  }
+}
+
+}  // namespace
+
 Result<Drained> wait_until_drained(
     const std::string& stage, std::uint64_t limit_ms,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
@@ -146,7 +165,11 @@ Result<Drained> wait_until_drained(
     most = std::max(most, pending);
     if (progress) progress(most - pending, most);
     drained.complete = drained.left.empty();
-    if (drained.complete || hopeless || clock::now() >= limit) return drained;
+    if (drained.complete) {
+      wait_for_ends(stage, std::min(limit, clock::now() + end_limit));
+      return drained;
+    }
+    if (hopeless || clock::now() >= limit) return drained;
     std::this_thread::sleep_for(look_every);
   }
 }

@@ -25,6 +25,8 @@ constexpr std::array table{
     CommandEntry{"trace", "show what the stages of drains did when", declare_trace},
     CommandEntry{"leader", "the process per node that drains the stage (started by the plugin)",
                  declare_leader},
+    CommandEntry{"leaders", "start and stop leaders that outlive a program's job step",
+                 declare_leaders},
 };
 
 }  // namespace

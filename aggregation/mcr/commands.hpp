@@ -39,5 +39,6 @@ RunCommand declare_doctor(CLI::App& app);
 RunCommand declare_run(CLI::App& app);
 RunCommand declare_trace(CLI::App& app);
 RunCommand declare_leader(CLI::App& app);
+RunCommand declare_leaders(CLI::App& app);
 
 }  // namespace mcr::aggregation

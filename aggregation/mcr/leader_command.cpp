@@ -8,6 +8,8 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/settings/launcher.hpp"
+#include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -32,6 +34,13 @@ std::vector<std::string> words_of(const LeaderWords& words) {
   return all;
 }
 
+Result<LeaderReport> lead_launch(restart::LaunchDirectory directory, const LeaderOptions& options,
+                                 const std::string& stage, const std::string& node) {
+  const auto report = MCR_TRY(lead(std::move(directory), options));
+  if (report.removed) restart::remove_dead_resident(stage, node);
+  return report;
+}
+
 Result<LeaderReport> lead_launch(const LeaderWords& words) {
   LeaderOptions options;
   options.is_detached = words.is_detached;
@@ -40,13 +49,15 @@ Result<LeaderReport> lead_launch(const LeaderWords& words) {
   if (!words.adopt.empty()) {
     options.adopts_others = false;
     const std::string stage = MCR_TRY(stage_path(words.stage));
-    return lead(MCR_TRY(restart::LaunchDirectory::open_in(stage, words.adopt)), options);
+    return lead_launch(MCR_TRY(restart::LaunchDirectory::open_in(stage, words.adopt)), options,
+                       stage, restart::host_name());
   }
   if (words.stage.empty() || words.node.empty() || words.launch.empty()) {
     return Error{Cause::usage, "say --stage, --node and --launch, or --adopt DIRECTORY"};
   }
-  return lead(MCR_TRY(restart::LaunchDirectory::create(words.stage, words.node, words.launch)),
-              options);
+  return lead_launch(
+      MCR_TRY(restart::LaunchDirectory::create(words.stage, words.node, words.launch)), options,
+      words.stage, words.node);
 }
 
 }  // namespace

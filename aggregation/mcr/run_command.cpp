@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "aggregation/leader/lifetime.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
+#include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -124,6 +126,36 @@ std::vector<std::string> restart_words(const RunWords& words) {
   return {"/bin/sh", "-c", variables + line, "mcr run", set, first, directory};
 }
 
+/// In a batch script of a scheduler: starts leaders that outlive the program's job step. Nothing where
+/// none are needed, or where they cannot be started; the program's own leaders then do what they can.
+std::optional<NodeStep> start_leaders() {
+  const auto allocation = find_allocation();
+  if (!allocation) return std::nullopt;
+  const auto why_not = [&](const Error& error) {
+    print_line(
+        stderr,
+        "mcr run: no leaders of their own, so files that are not committed when a job step ends "
+        "stay in the nodes' memory: %s",
+        error.message.c_str());
+    return std::nullopt;
+  };
+  auto step = NodeStep::start(*allocation, {"leaders", "serve", "--until-input-ends"},
+                              NodeStep::Input::ends_with_us);
+  if (!step) return why_not(step.error());
+  if (const auto ready = step->wait_for_lines(leaders_start_ms); !ready)
+    return why_not(ready.error());
+  return *std::move(step);
+}
+
+/// Waits until the leaders of all nodes have committed what is left, and ended.
+void end_leaders(NodeStep& leaders, std::uint64_t limit_ms, Drained& drained) {
+  leaders.end_input();
+  const auto status = leaders.wait_for_end(limit_ms);
+  if (!status || *status != exit_code::success) drained.complete = false;
+  if (!status)
+    print_line(stderr, "mcr run: leaders are still at work on other nodes: see `mcr status` there");
+}
+
 }  // namespace
 
 RunCommand declare_run(CLI::App& app) {
@@ -169,6 +201,7 @@ RunCommand declare_run(CLI::App& app) {
     std::error_code ignored;
     const bool had_stage = std::filesystem::exists(*stage, ignored);
     const Watch launches({*stage}, Watch::For::creations);
+    auto leaders = start_leaders();
     auto status = run_program(words->command, captured_environment(), common.json);
     if (!status) return not_started(common, status.error());
     auto drained = drain_stage("run", *stage, *limit);
@@ -183,6 +216,7 @@ RunCommand declare_run(CLI::App& app) {
       drained = drain_stage("run", *stage, *limit);
       if (!drained) return print_error(common, "run", drained.error());
     }
+    if (leaders) end_leaders(*leaders, *limit, *drained);
     const bool captured = had_stage ? launches.take() : std::filesystem::exists(*stage, ignored);
     if (common.json) {
       print_json({{"status", *status},

@@ -284,17 +284,17 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   return std::nullopt;
 }
 
-std::string host_name() {
-  utsname names{};
-  return ::uname(&names) == 0 ? std::string(names.nodename) : std::string("localhost");
-}
-
 std::string random_nonce() {
   const auto id = PartId::random();
   return id ? "p-" + id->text().substr(0, 24) : std::string();
 }
 
 }  // namespace
+
+std::string host_name() {
+  utsname names{};
+  return ::uname(&names) == 0 ? std::string(names.nodename) : std::string("localhost");
+}
 
 bool is_child_of_launcher() {
   const auto parent = facts_of(static_cast<std::uint64_t>(::getppid()));

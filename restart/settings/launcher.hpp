@@ -56,6 +56,9 @@ struct LauncherOverrides {
 Launcher find_launcher(const std::function<const char*(const char*)>& variable,
                        const LauncherOverrides& overrides);
 
+/// Returns the name of this node.
+std::string host_name();
+
 /// False if a shell or another wrapper, which may start several programs in turn, stands between
 /// launcher and program.
 bool is_child_of_launcher();

@@ -3,14 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string>
 
-#include "restart/base/spare_numbers.hpp"
+#include "restart/base/local_socket.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/leader_files.hpp"
 
@@ -18,29 +15,6 @@ namespace mcr::restart {
 namespace {
 
 using leader_files::socket_name;
-
-/// The kernel lowers this to net.core.somaxconn.
-constexpr int most_waiting = 4096;
-
-/// Returns an address through /proc, because the address of a socket has 108 bytes and a stage's path
-/// may be longer.
-sockaddr_un address_in(int directory) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = link_path(directory) + "/" + socket_name;
-  std::copy_n(path.data(), std::min(path.size(), sizeof address.sun_path - 1), address.sun_path);
-  return address;
-}
-
-const sockaddr* general(const sockaddr_un& address) {
-  return reinterpret_cast<const sockaddr*>(&address);
-}
-
-Result<File> new_socket() {
-  const int descriptor = system_calls().local_socket();
-  if (descriptor < 0) return system_error("cannot make a socket", {});
-  return File(spared_number(descriptor), socket_name);
-}
 
 /// Space for one descriptor, aligned as the kernel requires.
 union Control {
@@ -79,10 +53,7 @@ Received receive(const File& connection, StubSocket::Message& message) {
 }  // namespace
 
 Result<void> send_stub(int launch_directory, const PartId& part, int stub) {
-  const File socket = MCR_TRY(new_socket());
-  const sockaddr_un address = address_in(launch_directory);
-  if (system_calls().connect(socket.descriptor(), general(address), sizeof address) != 0)
-    return system_error("no leader listens at", socket_name);
+  const File socket = MCR_TRY(connect_socket_in(launch_directory, socket_name));
   // A descriptor of its own: the caller's may be locked (flock), and that lock would live as long as
   // the sent copy.
   const File path = MCR_TRY(File::open(AT_FDCWD, link_path(stub), O_PATH));
@@ -109,24 +80,12 @@ Result<void> send_stub(int launch_directory, const PartId& part, int stub) {
 }
 
 Result<StubSocket> StubSocket::listen(int launch_directory) {
-  File socket = MCR_TRY(new_socket());
-  (void)system_calls().unlinkat(launch_directory, socket_name, 0);
-  const sockaddr_un address = address_in(launch_directory);
-  if (system_calls().bind(socket.descriptor(), general(address), sizeof address) != 0)
-    return system_error("cannot make the socket", socket_name);
-  if (system_calls().listen(socket.descriptor(), most_waiting) != 0)
-    return system_error("cannot listen at", socket_name);
-  return StubSocket(std::move(socket));
+  return StubSocket(MCR_TRY(listen_in(launch_directory, socket_name)));
 }
 
 std::vector<StubSocket::Message> StubSocket::take() {
   std::vector<Message> messages;
-  for (;;) {
-    const int descriptor = system_calls().accept(socket_.descriptor());
-    if (descriptor < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
-    if (descriptor < 0) break;  // EAGAIN, or no descriptor is free: the messages stay in the queue
-    unfinished_.emplace_back(descriptor, socket_name);
-  }
+  for (File& connection : accept_all(socket_)) unfinished_.push_back(std::move(connection));
   std::erase_if(unfinished_, [&](const File& connection) {
     Message message;
     const Received received = receive(connection, message);

@@ -21,6 +21,7 @@
 #include "restart/base/counted.hpp"
 #include "restart/base/log.hpp"
 #include "restart/container/shared_frames.hpp"
+#include "restart/stage/resident_socket.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/process/info_string.hpp"
 
@@ -166,6 +167,12 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   // If the command is missing, no start is claimed, so that each rank finds that out at once.
   const bool is_there = access(command.c_str(), X_OK) == 0;
   if (is_there && !stage.directory.claim_start() && look != LeaderLook::last) return true;
+  using Kind = restart::ResidentRequest::Kind;
+  if (restart::ask_resident(stage.stage, stage.launcher.node,
+                            {Kind::lead, stage.launcher.launch.value_or(""), stage.settings})) {
+    restart::log_debug("asks the node's resident for a leader for ", stage.directory.path());
+    return true;
+  }
   restart::log_debug("starts a leader for ", stage.directory.path());
   std::vector<std::string> words = {command,
                                     "leader",
@@ -197,6 +204,10 @@ void adopt_launch(const std::string& stage, const std::string& launch_directory)
   const auto directory = restart::LaunchDirectory::open_in(stage, launch_directory);
   if (!directory) restart::log_debug("adopts nothing: ", directory.error().message);
   if (!directory || directory->has_leader()) return;
+  if (restart::ask_resident(stage, restart::host_name(),
+                            {restart::ResidentRequest::Kind::adopt, directory->path(), {}})) {
+    return;
+  }
   const std::string command = command_path();
   const int status = spawn(
       command, {command, "leader", "--detach", "--stage", stage, "--adopt", directory->path()});

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/leader/resident.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "aggregation/leader/launches.hpp"
+#include "aggregation/leader/lifetime.hpp"
+#include "restart/base/file.hpp"
+#include "restart/base/log.hpp"
+#include "restart/base/system.hpp"
+#include "restart/stage/resident_socket.hpp"
+
+namespace mcr::aggregation {
+namespace {
+
+using restart::ResidentRequest;
+using restart::ResidentSocket;
+
+constexpr int look_ms = 200;
+/// At the end, launches without a leader get one so many times.
+constexpr unsigned most_adoptions = 3;
+constexpr std::size_t most_children_bytes = 1U << 20;
+
+/// Returns the processes that leaders have become: this process adopts what detaches from it.
+std::vector<pid_t> children() {
+  const std::string path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
+  const auto content = restart::read_file(AT_FDCWD, path, most_children_bytes);
+  std::vector<pid_t> found;
+  if (!content) return found;
+  std::string_view text = as_text(*content);
+  while (!text.empty()) {
+    pid_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem == std::errc()) found.push_back(number);
+    text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(end - text.data()) + 1));
+  }
+  return found;
+}
+
+/// Returns false if no child is left.
+bool reap() {
+  pid_t ended = 0;
+  do {
+    ended = ::waitpid(-1, nullptr, WNOHANG);
+  } while (ended > 0 || (ended < 0 && errno == EINTR));
+  return ended == 0;
+}
+
+class Resident {
+ public:
+  explicit Resident(const ResidentOptions& options) : options_(options) {}
+
+  Result<ResidentReport> run(const std::function<void()>& ready) {
+    ResidentReport report;
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (bool is_ready = false;;) {
+      if (!socket_) socket_ = MCR_TRY(ResidentSocket::listen(options_.stage, options_.node));
+      report.served |= socket_.has_value();
+      if (!std::exchange(is_ready, true)) ready();
+      wait();
+      if (socket_) take_requests();
+      const bool has_children = reap();
+      if (is_told_to_end_ && !has_children && !starts_leaders()) break;
+    }
+    if (socket_) socket_->remove();
+    for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options_.stage)))
+      if (launch.needs_leader()) report.left += launch.published + launch.open;
+    return report;
+  }
+
+ private:
+  void wait() {
+    std::array<pollfd, 3> sources{
+        {{socket_ ? socket_->descriptor() : -1, POLLIN, 0},
+         {signals_.descriptor(), POLLIN, 0},
+         {options_.until_input_ends && !is_told_to_end_ ? STDIN_FILENO : -1, POLLIN, 0}}};
+    (void)::poll(sources.data(), sources.size(), look_ms);
+    if (sources[2].revents != 0) {
+      char ignored[256];
+      is_told_to_end_ |= ::read(STDIN_FILENO, ignored, sizeof ignored) == 0;
+    }
+    if (signals_.take()) is_told_to_end_ = is_terminated_ = true;
+    // Leaders that are starting hear of it in the next turn.
+    if (!is_terminated_) return;
+    for (const pid_t child : children())
+      if (terminated_.insert(child).second) (void)::kill(child, SIGTERM);
+  }
+
+  void take_requests() {
+    for (const ResidentRequest& request : socket_->take()) {
+      switch (request.kind) {
+        case ResidentRequest::Kind::lead: {
+          std::vector<std::string> words{"leader", "--detach",    "--stage",  options_.stage,
+                                         "--node", options_.node, "--launch", request.subject};
+          if (!request.settings.empty())
+            words.insert(words.end(), {"--settings", request.settings});
+          start(words);
+          break;
+        }
+        case ResidentRequest::Kind::adopt:
+          start({"leader", "--detach", "--stage", options_.stage, "--adopt", request.subject});
+          break;
+        case ResidentRequest::Kind::end:
+          is_told_to_end_ = true;
+          break;
+      }
+    }
+  }
+
+  static void start(const std::vector<std::string>& words) {
+    if (const auto started = start_again(words); !started)
+      restart::log_warning(started.error().message);
+  }
+
+  /// At the end: for launches of programs whose leaders have died.
+  bool starts_leaders() {
+    if (!socket_ || is_terminated_ || adoptions_++ == most_adoptions) return false;
+    const auto started = adopt_launches(options_.stage, {}, false);
+    return started && *started > 0;
+  }
+
+  const ResidentOptions& options_;
+  Signals signals_;
+  std::optional<ResidentSocket> socket_;
+  bool is_told_to_end_ = false;
+  bool is_terminated_ = false;
+  std::set<pid_t> terminated_;
+  unsigned adoptions_ = 0;
+};
+
+}  // namespace
+
+Result<ResidentReport> serve(const ResidentOptions& options, const std::function<void()>& ready) {
+  return Resident(options).run(ready);
+}
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The node's resident: starts the leaders of all launches of its user on its node, so that they belong to
+// its own job step and not to the program's (docs/design/leader.md, "Residents").
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "codecs/base/result.hpp"
+
+namespace mcr::aggregation {
+
+struct ResidentOptions {
+  std::string stage;
+  std::string node;
+  /// Ends when standard input ends, as it does when the one dies that started the resident.
+  bool until_input_ends = false;
+};
+
+struct ResidentReport {
+  bool served = false;   ///< false: another resident served this node all the time
+  std::size_t left = 0;  ///< parts in the stage at the end
+};
+
+/// Serves until it is told to end and no leader that it started is at work any more. SIGTERM and SIGINT are
+/// passed on to these leaders, which then drain what is published and end. `ready` is called once this
+/// node has a resident.
+Result<ResidentReport> serve(const ResidentOptions& options, const std::function<void()>& ready);
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Leaders as a job step of their own: schedulers kill all processes of a step when the step ends, a leader
+// that a rank has started among them. docs/design/leader.md, "Residents".
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codecs/base/result.hpp"
+#include "restart/base/file.hpp"
+
+namespace mcr::aggregation {
+
+/// The allocation in which this process runs, outside of any step: in a batch script, for one.
+struct Allocation {
+  std::string scheduler;
+  std::string job;
+  unsigned nodes = 1;
+};
+/// Nothing where no scheduler is known by its variables, or if this process is part of a step.
+std::optional<Allocation> find_allocation();
+
+/// How long the processes of a step may take until they answer.
+inline constexpr std::uint64_t leaders_start_ms = 60'000;
+
+/// A step with one process per node of the allocation.
+class NodeStep {
+ public:
+  enum class Input : std::uint8_t { none, ends_with_us };
+  /// Starts `mcr WORDS…` on each node, beside the steps that run there. `output` of the step is read by
+  /// wait_for_lines(); its errors go to our standard error.
+  static Result<NodeStep> start(const Allocation& allocation, std::vector<std::string> words,
+                                Input input);
+
+  /// Waits until each node has written a line. An error if the step ends before, or at `limit_ms`.
+  Result<void> wait_for_lines(std::uint64_t limit_ms);
+  /// Ends the step's input, if it has one.
+  void end_input() { input_ = restart::File(); }
+  /// Returns the largest exit status of the step's processes; nothing if it still runs at `limit_ms`.
+  std::optional<int> wait_for_end(std::uint64_t limit_ms);
+
+ private:
+  unsigned nodes_ = 0;
+  pid_t client_ = -1;
+  restart::File input_, output_;
+  std::optional<int> status_;
+};
+
+}  // namespace mcr::aggregation

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a process asks its node's resident (`mcr leaders`) to start a leader. Under a scheduler that kills all
+// processes of a job step when the step ends, a leader that the resident starts outlives the program's step.
+//
+//   <stage>/<node>.resident    a socket (AF_UNIX, SOCK_SEQPACKET) on which the resident listens
+//
+// Each message is one request: its kind (1 byte) and two texts (record.hpp). Nobody answers: a connection
+// says that the resident lives, and a leader that does not come is started as without a resident.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::restart {
+
+struct ResidentRequest {
+  enum class Kind : std::uint8_t {
+    lead,   ///< lead the launch `subject` with `settings`
+    adopt,  ///< adopt the launch directory `subject`
+    end     ///< end when nothing is left to do; the connection is closed at the end
+  };
+  Kind kind = Kind::lead;
+  std::string subject;
+  std::string settings;
+};
+
+/// Sends the request to the resident of `node`, and returns the connection. An error if there is no
+/// resident.
+Result<File> ask_resident(const std::string& stage, const std::string& node,
+                          const ResidentRequest& request);
+
+/// Removes what a resident of `node` that was killed has left in the stage. Does nothing while one lives.
+void remove_dead_resident(const std::string& stage, const std::string& node);
+
+/// The resident's end of the socket.
+class ResidentSocket {
+ public:
+  /// Makes the stage if it is missing. Returns nothing if another process of this node listens there, or
+  /// has just ended: call again.
+  static Result<std::optional<ResidentSocket>> listen(const std::string& stage,
+                                                      const std::string& node);
+  /// Removes the socket's name: from now on processes start leaders themselves.
+  void remove() const;
+
+  /// Becomes readable when a request comes.
+  [[nodiscard]] int descriptor() const { return socket_.descriptor(); }
+  /// Returns all waiting requests. Connections of those who ask for the end stay open as long as this
+  /// object lives.
+  std::vector<ResidentRequest> take();
+
+ private:
+  ResidentSocket(std::string node, File stage, File lock, File socket)
+      : node_(std::move(node)),
+        stage_(std::move(stage)),
+        lock_(std::move(lock)),
+        socket_(std::move(socket)) {}
+
+  std::string node_;
+  File stage_;
+  File lock_;  ///< held exclusively by the one that listens
+  File socket_;
+  std::vector<File> unfinished_;  ///< connected, but their request has not come yet
+  std::vector<File> waiting_;     ///< for the end
+};
+
+}  // namespace mcr::restart

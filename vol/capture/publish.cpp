@@ -238,7 +238,7 @@ Result<void> publish(StagedPart& part) {
   part.published = true;
   restart::log_debug(part.begin.path, " is published: part ", part.begin.part.text(), ", ",
                      std::to_string(part.size), " bytes");
-  Process::get().add_published(*part.stage, part.begin.part);
+  Process::get().add_published(*part.stage, part.begin);
   if (Process::has_forked()) unlock_published(part);  // 4
   return {};
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vol/process/job_end.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <set>
 #include <string_view>
 
 #include "restart/base/counted.hpp"
@@ -13,7 +16,9 @@
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
 #include "restart/format/launch_summary.hpp"
+#include "restart/format/masked_name.hpp"
 #include "restart/stage/leader_files.hpp"
+#include "restart/stage/stub_file.hpp"
 #include "vol/process/info_string.hpp"
 #include "vol/process/leader_start.hpp"
 #include "vol/process/stub_handover.hpp"
@@ -52,6 +57,44 @@ bool is_lowest_rank(const JobStage& stage) {
   });
 }
 
+/// True if rank 0 runs on another node and has captured the same file as this rank: then that node
+/// prints the job's line.
+bool does_another_node_speak(const JobStage& stage) {
+  const restart::Launcher& who = stage.launcher;
+  if (who.rank == 0 || stage.newest_masked_name.empty()) return false;
+  const auto siblings =
+      restart::sibling_paths(stage.newest_path, stage.newest_masked_name, who.rank, 0);
+  return std::any_of(siblings.begin(), siblings.end(), [&](const std::string& path) {
+    const auto file =
+        restart::File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
+    return stub && who.launch && stub->launch == *who.launch;
+  });
+}
+
+std::uint64_t ranks_here(const JobStage& stage) {
+  std::set<std::uint32_t> ranks;
+  if (const auto presences = stage.directory.presences())
+    for (const auto& presence : *presences) ranks.insert(presence.rank);
+  return ranks.size();
+}
+
+/// Returns "12 sets of 8 parts", or what this node has of them.
+std::string count_text(const JobStage& stage, const restart::LaunchSummary& summary) {
+  const std::uint64_t sets = summary.sets;
+  const std::uint64_t parts = summary.parts;
+  // "in all" if sets have different numbers of parts: late parts, or files that went native.
+  const bool is_even = parts % sets == 0;
+  const std::uint64_t rank_count = stage.launcher.rank_count;
+  const std::uint64_t here = ranks_here(stage);
+  if (here < rank_count && is_even && parts / sets == here) {
+    return restart::counted(sets, "set") + " of " + restart::counted(rank_count, "part") +
+           ", of which this node has " + std::to_string(here);
+  }
+  return restart::counted(sets, "set") + (is_even ? " of " : ", ") +
+         restart::counted(is_even ? parts / sets : parts, "part") + (is_even ? "" : " in all");
+}
+
 std::string decimal(double value, const char* unit) {
   std::array<char, 64> buffer;
   std::snprintf(buffer.data(), buffer.size(), "%.*f%s", value < 10 ? 1 : 0, value, unit);
@@ -71,18 +114,14 @@ std::size_t uncommitted_on_node(const JobStage& stage) {
 
 void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
   const restart::LaunchSummary summary = summary_of(stage);
-  const std::uint64_t sets = summary.sets;
-  const std::uint64_t parts = summary.parts;
-  if (sets == 0) return;
+  if (summary.sets == 0) return;
+  const std::size_t left = uncommitted_on_node(stage);
+  const std::uint64_t astray = summary.astray;
+  if (left == 0 && astray == 0 && does_another_node_speak(stage)) return;
   std::array<char, 32> waited;
   std::snprintf(waited.data(), waited.size(), "%.2f", static_cast<double>(waited_ns) / 1e9);
-  // "in all" if sets have different numbers of parts: late parts, or files that went native.
-  const bool is_even = parts % sets == 0;
-  const std::uint64_t shown = is_even ? parts / sets : parts;
-  std::string line = restart::counted(sets, "set") + (is_even ? " of " : ", ") +
-                     restart::counted(shown, "part") + (is_even ? ", " : " in all, ") +
-                     restart::size_text(summary.raw_bytes) + " → " +
-                     restart::size_text(summary.stored_bytes);
+  std::string line = count_text(stage, summary) + ", " + restart::size_text(summary.raw_bytes) +
+                     " → " + restart::size_text(summary.stored_bytes);
   if (summary.stored_bytes > 0)
     line +=
         " (" +
@@ -90,8 +129,6 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
                 "×") +
         ")";
   line += std::string(", ranks waited ") + waited.data() + " s each, ";
-  const std::size_t left = uncommitted_on_node(stage);
-  const std::uint64_t astray = summary.astray;
   line += left > 0 ? std::to_string(left) + " not committed yet"
           : astray > 0
               ? "committed, but files of " + restart::counted(astray, "part") + " were not found"

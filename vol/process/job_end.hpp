@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The regular end of a rank (docs/design/leader.md, exit=wait): it is recorded, and the rank waits
 // until its parts are committed, at most exit_wait=. The lowest rank of the node prints the summary
-// line.
+// line; of several nodes only the one with rank 0, unless another one has trouble.
 #pragma once
 
 #include "vol/process/process.hpp"

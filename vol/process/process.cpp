@@ -228,9 +228,11 @@ bool Process::has_reopened(const std::string& path) {
   return !reopened_.insert(path).second;
 }
 
-void Process::add_published(JobStage& stage, const restart::PartId& part) {
+void Process::add_published(JobStage& stage, const restart::PartBegin& begin) {
   const std::lock_guard lock(mutex_);
-  if (stage.published.insert(part).second) captured_parts += 1;
+  if (stage.published.insert(begin.part).second) captured_parts += 1;
+  stage.newest_path = begin.path;
+  stage.newest_masked_name = begin.masked_names.empty() ? "" : begin.masked_names.front();
 }
 
 void Process::end_stages() {

@@ -49,6 +49,8 @@ struct JobStage {
   /// Set if other programs may have run in this rank before, behind a shell or another wrapper.
   std::optional<restart::EarlierWritings> earlier;
   std::set<restart::PartId> published;  ///< by this process
+  std::string newest_path;              ///< of the part that this process published last
+  std::string newest_masked_name;       ///< its likeliest one; empty if there is none
   std::uint64_t leader_checked_ns = 0;
   int looks_in_vain = 0;  ///< looks for a leader, a second apart, since one was last seen
   // Cached answers of the stage, valid for recent_ns, because programs create files in bursts.
@@ -102,7 +104,7 @@ class Process {
   bool has_reopened(const std::string& path);
 
   /// Remembers a part that this process has published, for exit=wait.
-  void add_published(JobStage& stage, const restart::PartId& part);
+  void add_published(JobStage& stage, const restart::PartBegin& begin);
 
   /// Time that the program has spent in capture.
   std::atomic<std::uint64_t> waited_ns{0};

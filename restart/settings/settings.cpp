@@ -36,6 +36,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "When closing a file returns: when the part is in the stage, or when it is on storage."},
     {"exit", "wait", choice, "wait|leave",
      "Whether a process that ends waits until its parts are committed."},
+    {"hints", "on", flag, "on|off",
+     "Whether a job says at its start that another way to start it would be safer."},
     {"exit_wait", "10 min", duration, "DURATION", "The longest time that exit=wait waits."},
     {"set_wait", "10 s", duration, "DURATION",
      "If parts of a set are missing, the leader drains the set after this time without a new "

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "restart/base/counted.hpp"
 #include "restart/base/log.hpp"
@@ -24,6 +25,7 @@
 #include "restart/stage/resident_socket.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/process/info_string.hpp"
+#include "vol/process/launcher_hint.hpp"
 
 extern char** environ;
 
@@ -168,12 +170,16 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   const bool is_there = access(command.c_str(), X_OK) == 0;
   if (is_there && !stage.directory.claim_start() && look != LeaderLook::last) return true;
   using Kind = restart::ResidentRequest::Kind;
-  if (restart::ask_resident(stage.stage, stage.launcher.node,
+  // If no leader comes, this process starts one itself at its third look.
+  constexpr int looks_for_resident = 2;
+  if (stage.looks_in_vain <= looks_for_resident &&
+      restart::ask_resident(stage.stage, stage.launcher.node,
                             {Kind::lead, stage.launcher.launch.value_or(""), stage.settings})) {
     restart::log_debug("asks the node's resident for a leader for ", stage.directory.path());
     return true;
   }
   restart::log_debug("starts a leader for ", stage.directory.path());
+  if (std::exchange(stage.gives_hints, false)) hint_at_mcr_run();
   std::vector<std::string> words = {command,
                                     "leader",
                                     "--detach",

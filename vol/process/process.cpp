@@ -200,6 +200,7 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   auto stage = std::make_unique<JobStage>(std::move(*entered), launcher, path);
   stage->settings = settings.changed();
   stage->exit_wait_ms = settings.milliseconds("exit_wait");
+  stage->gives_hints = settings.flag("hints");
   stage->waits_at_exit = restart::exit_of(settings) == restart::Exit::wait;
   if (launcher.rank_count > 1 && !restart::is_child_of_launcher()) stage->earlier.emplace();
   note_opened(*stage);

@@ -45,6 +45,7 @@ struct JobStage {
   std::string settings;  ///< for a leader that this process may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
+  bool gives_hints = false;
   bool has_created = false;  ///< a file was created and captured, not only a stub changed
   /// Set if other programs may have run in this rank before, behind a shell or another wrapper.
   std::optional<restart::EarlierWritings> earlier;

@@ -21,6 +21,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/settings/launcher.hpp"
 #include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
@@ -67,7 +68,9 @@ class Resident {
     ResidentReport report;
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (bool is_ready = false;;) {
-      if (!socket_) socket_ = MCR_TRY(ResidentSocket::listen(options_.stage, options_.node));
+      if (!socket_)
+        socket_ = MCR_TRY(
+            ResidentSocket::listen(options_.stage, {options_.node, restart::scheduler_job()}));
       report.served |= socket_.has_value();
       if (!std::exchange(is_ready, true)) ready();
       wait();

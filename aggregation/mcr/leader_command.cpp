@@ -8,7 +8,6 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
-#include "restart/settings/launcher.hpp"
 #include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
@@ -35,9 +34,9 @@ std::vector<std::string> words_of(const LeaderWords& words) {
 }
 
 Result<LeaderReport> lead_launch(restart::LaunchDirectory directory, const LeaderOptions& options,
-                                 const std::string& stage, const std::string& node) {
+                                 const std::string& stage) {
   const auto report = MCR_TRY(lead(std::move(directory), options));
-  if (report.removed) restart::remove_dead_resident(stage, node);
+  if (report.removed) restart::remove_dead_residents(stage);
   return report;
 }
 
@@ -50,14 +49,14 @@ Result<LeaderReport> lead_launch(const LeaderWords& words) {
     options.adopts_others = false;
     const std::string stage = MCR_TRY(stage_path(words.stage));
     return lead_launch(MCR_TRY(restart::LaunchDirectory::open_in(stage, words.adopt)), options,
-                       stage, restart::host_name());
+                       stage);
   }
   if (words.stage.empty() || words.node.empty() || words.launch.empty()) {
     return Error{Cause::usage, "say --stage, --node and --launch, or --adopt DIRECTORY"};
   }
   return lead_launch(
       MCR_TRY(restart::LaunchDirectory::create(words.stage, words.node, words.launch)), options,
-      words.stage, words.node);
+      words.stage);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ Result<int> serve_here(const LeadersWords& words) {
 /// Runs on each node: tells the resident to end, and waits for that.
 Result<int> stop_here(const LeadersWords& words, std::uint64_t limit_ms) {
   const ResidentOptions options = MCR_TRY(resident_options(words));
-  const auto asked = restart::ask_resident(options.stage, options.node,
+  const auto asked = restart::ask_resident(options.stage, {options.node, restart::scheduler_job()},
                                            {restart::ResidentRequest::Kind::end, {}, {}});
   if (asked) {
     pollfd source{asked->descriptor(), POLLIN, 0};

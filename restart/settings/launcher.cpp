@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 
 #include "codecs/base/checksum.hpp"
@@ -294,6 +295,11 @@ std::string random_nonce() {
 std::string host_name() {
   utsname names{};
   return ::uname(&names) == 0 ? std::string(names.nodename) : std::string("localhost");
+}
+
+std::string scheduler_job() {
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  return job == nullptr ? std::string() : job;
 }
 
 bool is_child_of_launcher() {

@@ -59,6 +59,9 @@ Launcher find_launcher(const std::function<const char*(const char*)>& variable,
 /// Returns the name of this node.
 std::string host_name();
 
+/// Returns the scheduler's name of the job in which this process runs; empty outside of any job.
+std::string scheduler_job();
+
 /// False if a shell or another wrapper, which may start several programs in turn, stands between
 /// launcher and program.
 bool is_child_of_launcher();

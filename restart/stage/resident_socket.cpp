@@ -9,6 +9,7 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/local_socket.hpp"
 #include "restart/base/lock.hpp"
+#include "restart/base/name_text.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/stage_files.hpp"
 
@@ -17,10 +18,13 @@ namespace {
 
 constexpr std::size_t most_request_bytes = 64 * 1024;
 
-std::string socket_name(const std::string& node) {
-  return stage_files::launch_directory_name(node, "resident");
+constexpr std::string_view lock_suffix = ".lock";
+
+std::string socket_name(const ResidentAddress& where) {
+  return stage_files::launch_directory_name(
+      where.node, where.job.empty() ? "resident" : "resident-" + safe_name(where.job, 32));
 }
-std::string lock_name(const std::string& node) { return socket_name(node) + ".lock"; }
+std::string lock_name(const std::string& socket) { return socket + std::string(lock_suffix); }
 
 Bytes bytes_of(const ResidentRequest& request) {
   Bytes bytes;
@@ -44,8 +48,8 @@ Result<ResidentRequest> request_of(ByteSpan bytes) {
 }
 
 /// Returns the lock file, locked; nothing if another process holds it, or has just removed it.
-Result<std::optional<File>> lock_place_of(const File& stage, const std::string& node, int flags) {
-  const std::string name = lock_name(node);
+Result<std::optional<File>> lock_place_of(const File& stage, const std::string& socket, int flags) {
+  const std::string name = lock_name(socket);
   File lock = MCR_TRY(File::open(stage.descriptor(), name, O_RDWR | O_NOFOLLOW | flags));
   if (!MCR_TRY(try_lock(lock, LockKind::exclusive))) return std::optional<File>();
   if (!leads_to(stage.descriptor(), name, FileIdentity(MCR_TRY(lock.status()))))
@@ -54,18 +58,18 @@ Result<std::optional<File>> lock_place_of(const File& stage, const std::string& 
 }
 
 /// The caller holds the lock.
-void remove_names(const File& stage, const std::string& node) {
-  (void)system_calls().unlinkat(stage.descriptor(), socket_name(node).c_str(), 0);
-  (void)system_calls().unlinkat(stage.descriptor(), lock_name(node).c_str(), 0);
+void remove_names(const File& stage, const std::string& socket) {
+  (void)system_calls().unlinkat(stage.descriptor(), socket.c_str(), 0);
+  (void)system_calls().unlinkat(stage.descriptor(), lock_name(socket).c_str(), 0);
 }
 
 }  // namespace
 
-Result<File> ask_resident(const std::string& stage, const std::string& node,
+Result<File> ask_resident(const std::string& stage, const ResidentAddress& where,
                           const ResidentRequest& request) {
   const File directory = MCR_TRY(stage_files::open_directory(AT_FDCWD, stage));
   MCR_TRY(stage_files::check_private(directory, stage));
-  File socket = MCR_TRY(connect_socket_in(directory.descriptor(), socket_name(node)));
+  File socket = MCR_TRY(connect_socket_in(directory.descriptor(), socket_name(where)));
   Bytes bytes = bytes_of(request);
   iovec content{bytes.data(), bytes.size()};
   msghdr header{};
@@ -80,22 +84,28 @@ Result<File> ask_resident(const std::string& stage, const std::string& node,
 }
 
 Result<std::optional<ResidentSocket>> ResidentSocket::listen(const std::string& stage,
-                                                             const std::string& node) {
+                                                             const ResidentAddress& where) {
   File directory = MCR_TRY(stage_files::open_stage(stage));
-  auto lock = MCR_TRY(lock_place_of(directory, node, O_CREAT));
+  const std::string name = socket_name(where);
+  auto lock = MCR_TRY(lock_place_of(directory, name, O_CREAT));
   if (!lock) return std::optional<ResidentSocket>();
-  File socket = MCR_TRY(listen_in(directory.descriptor(), socket_name(node)));
-  return std::optional(
-      ResidentSocket(node, std::move(directory), *std::move(lock), std::move(socket)));
+  File socket = MCR_TRY(listen_in(directory.descriptor(), name));
+  return std::optional(ResidentSocket(std::move(directory), *std::move(lock), std::move(socket)));
 }
 
-void ResidentSocket::remove() const { remove_names(stage_, node_); }
+void ResidentSocket::remove() const { remove_names(stage_, socket_.name()); }
 
-void remove_dead_resident(const std::string& stage, const std::string& node) {
+void remove_dead_residents(const std::string& stage) {
   const auto directory = stage_files::open_directory(AT_FDCWD, stage);
-  const auto lock = directory ? lock_place_of(*directory, node, 0)
-                              : Result<std::optional<File>>(directory.error());
-  if (lock && *lock) remove_names(*directory, node);
+  const auto names = directory ? list_directory(directory->descriptor(), ".")
+                               : Result<std::vector<std::string>>(directory.error());
+  if (!names) return;
+  for (const std::string& name : *names) {
+    if (!name.ends_with(lock_suffix) || name.find(".resident") == std::string::npos) continue;
+    const std::string socket = name.substr(0, name.size() - lock_suffix.size());
+    const auto lock = lock_place_of(*directory, socket, 0);
+    if (lock && *lock) remove_names(*directory, socket);
+  }
 }
 
 std::vector<ResidentRequest> ResidentSocket::take() {

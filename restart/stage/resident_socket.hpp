@@ -2,7 +2,10 @@
 // How a process asks its node's resident (`mcr leaders`) to start a leader. Under a scheduler that kills all
 // processes of a job step when the step ends, a leader that the resident starts outlives the program's step.
 //
-//   <stage>/<node>.resident    a socket (AF_UNIX, SOCK_SEQPACKET) on which the resident listens
+//   <stage>/<node>.resident-<job>        a socket (AF_UNIX, SOCK_SEQPACKET) on which the resident listens
+//   <stage>/<node>.resident-<job>.lock   locked by the resident while it lives
+//
+// Each job has residents of its own, because its end kills them and their leaders.
 //
 // Each message is one request: its kind (1 byte) and two texts (record.hpp). Nobody answers: a connection
 // says that the resident lives, and a leader that does not come is started as without a resident.
@@ -27,21 +30,25 @@ struct ResidentRequest {
   std::string settings;
 };
 
-/// Sends the request to the resident of `node`, and returns the connection. An error if there is no
-/// resident.
-Result<File> ask_resident(const std::string& stage, const std::string& node,
+struct ResidentAddress {
+  std::string node;
+  std::string job;  ///< the scheduler's name of the job; empty outside of any job
+};
+
+/// Sends the request to the resident, and returns the connection. An error if there is no resident.
+Result<File> ask_resident(const std::string& stage, const ResidentAddress& where,
                           const ResidentRequest& request);
 
-/// Removes what a resident of `node` that was killed has left in the stage. Does nothing while one lives.
-void remove_dead_resident(const std::string& stage, const std::string& node);
+/// Removes what residents that were killed have left in the stage.
+void remove_dead_residents(const std::string& stage);
 
 /// The resident's end of the socket.
 class ResidentSocket {
  public:
-  /// Makes the stage if it is missing. Returns nothing if another process of this node listens there, or
-  /// has just ended: call again.
+  /// Makes the stage if it is missing. Returns nothing if another process listens there, or has just
+  /// ended: call again.
   static Result<std::optional<ResidentSocket>> listen(const std::string& stage,
-                                                      const std::string& node);
+                                                      const ResidentAddress& where);
   /// Removes the socket's name: from now on processes start leaders themselves.
   void remove() const;
 
@@ -52,13 +59,9 @@ class ResidentSocket {
   std::vector<ResidentRequest> take();
 
  private:
-  ResidentSocket(std::string node, File stage, File lock, File socket)
-      : node_(std::move(node)),
-        stage_(std::move(stage)),
-        lock_(std::move(lock)),
-        socket_(std::move(socket)) {}
+  ResidentSocket(File stage, File lock, File socket)
+      : stage_(std::move(stage)), lock_(std::move(lock)), socket_(std::move(socket)) {}
 
-  std::string node_;
   File stage_;
   File lock_;  ///< held exclusively by the one that listens
   File socket_;

@@ -173,7 +173,7 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   // If no leader comes, this process starts one itself at its third look.
   constexpr int looks_for_resident = 2;
   if (stage.looks_in_vain <= looks_for_resident &&
-      restart::ask_resident(stage.stage, stage.launcher.node,
+      restart::ask_resident(stage.stage, {stage.launcher.node, restart::scheduler_job()},
                             {Kind::lead, stage.launcher.launch.value_or(""), stage.settings})) {
     restart::log_debug("asks the node's resident for a leader for ", stage.directory.path());
     return true;
@@ -210,7 +210,7 @@ void adopt_launch(const std::string& stage, const std::string& launch_directory)
   const auto directory = restart::LaunchDirectory::open_in(stage, launch_directory);
   if (!directory) restart::log_debug("adopts nothing: ", directory.error().message);
   if (!directory || directory->has_leader()) return;
-  if (restart::ask_resident(stage, restart::host_name(),
+  if (restart::ask_resident(stage, {restart::host_name(), restart::scheduler_job()},
                             {restart::ResidentRequest::Kind::adopt, directory->path(), {}})) {
     return;
   }

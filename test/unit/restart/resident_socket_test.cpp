@@ -19,7 +19,7 @@ using Kind = ResidentRequest::Kind;
 namespace {
 
 ResidentSocket listen(const std::string& stage) {
-  auto socket = ResidentSocket::listen(stage, "n0");
+  auto socket = ResidentSocket::listen(stage, {"n0", "7"});
   REQUIRE(socket);
   REQUIRE(*socket);
   return **std::move(socket);
@@ -43,8 +43,8 @@ TEST_CASE("a resident gets each request whole, in order") {
   const std::string stage = scratch / "stage";
   auto resident = listen(stage);
   const std::string settings(5000, 's');
-  REQUIRE(ask_resident(stage, "n0", {Kind::lead, "one", settings}));
-  REQUIRE(ask_resident(stage, "n0", {Kind::adopt, "two", {}}));
+  REQUIRE(ask_resident(stage, {"n0", "7"}, {Kind::lead, "one", settings}));
+  REQUIRE(ask_resident(stage, {"n0", "7"}, {Kind::adopt, "two", {}}));
   const auto requests = resident.take();
   REQUIRE(requests.size() == 2);
   CHECK(requests[0].kind == Kind::lead);
@@ -57,29 +57,29 @@ TEST_CASE("a resident gets each request whole, in order") {
 TEST_CASE("without a resident of that node a request fails at once") {
   const ScratchDirectory scratch;
   const std::string stage = scratch / "stage";
-  CHECK_FALSE(ask_resident(stage, "n0", {Kind::lead, "one", {}}));
+  CHECK_FALSE(ask_resident(stage, {"n0", "7"}, {Kind::lead, "one", {}}));
   {
     const auto resident = listen(stage);
-    CHECK_FALSE(ask_resident(stage, "n1", {Kind::lead, "one", {}}));
+    CHECK_FALSE(ask_resident(stage, {"n1", "7"}, {Kind::lead, "one", {}}));
   }
-  CHECK_FALSE(ask_resident(stage, "n0", {Kind::lead, "one", {}}));
+  CHECK_FALSE(ask_resident(stage, {"n0", "7"}, {Kind::lead, "one", {}}));
 }
 
-TEST_CASE("a node has one resident, and another one when that has gone") {
+TEST_CASE("a job has one resident on a node, and another one when that has gone") {
   const ScratchDirectory scratch;
   const std::string stage = scratch / "stage";
   {
     const auto first = listen(stage);
-    const auto second = ResidentSocket::listen(stage, "n0");
+    const auto second = ResidentSocket::listen(stage, {"n0", "7"});
     REQUIRE(second);
     CHECK_FALSE(*second);
-    const auto elsewhere = ResidentSocket::listen(stage, "n1");
+    const auto elsewhere = ResidentSocket::listen(stage, {"n0", "8"});
     REQUIRE(elsewhere);
     CHECK(*elsewhere);
     (*elsewhere)->remove();
   }
   const auto third = listen(stage);
-  REQUIRE(ask_resident(stage, "n0", {Kind::lead, "one", {}}));
+  REQUIRE(ask_resident(stage, {"n0", "7"}, {Kind::lead, "one", {}}));
 }
 
 TEST_CASE("what a killed resident left is removed, what a living one needs is not") {
@@ -87,12 +87,12 @@ TEST_CASE("what a killed resident left is removed, what a living one needs is no
   const std::string stage = scratch / "stage";
   { const auto killed = listen(stage); }
   CHECK(files_in(stage) == 2);
-  remove_dead_resident(stage, "n0");
+  remove_dead_residents(stage);
   CHECK(files_in(stage) == 0);
-  remove_dead_resident(stage, "n0");
+  remove_dead_residents(stage);
   const auto living = listen(stage);
-  remove_dead_resident(stage, "n0");
-  CHECK(ask_resident(stage, "n0", {Kind::lead, "one", {}}));
+  remove_dead_residents(stage);
+  CHECK(ask_resident(stage, {"n0", "7"}, {Kind::lead, "one", {}}));
   living.remove();
   CHECK(files_in(stage) == 0);
 }
@@ -103,7 +103,7 @@ TEST_CASE("a process that asks for the end hears of it when the resident has end
   Result<File> connection = Error{};
   {
     auto resident = listen(stage);
-    connection = ask_resident(stage, "n0", {Kind::end, {}, {}});
+    connection = ask_resident(stage, {"n0", "7"}, {Kind::end, {}, {}});
     REQUIRE(connection);
     REQUIRE(resident.take().size() == 1);
     CHECK_FALSE(is_closed(*connection));
@@ -116,15 +116,15 @@ TEST_CASE("a message that is no request is dropped, and the resident goes on") {
   const std::string stage = scratch / "stage";
   auto resident = listen(stage);
   const File directory = *File::open(AT_FDCWD, stage, O_RDONLY | O_DIRECTORY);
-  const auto connection = connect_socket_in(directory.descriptor(), "n0.resident");
+  const auto connection = connect_socket_in(directory.descriptor(), "n0.resident-7");
   REQUIRE(connection);
   for (const char* bytes : {"", "\x7f", "\x01\xff\xff\xff\xff\xff"}) {
-    const auto other = connect_socket_in(directory.descriptor(), "n0.resident");
+    const auto other = connect_socket_in(directory.descriptor(), "n0.resident-7");
     REQUIRE(other);
     (void)::send(other->descriptor(), bytes, std::string_view(bytes).size(), MSG_NOSIGNAL);
   }
   CHECK(resident.take().empty());
-  REQUIRE(ask_resident(stage, "n0", {Kind::lead, "one", {}}));
+  REQUIRE(ask_resident(stage, {"n0", "7"}, {Kind::lead, "one", {}}));
   CHECK(resident.take().size() == 1);
 }
 
@@ -133,5 +133,5 @@ TEST_CASE("no request goes to a stage that other users may change") {
   const std::string stage = scratch / "stage";
   const auto resident = listen(stage);
   REQUIRE(::chmod(stage.c_str(), 0777) == 0);
-  CHECK_FALSE(ask_resident(stage, "n0", {Kind::lead, "one", {}}));
+  CHECK_FALSE(ask_resident(stage, {"n0", "7"}, {Kind::lead, "one", {}}));
 }

@@ -22,11 +22,13 @@ from mcrtest import COMMAND, PLUGINS, expect, skip, wait_until
 
 SBIN = ":/usr/sbin:/sbin"
 SUBNET = "10.77.0"
+USERS = (64101, 64102)  # accounts that have names here: Slurm starts jobs of such only
 IDLE = "trap : TERM; while :; do sleep 1000 & wait; done"
 
 # $1: directory of the cluster. The first process: a network with a bridge, to which nodes are connected.
 LOGIN = f"""
 hostname login
+for table in passwd group; do mount --bind "$1/$table" "/etc/$table"; done
 ip link set lo up
 ip link add bridge type bridge
 ip addr add {SUBNET}.254/24 dev bridge
@@ -60,7 +62,7 @@ class Ended:
 
 
 class Cluster:
-    def __init__(self, t, nodes=2, cpus=8, shm="512m", select="CR_Core", conf=""):
+    def __init__(self, t, nodes=2, cpus=8, shm="512m", select="CR_Core", conf="", files=None):
         if os.geteuid() != 0:
             skip("nodes of their own need root (namespaces)")
         path = os.environ.get("PATH", "") + SBIN
@@ -73,10 +75,16 @@ class Cluster:
         self.place.mkdir()
         self.place.chmod(0o755)
         self.shm = shm
+        self.scripts = 0
         # Control groups are the machine's: their names hold the nodes' names.
         self.names = [f"n{token}{number}" for number in range(nodes)]
         self.environment = dict(t.environment(), PATH=path, SLURM_CONF=str(self.place / "slurm.conf"))
+        for name, content in (files or {}).items():
+            (self.place / name).write_text(content)
         self.pids = {}
+        for name, line in (("passwd", "user{0}:x:{0}:{0}::/:/bin/sh"), ("group", "user{0}:x:{0}:")):
+            lines = [Path(f"/etc/{name}").read_text().rstrip("\n"), *(line.format(number) for number in USERS)]
+            (self.place / name).write_text("\n".join(lines) + "\n")
         atexit.register(self.end)
         self._boot_login()
         for number in range(nodes):
@@ -190,36 +198,43 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
         for number in range(len(self.names)):
             self.start_slurmd(number)
 
+        try:
+            self.wait_idle()
+        except Exception:
+            log = (place / f"slurmd-{self.names[0]}.log")
+            skip("Slurm does not start here: " + (log.read_text().strip().splitlines() or ["no log"])[-1] if log.exists() else "Slurm does not start here")
+
+    def wait_idle(self):
         def is_idle():
             done = self.on_login(["timeout", "5", "sinfo", "-h", "-N", "-o", "%t"], check=False)
             return done.stdout.split().count("idle") == len(self.names)
 
-        try:
-            wait_until(is_idle, 40, "all nodes are idle")
-        except Exception:
-            log = (place / f"slurmd-{self.names[0]}.log")
-            skip("Slurm does not start here: " + (log.read_text().strip().splitlines() or ["no log"])[-1] if log.exists() else "Slurm does not start here")
+        wait_until(is_idle, 40, "all nodes are idle")
 
     def start_slurmd(self, number):
         name = self.names[number]
         self.on(number, ["slurmd", "-f", self.place / "slurm.conf", "-N", name, "-c"])
 
-    def batch(self, script, *options, nodes=None, mcr=True, **settings):
-        """Submits a batch script on all nodes, with the variables of mcr; gives the job's number."""
+    def batch(self, script, *options, nodes=None, mcr=True, account=None, **settings):
+        """Submits a batch script on all nodes, with the variables of mcr; gives the job's number. By another account if one is given."""
         environment = dict(self.t.environment(mcr, stage="/dev/shm/mcr", **settings), SLURM_CONF=self.environment["SLURM_CONF"],
                            PATH=f"{COMMAND.parent}:{self.environment['PATH']}", HDF5_PLUGIN_PATH=str(PLUGINS))
-        file = self.t.scratch(f"batch-{len(list(self.place.glob('out-*')))}.sh")
+        self.scripts += 1
+        file = self.place / f"batch-{self.scripts}.sh"
         file.write_text(f"#!/bin/bash\n{script}\n")
         count = nodes or len(self.names)
-        done = subprocess.run(self.words("login", ["sbatch", "--parsable", f"--nodes={count}", "--ntasks-per-node=2", f"--output={self.place}/out-%j", "--chdir", self.t.dir, *options, file]),
-                              env=environment, capture_output=True, text=True, timeout=60)
+        words = ["sbatch", "--parsable", f"--nodes={count}", "--ntasks-per-node=2", f"--output={self.place}/out-%A-%a", "--chdir", self.t.dir, *options, file]
+        if account is not None:
+            environment.update(HOME=str(account.home), HDF5_PLUGIN_PATH=str(account.accounts.plugins), LD_LIBRARY_PATH=str(account.accounts.libraries),
+                               PATH=f"{account.accounts.command.parent}:{self.environment['PATH']}", MCR_STAGE=f"/dev/shm/mcr-{account.number}")
+            words = account.words([*words[:-1], f"--output={account.home}/out-%A-%a", f"--chdir={account.home}", words[-1]])
+        done = subprocess.run(self.words("login", words), env=environment, capture_output=True, text=True, timeout=60)
         expect(done.returncode == 0, f"sbatch: {done.stdout}{done.stderr}")
-        job = done.stdout.strip()
-        (self.place / f"out-{job}").touch()
-        return job
+        return done.stdout.strip()
 
     def output(self, job):
-        return (self.place / f"out-{job}").read_text(errors="replace")
+        path = Path(self.fields(job).get("StdOut", ""))
+        return path.read_text(errors="replace") if path.is_file() else ""
 
     def fields(self, job):
         done = self.on_login(["timeout", "10", "scontrol", "-o", "show", "job", job], check=False)

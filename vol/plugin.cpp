@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two functions that HDF5 looks up in a plugin, and the only exported symbols. HDF5 calls them for
-// every plugin on its path, in every program whose open failed. So they log nothing and only look at
-// the caller.
+// The two functions that HDF5 looks up in a plugin, and the only exported symbols. HDF5 calls them
+// for every plugin on its path, also in any program whose open failed. So in programs that did not
+// choose this connector, they log nothing and only look at the caller.
 #include "restart/base/log.hpp"
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/host_hdf5.hpp"
@@ -11,8 +11,8 @@
 namespace mcr::vol {
 namespace {
 
-// Reports why the plugin was refused, because HDF5 only says that it found no plugin of that name. Says
-// nothing if the environment does not name this connector.
+// Reports why the plugin was refused, because HDF5 only says that it found no plugin of that name.
+// Says nothing if the environment does not name this connector.
 void say_refusal(const void* caller) {
   if (!is_named_by_environment()) return;
   const std::string file = host_file(caller);
@@ -26,8 +26,8 @@ void say_refusal(const void* caller) {
 const void* class_for(const void* caller) {
   switch (bind_host(caller)) {
     case Binding::bound: {
-      // The error stack tells the program why its open failed, and HDF5 looks for plugins only after
-      // that.
+      // HDF5 looks for plugins after an open has failed. The error stack tells the program why, so
+      // it must not change.
       const KeptErrors kept;
       const void* const found = connector_class();
       if (found == refused_class()) say_refusal(caller);

@@ -21,8 +21,8 @@ constexpr const char* label_name = "security.selinux";
 constexpr std::string_view program_prefix = "user.";
 constexpr std::size_t most_attribute_bytes = 64 * 1024;  // of one value, or of the list of names
 
-/// True if the error number means that the file system has no such attributes, or the file has not set
-/// this one.
+/// True if the error number means that the file system has no such attributes, or the file has not
+/// set this one.
 bool is_none(int number) {
   return number == ENODATA || number == EOPNOTSUPP || number == ENOTSUP || number == ENOSYS;
 }
@@ -90,13 +90,13 @@ Result<void> set_mode(const File& file, mode_t mode) {
   return system_error("cannot set the mode of", file.name());
 }
 
-/// Gives `file` the mode of a new file of this user. `old` belongs to another user: its mode can only
-/// narrow that mode, because another user must not decide who may use this file.
+/// Gives `file` the mode of a new file of this user. `old` belongs to another user: its mode can
+/// only narrow that mode, because another user must not decide who may use this file.
 Result<void> open_as_new(const File& file, const Access& old) {
   const struct stat now = MCR_TRY(file.status());
   const mode_t mode = old.mode & 0666;
-  // If the file inherited an access list from its directory, the list applies instead of the umask. Its
-  // mask stands in the group bits.
+  // If the file inherited an access list from its directory, the list applies instead of the umask.
+  // The group bits then hold the list's mask.
   if (!MCR_TRY(attribute(file, list_name)).empty())
     return set_mode(file, with(0600, group_bits(mode), 0));
   mode_t group = group_bits(mode);
@@ -126,14 +126,15 @@ Access common_access(const std::vector<Access>& all) {
   for (const Access& one : all) {
     mode_t for_group = group_bits(one.mode);
     mode_t for_other = other_bits(one.mode);
-    // Members of another file's group belong to our group or to the others, and the kernel checks the
-    // group bits first. So both get only what that file grants both.
+    // Members of another file's group belong to our group or to the others, and the kernel checks
+    // the group bits first. So group and others get only what that file grants to both.
     if (one.group != common.group) for_group = for_other = for_group & for_other;
     group &= for_group;
     other &= for_other;
   }
   common.mode = with(0600, group, other);
-  // The kernel does not ask a list whose mask is empty: the users whom it shuts out would count as others.
+  // The kernel ignores a list whose mask is empty. Users whom the list shuts out would then get the
+  // rights of others.
   if (!common.list.empty() && group == 0) return {common.group, 0600, {}};
   return common;
 }
@@ -162,12 +163,12 @@ Result<void> give_access(const File& file, const Access& access) {
     mode = with(mode, both, both);
     list.clear();
   }
-  // The list brings its mode with it: nobody may open the file between this call and the next.
+  // The list already contains the mode, so that no other user can open the file before set_mode().
   if (!list.empty() && !set_attribute(file, list_name, list_with_mode(list, mode))) {
     mode = with(mode, 0, 0);
     list.clear();
   }
-  // The list that the file inherited from its directory may name users who may not use the other file.
+  // A list that the file inherited from its directory may name users whom `access` shuts out.
   if (list.empty() && !MCR_TRY(attribute(file, list_name)).empty() &&
       system_calls().fremovexattr(file.descriptor(), list_name) != 0) {
     return system_error("cannot remove the inherited access list of", file.name());
@@ -183,8 +184,8 @@ Result<void> copy_attributes(const File& from, const File& to) {
     if (!is_label && !name.starts_with(program_prefix)) continue;
     const auto value = attribute(from, name.c_str());
     const auto set = value ? set_attribute(to, name.c_str(), *value) : Result<void>(value.error());
-    // A policy may forbid setting a security label; then the file keeps the label that it got from its
-    // directory.
+    // A policy may forbid setting a security label; then the file keeps the label that it got from
+    // its directory.
     if (!set && !is_label) return set;
   }
   return give_access(to, MCR_TRY(access_of(from)));

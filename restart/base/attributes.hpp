@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may use a file, and its extended attributes. A file of ours that replaces another file, or that
-// holds another file's data, takes these from that file, never from the umask of the writing process.
+// Access rights and extended attributes of files. A file of ours that replaces another file, or
+// that holds another file's data, gets its access rights from that file. The umask of the writing
+// process does not decide them.
 #pragma once
 
 #include <sys/types.h>
@@ -23,30 +24,34 @@ struct Access {
 
 Result<Access> access_of(const File& file);
 
-/// Returns the access for a file with data of all of these files: only users who may read each of them
-/// may read it. The owner may always read and write. There is no execute permission.
+/// Returns the access for a file with data of all of these files: only users who may read each of
+/// these files may read it. The owner may always read and write. Execute permission is never
+/// granted.
 Access common_access(const std::vector<Access>& all);
 
-/// Returns the access without a list, for nobody whom the list shuts out. Who is no member of the file's
-/// group gets none.
+/// Returns the access without its list. The group keeps only the rights that the list gives to the
+/// owning group and to all named users and groups; users outside the group get no access. So no
+/// user whom the list shuts out gets access.
 Access without_list(Access access);
 
-/// Returns the mode of a part's file that is made again: the one that it had (0: not known), but no more
-/// open than its container, which its owner may have closed since. No mode says what an access list says:
-/// such a file is its owner's alone.
+/// Returns the mode for a file that is restored from a container: `mode`, which the file had when
+/// it was written (0: not known), but no more open than the container, because the owner may have
+/// closed the container since. If the container has an access list, only the owner gets access,
+/// because a mode cannot express a list.
 mode_t mode_within(mode_t mode, const Access& container);
 
-/// Makes `file`, which only its owner can use yet, as open as `access` says, and no more. If the group
-/// or the list cannot be set, the users whom it concerns get no access.
+/// Gives `file` the group, mode and list of `access`. Before the call only the owner may use the
+/// file. If the group or the list cannot be set, users whose rights depend on it get no more than
+/// `access` gives to everybody.
 Result<void> give_access(const File& file, const Access& access);
 
-/// Copies access, `user.*` attributes and security label of `from` to `to`, which takes the place of
-/// `from`. If another user owns `from`, only its mode counts: `to` gets the mode of a new file of this
-/// user, narrowed by the mode of `from`.
+/// Copies access, `user.*` attributes and security label of `from` to `to`, which takes the place
+/// of `from`. If another user owns `from`, only its mode counts: `to` gets the mode of a new file
+/// of this user, narrowed by the mode of `from`.
 Result<void> copy_attributes(const File& from, const File& to);
 
 /// Lets all users who can list and enter `parent` list and enter `directory`, which lies in it,
-/// whatever the umask was when it was made.
+/// whatever the umask was when `directory` was made.
 Result<void> open_as_parent(const File& directory, const File& parent);
 
 }  // namespace mcr::restart

@@ -23,7 +23,8 @@ struct Level {
   bool has_list = false;
 };
 
-/// Returns the directories from `directory` up to `base`; nothing if `base` is not above `directory`.
+/// Returns the directories from `directory` up to `base`; nothing if `base` is not above
+/// `directory`.
 std::optional<std::vector<Level>> levels_up_to(const File& directory, FileIdentity base) {
   std::vector<Level> levels;
   auto at = File::open(directory.descriptor(), ".", O_PATH | O_DIRECTORY);
@@ -57,12 +58,13 @@ Access closed_by_directories(Access access, const File& directory, FileIdentity 
     return access;
   }
   for (const Level& level : std::span(*levels).first(levels->size() - 1)) {
-    // An access list names single users, and the container's mode cannot express those.
+    // The container's mode cannot express rights of single users, so a directory with an access
+    // list lets neither group nor others through.
     const bool lets_its_group = !level.has_list && (level.status.st_mode & S_IXGRP) != 0;
     const bool lets_group = lets_its_group && level.status.st_gid == access.group;
     const bool lets_others = lets_its_group && (level.status.st_mode & S_IXOTH) != 0;
     if (lets_others) continue;
-    // Users whom an access list names are others to the directory.
+    // Users whom the file's access list names may count as others here, so the list is dropped.
     access = without_list(access);
     access.mode &= lets_group ? ~mode_t{07} : ~mode_t{077};
   }
@@ -76,7 +78,7 @@ bool keeps_writers_out(const File& directory, const struct stat& base) {
   const auto between = std::span(*levels).first(levels->size() - 1);
   constexpr mode_t others = S_IWGRP | S_IWOTH;
   return std::any_of(between.begin(), between.end(), [&](const Level& level) {
-    // Who may write by an access list in one of them is not looked for in the other.
+    // Access lists are not compared: a directory with a list counts as keeping writers out.
     const bool is_as_open = !has_list && !level.has_list &&
                             (base.st_mode & others & ~level.status.st_mode) == 0 &&
                             ((base.st_mode & S_IWGRP) == 0 || level.status.st_gid == base.st_gid);

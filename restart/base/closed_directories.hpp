@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the directories above a file restrict access to it, for a file of ours that stands elsewhere. The
-// directories are found upwards from the file's own directory, each as ".." of the one below, because a
-// path may lead elsewhere by now.
+// How the directories above a file restrict access to it. A file of ours in another directory must
+// be restricted as much if it holds the same data. The directories are found by ".." from the
+// file's own directory upwards, because its path may lead elsewhere by now.
 #pragma once
 
 #include <string>
@@ -13,13 +13,14 @@ namespace mcr::restart {
 /// Opens the directory of `path` (O_PATH). ESTALE: `path` does not lead to `file` any more.
 Result<File> open_directory_of(const std::string& path, FileIdentity file);
 
-/// Returns `access` of a file in `directory`, narrowed for a file of ours in `base` or below it. A user
-/// who cannot reach `directory` (each rank may have a directory of mode 0700) gets no access to our
-/// file either. If `base` is not above `directory`, only the owner gets access.
+/// `access` is that of a file in `directory`. Returns the access for a file of ours with the same
+/// data in `base` or below it. A user who cannot reach `directory` (each rank may have a directory
+/// of mode 0700) gets no access to our file either. If `base` is not above `directory`, only the
+/// owner gets access.
 Access closed_by_directories(Access access, const File& directory, FileIdentity base);
 
-/// True if some user who may write to `base`, and so remove files there, may not write to a directory
-/// between `base` and the files in `directory`.
+/// True if some user who may write to `base`, and so remove files there, may not write to a
+/// directory between `base` and the files in `directory`.
 bool keeps_writers_out(const File& directory, const struct stat& base);
 
 /// True if `base` is `directory` or lies above it.

@@ -20,7 +20,7 @@ Result<void> copy_data(const File& from, const File& to, std::uint64_t begin, st
   for (std::uint64_t place = begin; place < end;) {
     const off_t data = ::lseek(from.descriptor(), static_cast<off_t>(place), SEEK_DATA);
     if (data < 0 && errno == ENXIO) break;
-    // A file system without SEEK_DATA copies holes as zeros.
+    // On a file system without SEEK_DATA, holes are copied as zeros.
     if (data > static_cast<off_t>(place)) place = static_cast<std::uint64_t>(data);
     if (place >= end) break;
     const auto piece =

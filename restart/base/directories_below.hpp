@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Creates directories below a directory that the user named, and holds them open. Another user may own
-// these directories and exchange them meanwhile: each component is made and opened in the one above it,
-// and no link is followed.
+// Creates directories below a directory that the user named, and holds them open. Another user may
+// own these directories and replace them at any time. So each component is made and opened in the
+// open directory above it, and no link is followed.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ class DirectoriesBelow {
   /// Opens `name`. Links in `name` are followed, because the caller chose that path.
   static Result<DirectoriesBelow> open(const std::string& name);
 
-  /// Returns a descriptor of the directory at `path`, a plain path (empty: the upper directory itself),
-  /// and makes the directory if it is missing. The descriptor is valid as long as this object; use it
-  /// for names in it only. Cause::usage for a link.
+  /// Returns a descriptor of the directory at `path`, a plain path (empty: the upper directory
+  /// itself), and makes the directory if it is missing. The descriptor is valid as long as this
+  /// object. Use it only to reach names in the directory. Cause::usage for a link.
   Result<int> make(const std::string& path);
 
  private:

@@ -33,7 +33,7 @@ PendingFile::~PendingFile() {
 
 Result<PendingFile> PendingFile::create(int directory, const std::string& name, mode_t mode,
                                         const std::string& word) {
-  // The temporary name stands in the directory of the final name.
+  // The temporary file lies in the directory of the final name.
   const std::size_t slash = name.rfind('/');
   const std::string before = slash == std::string::npos ? std::string() : name.substr(0, slash + 1);
   const auto open = [&](const std::string& with) -> Result<PendingFile> {
@@ -51,8 +51,8 @@ Result<PendingFile> PendingFile::create(int directory, const std::string& name, 
   return open(MCR_TRY(PartId::random()).text().substr(0, 16));
 }
 
-// Refuses to finish if another process removed the temporary file. A library that writes by name, as
-// HDF5 does, would have made a new file there, which was never synced.
+// Refuses to finish if another process removed the temporary file. A library that writes by name,
+// as HDF5 does, would have made a new file there, which was never synced.
 Result<void> PendingFile::check_temporary() const {
   if (is_still_named(file_, directory_, temporary_)) return {};
   errno = ENOENT;
@@ -77,9 +77,10 @@ Result<bool> PendingFile::finish_over(const File& old, const std::function<bool(
     return true;
   }
   if (!is_still_named(old, directory_, temporary_) || !may_go()) {
-    // Another file came to the name, or the old one changed, before the exchange: undo the exchange.
+    // Before the exchange, another file got the name, or the old file changed: undo the exchange.
     if (exchange()) return false;
-    // The program has just removed the name. The file at the temporary name is the program's: keep it.
+    // The program has just removed the name. The file at the temporary name is the program's: give
+    // it the name back.
     const std::string left = std::exchange(temporary_, {});
     if (system_calls().rename_new(directory_, left.c_str(), directory_, name_.c_str()) == 0)
       return false;
@@ -123,7 +124,7 @@ Result<void> put_at_free_name(const File& file, int from, const std::string& tem
   };
   if (system_calls().rename_new(from, temporary.c_str(), directory, name.c_str()) == 0) return {};
   if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) return failed();
-  // The file system has no such rename, as NFS.
+  // The file system (NFS, for example) has no such rename.
   if (system_calls().linkat(from, temporary.c_str(), directory, name.c_str(), 0) != 0) {
     const Error error = failed();
     // Over NFS the answer to a successful link() may get lost; the repeated call then finds its own

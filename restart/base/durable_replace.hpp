@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a file gets its final name: temporary name, sync, rename, sync of the directory. The storage must
-// have an atomic rename, a durable fsync and, for a name that must be free, a rename that replaces
-// nothing (RENAME_NOREPLACE) or hard links.
+// How a file gets its final name: temporary name, sync, rename, sync of the directory. The storage
+// must have an atomic rename, a durable fsync and, for a name that must be free, a rename that
+// replaces nothing (RENAME_NOREPLACE) or hard links.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@
 namespace mcr::restart {
 
 enum class Durability {
-  none,  ///< others see all of it or nothing, but power loss may take it: stubs, notes in the stage
-  durable,  ///< on storage when the call returns: containers, decisions
+  none,     ///< others see the whole file or nothing; power loss may remove it: stubs, notices
+  durable,  ///< the file is in storage when the call returns: containers, decisions
 };
 
-/// What may lie at the name already.
+/// What happens to a file that already has the name.
 enum class Existing {
-  replaced,  ///< whatever lies there is replaced at once
-  kept,      ///< the name must be free: else Cause::system with EEXIST, and nothing has changed
+  replaced,  ///< that file is replaced at once
+  kept,      ///< that file stays: the call fails with EEXIST and changes nothing
 };
 
 /// The names of our temporary files in directories of programs begin with this prefix, so that the
@@ -29,15 +29,15 @@ inline constexpr std::string_view temporary_prefix = ".mcr-";
 /// ".mcr-<word>.tmp": the name of a PendingFile.
 std::string temporary_name(const std::string& word);
 
-/// A file on its way to its final name. Until finish() the file has only a temporary name in the same
-/// directory; the destructor removes it.
+/// A file on its way to its final name. Until finish() the file has only a temporary name in the
+/// same directory; the destructor removes it.
 class PendingFile {
  public:
-  /// Makes the file temporary_name(word), with `mode` less the umask; the prefix keeps the file out of
-  /// programs' globs. `directory` must stay open as long as this object. Without a `word` the name is
-  /// random. With a `word`, no two living processes may use the same word: an existing file of that
-  /// name was left by a dead process and is removed. If that file cannot be removed, it is another
-  /// user's, and the name is random too.
+  /// Makes the file temporary_name(word), with `mode` less the umask; the prefix keeps the file out
+  /// of programs' globs. `directory` must stay open as long as this object. Without a `word` the
+  /// name is random. With a `word`, no two living processes may use the same word: an existing file
+  /// of that name was left by a dead process and is removed. If that file cannot be removed, it is
+  /// another user's; the new file then gets a random name.
   static Result<PendingFile> create(int directory, const std::string& name, mode_t mode,
                                     const std::string& word = {});
 
@@ -48,19 +48,19 @@ class PendingFile {
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] const std::string& temporary_name() const { return temporary_; }
 
-  /// Steps: 1. sync the file; 2. rename it (if the name must be free, by a rename that replaces
-  /// nothing; where the file system has none, by a hard link and the removal of the temporary
-  /// name); 3. sync the directory. A crash before 2 leaves the temporary name and the old file. A
-  /// crash after 2 leaves the new file, which power loss may still take until 3 is done. An error
-  /// in 1 or 2 leaves the old file; an error in 3 says that the new file is there but may not be
-  /// durable.
+  /// Steps: 1. sync the file; 2. rename it (if the name must be free: by a rename that replaces
+  /// nothing or, if the file system has no such rename, by a hard link and the removal of the
+  /// temporary name); 3. sync the directory. A crash before 2 leaves the temporary name and the old
+  /// file. A crash after 2 leaves the new file; until 3 is done, power loss may still remove it. An
+  /// error in 1 or 2 leaves the old file. An error in 3 means that the new file has the name but
+  /// may not be durable.
   Result<void> finish(Durability durability, Existing existing = Existing::replaced);
 
-  /// Like a durable finish(), but replaces only the file `old`, and only if `may_go` still returns true
-  /// once `old` cannot be opened by its name any more. Returns false, and changes nothing, if another
-  /// file or none lies at the name. If the file system cannot exchange two names, a file that comes to
-  /// the name in the last moment is replaced all the same. A crash may leave the old file under the
-  /// temporary name.
+  /// Like a durable finish(), but replaces only the file `old`, and only if `may_go` still returns
+  /// true once `old` cannot be opened by its name any more. Returns false, and changes nothing, if
+  /// the name leads to another file or to none. If the file system cannot exchange two names, a
+  /// file that gets the name in the last moment is replaced too. A crash may leave the old file
+  /// under the temporary name.
   Result<bool> finish_over(const File& old, const std::function<bool()>& may_go);
 
  private:
@@ -74,14 +74,15 @@ class PendingFile {
   File file_;
 };
 
-/// Renames a file that waits under a temporary name, or in another directory, to its final name. Other
-/// processes see the whole file or nothing; power loss may take it. For files at the program's own
-/// names.
+/// Renames a file that waits under a temporary name, or in another directory, to its final name.
+/// Other processes see the whole file or nothing; power loss may remove it. For files at the
+/// program's own paths.
 Result<void> put_in_place(int from, const std::string& temporary, int directory,
                           const std::string& name);
 
-/// The same for a name that must be free, also where the file system has no rename that replaces nothing;
-/// a crash may then leave `file` with both names. EEXIST: the name is not free.
+/// The same for a name that must be free. If the file system has no rename that replaces nothing, a
+/// hard link is used instead; a crash may then leave `file` with both names. EEXIST: the name is
+/// not free.
 Result<void> put_at_free_name(const File& file, int from, const std::string& temporary,
                               int directory, const std::string& name);
 

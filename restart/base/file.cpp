@@ -16,10 +16,10 @@
 namespace mcr::restart {
 namespace {
 
-/// Linux transfers at most 2 GiB - 4 KiB in one call; a larger request ends short.
+/// The most bytes that are asked for in one call: Linux transfers at most 2 GiB - 4 KiB.
 constexpr std::size_t transfer_limit = std::size_t{1} << 30;
 
-/// The kernel appends it to the paths of removed files.
+/// The kernel appends this mark to the paths of removed files.
 constexpr std::string_view deleted_mark = " (deleted)";
 
 /// Repeats the call until it is not interrupted (EINTR).
@@ -42,7 +42,7 @@ Result<off_t> file_offset(std::uint64_t offset, const std::string& name) {
 Error system_error(std::string_view what, std::string_view name) {
   const int number = errno;
   char buffer[128];
-  // GNU's strerror_r returns the text, which need not lie in the buffer; it never fails.
+  // GNU's strerror_r never fails. It returns the text, which need not lie in the buffer.
   const char* text = strerror_r(number, buffer, sizeof buffer);
   Error error;
   error.cause = number == ENOSPC || number == EDQUOT ? Cause::full : Cause::system;
@@ -64,7 +64,7 @@ File& File::operator=(File&& other) noexcept {
 }
 
 File::~File() {
-  // Not repeated after EINTR: Linux has freed the descriptor by then.
+  // The call is not repeated after EINTR, because Linux has freed the descriptor by then.
   if (descriptor_ >= 0) system_calls().close(descriptor_);
 }
 
@@ -180,8 +180,8 @@ Result<std::uint64_t> File::size() const {
 }
 
 Result<Bytes> File::read_all(std::size_t limit) const {
-  // The size alone does not suffice: files of /proc and /sys have size 0, and a file may grow while it
-  // is read.
+  // The size alone does not suffice: files of /proc and /sys have size 0, and a file may grow while
+  // it is read.
   const std::uint64_t expected = MCR_TRY(size());
   Bytes content;
   std::size_t done = 0;

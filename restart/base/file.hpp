@@ -18,7 +18,8 @@
 
 namespace mcr::restart {
 
-/// An Error from the present errno: "<what> <name>: <strerror>"; ENOSPC, EDQUOT give Cause::full.
+/// Returns an Error for the present errno: "<what> <name>: <strerror>". ENOSPC and EDQUOT give
+/// Cause::full.
 Error system_error(std::string_view what, std::string_view name);
 
 class File {
@@ -33,22 +34,23 @@ class File {
   File& operator=(File&& other) noexcept;
   ~File();
 
-  /// openat with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` AT_FDCWD or a descriptor.
+  /// openat() with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` is AT_FDCWD or a
+  /// descriptor.
   static Result<File> open(int directory, const std::string& name, int flags, mode_t mode = 0600);
 
-  /// Takes a descriptor that was just opened, and renumbers it so that the program keeps its numbers
-  /// (spare_numbers.hpp).
+  /// Takes a descriptor that was just opened, and renumbers it so that the program keeps its
+  /// numbers (spare_numbers.hpp).
   static File spared(int descriptor, const std::string& name);
 
-  /// Makes a file in memory, without a name in any directory, for reading and writing; `name` is for
-  /// messages.
+  /// Makes a file in memory, without a name in any directory, for reading and writing; `name` is
+  /// for messages.
   static Result<File> without_name(const std::string& name);
 
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::string& name() const { return name_; }  ///< for messages
-  /// From now on reads leave the access time unchanged, if this user owns the file. The access time
-  /// tells whether a program has read, and perhaps copied, a file that we wrote
+  /// From now on our reads leave the access time unchanged, if this user owns the file. The access
+  /// time tells whether a program has read, and perhaps copied, a file of ours
   /// (aggregation/commit/read_marks).
   void leave_access_time() const;
   /// Keeps `guard` open, and so its lock held, as long as this file is open.
@@ -67,7 +69,7 @@ class File {
   /// False if the file was removed: no name leads to it. True if the system does not say.
   [[nodiscard]] bool has_name() const;
   Result<std::uint64_t> size() const;
-  Result<Bytes> read_all(std::size_t limit) const;  ///< Cause::damaged where longer than `limit`
+  Result<Bytes> read_all(std::size_t limit) const;  ///< Cause::damaged if longer than `limit`
 
  private:
   int descriptor_ = -1;
@@ -87,11 +89,11 @@ std::string without_deleted_mark(std::string path);
 /// Where an open file lies now.
 struct PresentName {
   std::string path;         ///< the path of the file; empty if it is not known
-  bool is_removed = false;  ///< the name by which it was opened, or each of its names, is gone
+  bool is_removed = false;  ///< the name by which it was opened, or each of its names, was removed
 };
 PresentName present_name(const File& file);
 
-/// True if `name` in `directory` leads to that file; `name` may end in "..". A link as the last
+/// True if `name` in `directory` leads to `file`; `name` may end in "..". A link as the last
 /// component is not followed.
 bool leads_to(int directory, const std::string& name, FileIdentity file);
 

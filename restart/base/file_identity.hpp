@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Identifies a file independently of its names. Valid only while the file exists: a new file may get
-// the inode number of a removed one.
+// Identifies a file independently of its names. Valid only while the file exists: a new file may
+// get the inode number of a removed one.
 #pragma once
 
 #include <sys/stat.h>

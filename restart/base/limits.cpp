@@ -50,8 +50,9 @@ std::optional<std::uint64_t> number_of(std::string_view lines, std::string_view 
   return std::nullopt;
 }
 
-/// Returns the directories of the control groups of this process, its own group first, then those
-/// above. In a container the path may be the host's, and only the mount's root is visible.
+/// Returns the directories of the control groups of this process: first its own group, then the
+/// groups above. Inside a Linux container the path may be the host's, and only the mount's root is
+/// visible.
 std::vector<std::string> group_directories(const SystemPlaces& places, bool first_version,
                                            std::string_view controller) {
   const std::string groups = text_of(places.proc + "/self/cgroup");
@@ -92,8 +93,8 @@ std::vector<std::string> group_directories(const SystemPlaces& places, bool firs
   return directories;
 }
 
-/// Lowers `limits` by the limit of one group. The group's usage includes caches, which the kernel can
-/// reclaim.
+/// Lowers `limits` by the limit of one group. The group's usage includes caches, which the kernel
+/// can reclaim.
 void restrict_by_group(MemoryLimits& limits, const std::string& limit_file,
                        const std::string& usage_file, const std::string& statistics_file,
                        const char* prefix) {
@@ -121,8 +122,8 @@ MemoryLimits memory_limits(const SystemPlaces& places) {
   for (const std::string& group : group_directories(places, false, "memory")) {
     restrict_by_group(limits, group + "/memory.max", group + "/memory.current",
                       group + "/memory.stat", "");
-    // Above memory.high the kernel slows the group down until it has given memory back. For a solver
-    // that is as bad as memory.max.
+    // Above memory.high the kernel slows the group down until it has given memory back. For a
+    // solver that is as bad as memory.max.
     restrict_by_group(limits, group + "/memory.high", group + "/memory.current",
                       group + "/memory.stat", "");
   }

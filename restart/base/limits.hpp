@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory and cores that the machine and the control groups above this process leave. A solver that
-// grows in its group must not be killed because of the stage, so every level of the groups counts.
+// How much memory and how many cores the machine and the control groups of this process leave.
+// Every level of the groups counts, because a solver that grows in its group must not be killed
+// because of the stage.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,18 @@
 
 namespace mcr::restart {
 
-/// Where to look; a test gives trees of its own.
+/// The directories that are read; a test passes its own.
 struct SystemPlaces {
   std::string proc = "/proc";
   std::string cgroup = "/sys/fs/cgroup";
 };
 
 struct MemoryLimits {
-  std::uint64_t limit = 0;      ///< the least of physical memory and the groups' limits
+  std::uint64_t limit = 0;      ///< the smallest of physical memory and the groups' limits
   std::uint64_t available = 0;  ///< bytes that can be allocated now without swapping or killing
 };
-/// Reads a few small files; cheap enough for each create of a part, or once a second. Both are 0 if
-/// nothing can be read (no /proc).
+/// Reads a few small files; cheap enough for each create of a part, or once a second. Both numbers
+/// are 0 if nothing can be read (no /proc).
 MemoryLimits memory_limits(const SystemPlaces& places = {});
 
 /// CPUs on which this process may run (affinity).

@@ -13,7 +13,7 @@
 namespace mcr::restart {
 namespace {
 
-/// The kernel lowers this to net.core.somaxconn.
+/// Length of the queue; the kernel limits it to net.core.somaxconn.
 constexpr int most_waiting = 4096;
 
 /// Returns an address through /proc, because the address of a socket has 108 bytes and a directory's path

@@ -27,8 +27,8 @@ namespace {
 constinit std::atomic<LogLevel> level{LogLevel::summary};
 constinit std::atomic<int> descriptor{STDERR_FILENO};
 
-/// Checksums of the topics that were warned of. Once the table is full, further topics are not logged
-/// at all, so that no warning repeats endlessly.
+/// Checksums of the topics of earlier warnings. Once the table is full, further topics are not
+/// logged at all, so that no warning repeats endlessly.
 constexpr std::size_t topic_limit = 128;
 constinit std::mutex topics_mutex;
 constinit std::array<std::uint64_t, topic_limit> topics{};
@@ -47,8 +47,9 @@ std::string time_of_day() {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// While it lives, a write to a pipe without a reader returns an error instead of ending the program:
-/// SIGPIPE is blocked in this thread, and a signal that our write caused is discarded.
+/// While an object of this class lives, a write to a pipe without a reader returns an error instead
+/// of ending the program. SIGPIPE is blocked in this thread, and a SIGPIPE that our write caused is
+/// discarded.
 class QuietPipe {
  public:
   QuietPipe() {
@@ -77,8 +78,8 @@ class QuietPipe {
   bool was_pending_ = false;
 };
 
-/// Writes one message as one line in one write(), so that lines of several ranks do not mix. Names in
-/// the message may come from other users' files, so control characters are escaped.
+/// Writes one message as one line in one write(), so that lines of several ranks do not mix. Names
+/// in the message may come from other users' files, so control characters are escaped.
 void write_line(std::string_view message) {
   const int to = descriptor.load();
   std::string line;
@@ -91,7 +92,7 @@ void write_line(std::string_view message) {
   while (!rest.empty()) {
     const ssize_t written = system_calls().write(to, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // there is no other place to report it
+    if (written <= 0) return;  // there is no other place to report the message
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
 }

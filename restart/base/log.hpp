@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages: to stderr in the application's process (one line each, "mcr: …"), to the log file in the
-// leader. Levels follow `log=`.
+// Messages: to stderr in the application's process (one line each, "mcr: …"), to the log file in
+// the leader. Levels follow `log=`.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ void look_for_stderr();
 
 void log_summary(std::string_view message);  ///< at log=summary and debug
 void log_warning(std::string_view message);  ///< always, unless log=quiet
-/// Like log_warning(), but only the first time for `topic` in this process (promise 2: one warning per
-/// process).
+/// Like log_warning(), but only the first time for `topic` in this process (promise 2: one warning
+/// per process).
 void log_warning_once(std::string_view topic, std::string_view message);
 
 /// Logs at log=debug only; the message is put together only then.

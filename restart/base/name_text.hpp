@@ -8,13 +8,13 @@
 
 namespace mcr::restart {
 
-/// Returns the first bytes of `text`, at most `limit`. No UTF-8 character is cut in the middle, because
-/// some file systems refuse such names.
+/// Returns the first bytes of `text`, at most `limit`. No UTF-8 character is cut in the middle,
+/// because some file systems refuse such names.
 std::string cut_text(std::string_view text, std::size_t limit);
 
-/// Returns `text` as a part of file names: characters other than [A-Za-z0-9_-] become '_'. If anything
-/// was changed, or cut to `limit` characters, a checksum of the original is appended, so that different
-/// texts stay different.
+/// Returns `text` as a part of file names: characters other than [A-Za-z0-9_-] become '_'. If
+/// anything was changed, or cut to `limit` characters, a checksum of the original is appended, so
+/// that different texts stay different.
 std::string safe_name(std::string_view text, std::size_t limit);
 
 /// 16 hexadecimal digits.

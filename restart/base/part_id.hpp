@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The random 128-bit name of one writing of one part. Never reused. Consecutive parts of a process may
-// share the first half, the *block*: such parts can go into one container, whose name contains the
-// block.
+// The random 128-bit name of one writing of one part; it is never reused. Consecutive parts of a
+// process may share the first half, the *block*: such parts can go into one container, whose name
+// contains the block.
 #pragma once
 
 #include <array>

@@ -4,8 +4,8 @@
 namespace mcr::restart {
 namespace {
 
-/// True for characters that a terminal acts upon: controls of ASCII and Latin-1, line separators, and
-/// characters that reorder text on the screen.
+/// True for characters that a terminal acts upon: controls of ASCII and Latin-1, line separators,
+/// and characters that reorder text on the screen.
 bool is_obeyed(char32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e ||
          code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

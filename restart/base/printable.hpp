@@ -9,9 +9,10 @@
 
 namespace mcr::restart {
 
-/// `text` with each control character, each character that changes the direction of text, and each
-/// byte that is no UTF-8 replaced by its escape in C: "\n", "\t", "\r", else three octal digits, as
-/// `ls -b` prints them. All other characters stay as they are, backslashes too.
+/// Returns `text` with some characters replaced by their escapes in C. These are control
+/// characters, characters that change the direction of text, and bytes that are not UTF-8. The
+/// escapes are "\n", "\t", "\r", else three octal digits, as `ls -b` prints them. All other
+/// characters stay as they are, backslashes too.
 std::string printable(std::string_view text);
 
 /// The first character of a text that is not empty.

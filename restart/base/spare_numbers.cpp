@@ -14,8 +14,8 @@ namespace {
 
 constinit std::atomic<bool> is_spared{false};
 
-/// Descriptors below this number are kept without asking for the limit: no program works with a lower
-/// limit.
+/// Descriptors below this number stay as they are, without a look at the limit, because no program
+/// works with a lower limit.
 constexpr int always_there = 16;
 
 bool is_upper_half(int descriptor, const rlimit& limit) {
@@ -42,8 +42,8 @@ int spared_number(int descriptor) {
       !is_upper_half(descriptor, limit) || limit.rlim_max <= limit.rlim_cur) {
     return descriptor;
   }
-  // A file keeps its number when the limit goes down again. A file that another thread opens meanwhile
-  // gets the lowest free number, as always.
+  // Raise the soft limit for a moment. Our file keeps its number when the limit is restored. A file
+  // that another thread opens meanwhile gets the lowest free number, as always.
   const rlimit raised{limit.rlim_max, limit.rlim_max};
   if (::setrlimit(RLIMIT_NOFILE, &raised) != 0) return descriptor;
   const int spared = moved_to(descriptor, static_cast<int>(limit.rlim_cur));

@@ -39,7 +39,7 @@ int open_below(int directory, const char* name, int flags, mode_t mode) {
 #endif
 }
 
-// By system call number, because an old C library lacks renameat2().
+// Called by its number, because an old C library lacks renameat2().
 int rename_without_replacing(int from_directory, const char* from, int to_directory,
                              const char* to) {
   return static_cast<int>(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of system calls in use. All file operations of restart, the driver and the leader go
-// through it, so that a test can make any call fail, fall short, or be the process's last one. Each
-// entry behaves like the call of its name: -1 and errno.
+// through it, so that a test can make any call fail, transfer less than asked, or be the last one
+// of the process. Each entry reports errors like the system call of its name, by -1 and errno.
 #pragma once
 
 #include <dirent.h>
@@ -70,7 +70,7 @@ struct SystemCalls {
   int (*clock_gettime)(clockid_t clock, struct timespec* time);
 };
 
-/// The operating system's own.
+/// Returns the table with the operating system's own calls.
 const SystemCalls& real_system_calls();
 
 namespace detail {
@@ -105,7 +105,7 @@ inline std::uint64_t changed_ns(const struct stat& status) {
 /// True if the error number means that the file, or a directory on the way to it, does not exist.
 inline bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
 
-/// Returns a time for waits, which never goes back.
+/// Returns a time for measuring waits: it never goes back.
 inline std::uint64_t monotonic_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
 
 /// Replaces the table of system calls while this object lives; `table` must outlive it. For tests.

@@ -12,8 +12,8 @@
 namespace mcr::restart {
 namespace {
 
-/// True if openat2() is missing: a container's seccomp profile filters it (EPERM), or Linux is older
-/// than 5.6.
+/// True if the error number means that openat2() is missing: Linux is older than 5.6, or the
+/// seccomp profile of a Linux container filters the call (EPERM).
 bool is_missing(int number) { return number == ENOSYS || number == EPERM || number == EINVAL; }
 
 /// Opens one component after another; a symbolic link at any of them is an error.
@@ -39,7 +39,7 @@ bool may_write(const struct stat& status, mode_t write, mode_t search) {
   return (status.st_mode & write) != 0 && (status.st_mode & search) != 0;
 }
 bool is_sticky(const struct stat& status) { return (status.st_mode & S_ISVTX) != 0; }
-/// True if all writers of the directory can exchange each other's files there.
+/// True if all writers of the directory can replace each other's files there.
 bool is_shared(const struct stat& status) {
   return !is_sticky(status) &&
          (may_write(status, S_IWGRP, S_IXGRP) || may_write(status, S_IWOTH, S_IXOTH));
@@ -90,8 +90,8 @@ bool is_own_link(const struct stat& status) {
 
 bool Beside::believes(uid_t writer, uid_t owner) const {
   if (is_believed(writer, owner) || writer == outer_.st_uid) return true;
-  // The writer put its file into `inner`, which is no more open than `outer`. So it may write to
-  // `outer` too, and exchange files there.
+  // The writer could put its file into `inner`, which is no more open than `outer`. So the writer
+  // may also write to `outer`, and replace files there.
   return is_shared_by_all();
 }
 

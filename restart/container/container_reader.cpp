@@ -16,18 +16,19 @@
 namespace mcr::restart {
 namespace {
 
-/// The page used last, of a table whose records lie in pages.
+/// The page that was used last of a table with pages.
 struct LastPage {
   std::uint64_t number = 0;
   Bytes bytes;
   ByteSpan records;  // a view into `bytes`; empty: no page
 };
 
-/// How much of a table is read at once.
+/// A table is read in pieces of this size.
 constexpr std::size_t unpaid_bytes = 1U << 20;
 
-/// Reads a table piece by piece. A sparse file is free and could claim a table of any size, so a piece
-/// of zeros ends the reading: no table contains one.
+/// Reads a table piece by piece. No table contains a whole piece of zeros, so such a piece ends the
+/// reading. Otherwise a sparse file, which costs its maker nothing, could claim a table of any
+/// size.
 Result<Bytes> read_table(const File& file, std::uint64_t offset, std::uint64_t count) {
   Bytes bytes;
   while (bytes.size() < count) {
@@ -65,7 +66,7 @@ class OwnerJudge final : public codecs::Judge {
   bool is_trusted_;
 };
 
-/// Returns a bound on the stored bytes of a chunk, with its head; no coder produces more
+/// Returns a bound on the stored bytes of a chunk, head included. No coder produces more
 /// (docs/format.md).
 std::uint64_t most_stored_bytes(std::uint32_t chunk_bytes) {
   return 4 * std::uint64_t{chunk_bytes} + (64U << 20);
@@ -198,7 +199,8 @@ class FileContainerReader final : public ContainerReader {
     return result;
   }
 
-  /// Reads a table. Its place was checked against the index, and the index against the file.
+  /// Reads a table. The caller has checked that the table lies in the index; the index lies in the
+  /// file.
   [[nodiscard]] Result<Bytes> read_index(const TablePlace& place) const {
     return read_table(file_, user_block_.index_offset + place.offset, place.bytes);
   }
@@ -246,8 +248,8 @@ class FileContainerReader final : public ContainerReader {
 
 Result<std::shared_ptr<ContainerReader>> ContainerReader::open(int directory,
                                                                const std::string& name) {
-  // If the directory is open, the name was found in it and must not be a link; a name that the user
-  // gave may be one. O_NONBLOCK, because it may be a pipe.
+  // A name that was found in an open directory must not be a link; a name that the user gave may be
+  // a link. O_NONBLOCK, because the file may be a pipe.
   const int links = directory == AT_FDCWD ? 0 : O_NOFOLLOW;
   File file = MCR_TRY(File::open(directory, name, O_RDONLY | O_NONBLOCK | links));
   return read(std::move(file), name);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a container's tables and frames by offset, without HDF5 and without threads, because it runs in
-// a read callback of the host's HDF5, under its lock. Tables are read page by page, as needed, and the
-// pages used last are kept: the cost of an open does not grow with variables that are not read.
+// Reads a container's tables and frames by offset. Uses neither HDF5 nor threads, because it runs
+// in a read callback of the host's HDF5, under HDF5's lock. Tables are read page by page as needed,
+// and the pages used last are kept. So the cost of an open does not grow with variables that are
+// not read.
 //
 // One thread at a time may use a reader. Exception: several threads may call stored_frame() and
 // decode() at once, after frame_place() has returned for the frame.
@@ -26,7 +27,7 @@ class ContainerReader {
   static Result<std::shared_ptr<ContainerReader>> read(File file, const std::string& name);
   virtual ~ContainerReader() = default;
 
-  /// Treats the file's owner like this user (`allow=`): see decode().
+  /// Treats the container's owner like this user (`allow=`): see decode().
   virtual void trust_owner() = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
   /// Returns the status of the open file.
@@ -38,8 +39,8 @@ class ContainerReader {
   [[nodiscard]] virtual const IndexDirectory& directory() const = 0;
   /// The part table, read at the first call.
   virtual Result<const std::vector<PartRecord>*> parts() = 0;
-  /// Returns all datasets with their names, read at the first call. For tools: the cost grows with the
-  /// datasets.
+  /// Returns all datasets with their names, read at the first call. For tools: the cost grows with
+  /// the datasets.
   virtual Result<const std::vector<DatasetEntry>*> datasets() = 0;
   /// Returns one dataset, without its name.
   virtual Result<DatasetEntry> dataset(std::uint32_t number) = 0;

@@ -13,8 +13,8 @@ namespace {
 
 // Solid frames are large: the cache holds only one or two of them.
 constexpr std::size_t cached_bytes = 24U << 20;
-/// While a rank waits, it looks at most this many frames ahead, and not more than it has read so far:
-/// the program may read a single variable.
+/// While a rank waits, it decodes at most this many frames ahead, and not more than it has read so
+/// far, because the program may read only one variable.
 constexpr std::size_t most_ahead = 8;
 constexpr long first_pause_ns = 200'000;
 constexpr long longest_pause_ns = 5'000'000;
@@ -84,7 +84,8 @@ Result<void> FrameBytes::make(SharedFrames& others, const WantedFrame& wanted) {
   return {};
 }
 
-/// Decodes the next frame that will be needed and that no rank has decoded. False: there is none.
+/// Decodes the next frame that this part will need and that no rank has decoded. False: there is no
+/// such frame.
 bool FrameBytes::help(SharedFrames& others, const WantedFrame& awaited, const Ahead& ahead) {
   for (const WantedFrame& next : ahead(std::min(shared_frames_, most_ahead))) {
     const FrameOfContainer frame = next.of_container();

@@ -3,8 +3,8 @@
 // or from another rank of the node that has decoded it (restart/container/shared_frames), or is
 // decoded here.
 //
-// While another rank decodes a frame, this rank decodes frames that it will need next. So all ranks of
-// a node together decode a set in parallel, each frame once.
+// While another rank decodes a frame, this rank decodes frames that it will need next. So all ranks
+// of a node together decode a set in parallel, each frame once.
 #pragma once
 
 #include <array>
@@ -43,13 +43,13 @@ class FrameBytes {
   /// Returns frames that may be needed next, in order; at most `most`.
   using Ahead = std::function<std::vector<WantedFrame>(std::size_t most)>;
 
-  /// Fills `out` from byte `begin` of the frame on; the range lies within the frame. `is_shared`: the
-  /// frame also holds bytes of other parts.
+  /// Fills `out` from byte `begin` of the frame on; the range lies within the frame. `is_shared`:
+  /// the frame also holds bytes of other parts.
   Result<void> read(const WantedFrame& wanted, std::size_t begin, MutableByteSpan out,
                     bool is_shared, const Ahead& ahead);
   [[nodiscard]] bool may_share() const { return share_ != nullptr; }
-  /// Smaller frames are not shared, because decoding one takes less time than a look into the shared
-  /// file.
+  /// Smaller frames are not shared, because decoding one takes less time than a look into the
+  /// shared file.
   static constexpr std::size_t least_shared_bytes = 4U << 10;
 
   /// Appends the variable's name and the rank to an error.
@@ -68,8 +68,8 @@ class FrameBytes {
     std::uint64_t used = 0;    ///< time of last use; 0: holds nothing
     Bytes raw;
   };
-  /// Mainly the bytes of the cache are bounded, not the number of its frames: adaptive meshes have a
-  /// frame for each of dozens of variables, and their readers go through all of them, grid by grid.
+  /// The cache is bounded mainly by its bytes (cached_bytes). This number is generous, because
+  /// readers of adaptive meshes go grid by grid through a frame of each of dozens of variables.
   static constexpr std::size_t cached_frames = 64;
 
   Result<void> decode(const WantedFrame& wanted, MutableByteSpan raw);

@@ -70,7 +70,8 @@ class Scatterer {
 
   ContainerReader& container_;
   Scatter result_;
-  std::unordered_map<std::uint64_t, std::size_t> numbers_;  // by dataset and frame number
+  // Index in result_.frames, by dataset and frame number.
+  std::unordered_map<std::uint64_t, std::size_t> numbers_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inverse of the parts' maps: for each frame, which of its bytes belong to which part, and where in
-// the part they go.
+// The inverse of the parts' maps: for each frame, which of its bytes belong to which part, and at
+// which offset of that part.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct ScatteredFrame {
   std::vector<Target> targets;
 };
 
-/// What the parts need: the frames of variables in the order of the file, and the ranges of each part
-/// that are skeleton. Every range lies inside its part, every target inside its frame.
+/// What the parts need: the frames of variables in the order of the file, and the ranges of each
+/// part that are skeleton. Every range lies inside its part, every target inside its frame.
 struct Scatter {
   struct Range {
     std::uint32_t part = 0;

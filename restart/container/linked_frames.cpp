@@ -27,7 +27,7 @@ Error damaged(const ContainerReader& container, const char* what) {
 /// A container among this process's open descriptors. `place` pins the file without opening it
 /// (O_PATH), because the program may close its own descriptor at any moment.
 struct OpenContainer {
-  int number = -1;  // the program's descriptor, for messages
+  int number = -1;  // the program's descriptor
   FileIdentity file;
   bool is_own = false;  // the file belongs to this user or root
   File place;
@@ -39,8 +39,8 @@ std::optional<struct stat> status_of(int number) {
   return status;
 }
 
-/// True if the regular file behind descriptor `number` begins with a container's user block with that
-/// UUID. Reads through the program's own descriptor, without moving its position.
+/// True if the regular file behind descriptor `number` begins with a container's user block with
+/// that UUID. Reads through the program's own descriptor, without changing the file position.
 bool begins_as_container(int number, const std::array<std::uint8_t, 16>& uuid) {
   const int flags = ::fcntl(number, F_GETFL);
   if (flags < 0 || (flags & O_PATH) != 0) return false;
@@ -63,8 +63,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-/// Returns the container to try next: files of this user and root first, and of these first the one
-/// that `kept` is from. `kept` is cleared if no descriptor leads to its container any more.
+/// Returns the container to try next. Files of this user and root come first, and among these the
+/// container that `kept` is from. Clears `kept` if no descriptor leads to its container any more.
 std::optional<OpenContainer> next_container(const std::array<std::uint8_t, 16>& uuid,
                                             const std::vector<FileIdentity>& tried,
                                             KeptFrame& kept) {
@@ -95,8 +95,9 @@ std::optional<OpenContainer> next_container(const std::array<std::uint8_t, 16>& 
     is_kept_open = is_kept_open || found.file == kept.file;
     if (best && rank_of(found) <= rank_of(*best)) continue;
     if (was_tried(found.file) || !begins_as_container(found.number, uuid)) continue;
-    // Another thread may have closed the descriptor, and the number may belong to another file now.
-    // Closing a descriptor opened with O_PATH releases no fcntl(2) lock, unlike any other close.
+    // Check the file again, because another thread may have closed the descriptor, and the number
+    // may belong to another file now. Closing a descriptor opened with O_PATH releases no fcntl(2)
+    // lock, unlike any other close.
     auto place = File::open(AT_FDCWD, link_path(found.number), O_PATH);
     const auto after = place ? status_of(place->descriptor()) : std::nullopt;
     if (!after || FileIdentity(*after) != found.file) continue;
@@ -116,8 +117,8 @@ Result<void> decode_by(const OpenContainer& container, ByteSpan frame, Scratch& 
   LinkedFrames linked(*reader, kept);
   auto decoded = codecs::decode_frame(frame, scratch, raw, &linked);
   if (decoded || !is_kept) return decoded;
-  // The kept frame may be outdated: the file may have changed since, or reuse the inode number of a
-  // removed one.
+  // The kept frame may be outdated: the file may have changed since, or have got the inode number
+  // of a removed file.
   kept.is_set = false;
   return codecs::decode_frame(frame, scratch, raw, &linked);
 }

@@ -9,10 +9,10 @@
 namespace mcr::restart {
 namespace {
 
-/// Number of dataset entries that are cached: a skeleton's, its base's, a variable's.
+/// Number of dataset entries that are cached: those of a skeleton, its base, a variable.
 constexpr std::size_t known_datasets = 4;
-/// Limit on the total size of a container's parts. Below it each rank decodes alone, because that is
-/// done before a leader has started.
+/// If a container's parts have fewer bytes in all, each rank decodes alone, because the decoding
+/// ends before a leader has started.
 constexpr std::uint64_t least_shared_set = 1U << 20;
 class PartImage final : public PartSource {
  public:
@@ -68,7 +68,7 @@ class PartImage final : public PartSource {
     return {};
   }
 
-  /// Finds an entry in the loaded page, which covers `offset`.
+  /// Finds the entry for `offset` in the loaded page, which covers it.
   Found find_entry(std::uint64_t offset) const {
     const auto behind = std::upper_bound(begins_.begin(), begins_.end(), offset);
     const auto number = static_cast<std::size_t>(behind - begins_.begin()) - 1;
@@ -105,8 +105,9 @@ class PartImage final : public PartSource {
                         out, 0, 0);
   }
 
-  /// Reads from byte `inside` of frame `frame` on; that byte may lie in a later frame. `before` bytes
-  /// in front of it and `after` bytes behind the read range belong to the same entry of the map.
+  /// Reads from byte `inside` on, counted from the beginning of frame `frame`; that byte may lie in
+  /// a later frame. `before` bytes in front of the read range and `after` bytes behind it belong to
+  /// the same entry of the map.
   Result<void> read_dataset(std::uint32_t number, std::uint32_t frame, std::uint64_t inside,
                             MutableByteSpan out, std::uint64_t before, std::uint64_t after) {
     WantedFrame wanted{*MCR_TRY(find_dataset(number)), number, frame, {}};
@@ -133,8 +134,8 @@ class PartImage final : public PartSource {
     return {};
   }
 
-  /// True if the whole frame belongs to this part, in several pieces. False if that is not plain from
-  /// the loaded page.
+  /// True if the entries of the loaded page cover the whole frame, so that it belongs to this part
+  /// alone.
   bool is_ours_alone(const WantedFrame& wanted) {
     const std::uint64_t number = wanted.of_container().number;
     if (number == asked_alone_) return is_alone_;
@@ -152,8 +153,8 @@ class PartImage final : public PartSource {
     return entry.dataset == frame.dataset_number && entry.frame == frame.frame;
   }
 
-  /// Returns the next shared frames that the loaded page names after `wanted`. For a skeleton, which
-  /// HDF5 reads first, it starts at the page's beginning.
+  /// Returns the next shared frames that the loaded page names after `wanted`. For a skeleton,
+  /// which HDF5 reads first, it starts at the page's beginning.
   std::vector<WantedFrame> behind(const WantedFrame& wanted, std::size_t most) {
     std::vector<WantedFrame> frames;
     bool is_behind = wanted.dataset_number == container_->directory().skeleton_dataset;
@@ -201,7 +202,7 @@ class PartImage final : public PartSource {
   std::vector<std::uint64_t> begins_;  // where each entry begins in the part
   std::vector<std::pair<std::uint32_t, DatasetEntry>> datasets_;
   FrameBytes frames_;
-  std::uint64_t asked_alone_ = ~std::uint64_t{0};  // the frame that is_alone_ is about
+  std::uint64_t asked_alone_ = ~std::uint64_t{0};  // number of the frame that is_alone_ is about
   bool is_alone_ = false;
 };
 

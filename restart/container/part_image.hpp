@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part read from a container: only the frames that a read touches are decoded. Each open part keeps a
-// few decoded frames (restart/container/frame_bytes) and the last page of its map, so its memory does
-// not grow with the part.
+// A part read from a container: only the frames that a read touches are decoded. Each open part
+// keeps a few decoded frames (restart/container/frame_bytes) and the last page of its map, so its
+// memory does not grow with the part.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,9 @@
 
 namespace mcr::restart {
 
-/// Opens the part that `part`, one of container->parts(), describes. With a `share`, frames that also
-/// hold bytes of other parts are decoded once for all ranks that share.
+/// Opens the part with the record `part`, which must be one of container->parts(). If `share` is
+/// given, frames that also hold bytes of other parts are decoded once for all ranks that share
+/// them.
 Result<std::unique_ptr<PartSource>> open_part_image(std::shared_ptr<ContainerReader> container,
                                                     const PartRecord& part,
                                                     std::shared_ptr<FrameShare> share = nullptr);

@@ -26,19 +26,19 @@ namespace {
 constexpr std::size_t block_bytes = SharedFrameSlot::block_bytes;
 /// A frame's lock is the byte with its number; this byte is the lock for `end`.
 constexpr std::uint64_t space_lock = std::uint64_t{1} << 62;
-/// Turns of 2 ms. The holder of that lock makes only three small calls under it.
+/// Turns of 2 ms of waiting for that lock, whose holder makes only three small calls.
 constexpr int space_turns = 500;
 constexpr std::uint64_t touch_ns = 1'000'000'000;
-/// How many places of frames are cached: a skeleton, its base, variables.
+/// Number of frames whose places are cached: a skeleton, its base, variables.
 constexpr std::size_t known_frames = 4;
 constexpr std::size_t kept_blocks = 16;
-/// A larger offset in a file is not believed.
+/// A slot with a larger offset is ignored.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 46;
 
-// Any container may carry any UUID; device and inode identify the file.
+// The name contains device and inode of the container, because any container may have any UUID.
 Result<std::string> name_of(const ContainerReader& container) {
   const struct stat status = MCR_TRY(container.status());
-  PartId id;  // written as a part's id is
+  PartId id;  // used only to write the UUID as text
   id.bytes = container.user_block().uuid;
   return id.text() + "-" + hexadecimal(status.st_dev) + "-" + hexadecimal(status.st_ino);
 }
@@ -49,15 +49,16 @@ std::uint64_t slot_place(const FrameOfContainer& frame) {
   return SharedFramesHead::slots + frame.number * SharedFrameSlot::bytes;
 }
 
-// Returns half of the room for the first file, a quarter for the second, and so on. The room comes from
-// the leader's last look, which does not see files that are made at the same time.
+// Returns half of the free bytes for the first file, a quarter for the second, and so on. The
+// number of free bytes is from the leader's last look, which does not include files that other
+// ranks make just now.
 std::uint64_t share_of_free_bytes(const LaunchDirectory& directory, std::uint64_t free_bytes) {
   const auto others = list_directory(directory.descriptor(), frames_directory);
   return free_bytes >> std::min<std::size_t>(1 + (others ? others->size() : 0), 63);
 }
 
-// Writes and locks the file before it gets the name under which others find it. EEXIST: another rank
-// was faster.
+// The file is written and locked before it gets the name under which other ranks find it. EEXIST:
+// another rank was faster.
 Result<File> make_file(const LaunchDirectory& directory, const std::string& path,
                        const SharedFramesHead& head) {
   const std::string beginning = path + "." + MCR_TRY(PartId::random()).text();
@@ -196,7 +197,7 @@ bool SharedFrames::read(const FrameOfContainer& frame, std::size_t begin, Mutabl
     begin += count;
     out = out.subspan(count);
   }
-  if (!is_good) {  // forget the place: another copy may come
+  if (!is_good) {  // forget the place, because another rank may write the frame again
     for (Known& one : known_) one.used = one.number == frame.number ? 0 : one.used;
   }
   touch();
@@ -229,7 +230,7 @@ Result<std::uint64_t> SharedFrames::take_space(std::uint64_t bytes) {
     if (turn > 0) pause_briefly();
     locked = MCR_TRY(try_lock_place(file_, space_lock));
   }
-  // The holder was stopped, not only preempted.
+  // After so long, the holder was stopped, not only preempted.
   if (!locked) return Error{Cause::system, file_.name() + " stays locked", EWOULDBLOCK};
   const auto taken = [&]() -> Result<std::uint64_t> {
     const SharedFramesHead now = MCR_TRY(head());

@@ -131,7 +131,8 @@ class Unpacker {
     const auto raw = scratch.take<std::byte>(frame.place.raw_bytes);
     auto decoded = container_.decode(dataset, frame.place, scratch, raw.span());
     if (!decoded) {
-      const std::lock_guard lock(mutex_);  // names are read from the container
+      // dataset_name() reads from the container, in one thread at a time
+      const std::lock_guard lock(mutex_);
       const std::uint32_t rank = (*parts_)[frame.targets.front().part].entry.rank;
       decoded.error().message += " (variable " + container_.dataset_name(frame.dataset) +
                                  ", rank " + std::to_string(rank) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes parts of a container as plain files. Each frame is decoded once, however many parts its bytes
-// belong to. Each part is compared with its checksum before its file gets its name.
+// Writes parts of a container as plain files. Each frame is decoded once, however many parts its
+// bytes belong to. Each part is compared with its checksum before its file gets its name.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace mcr::restart {
 
-/// Runs work(0) … work(count - 1) in any order, and at the same time if it can. This folder itself
-/// starts no threads.
+/// Runs work(0) … work(count - 1) in any order, possibly in several threads. The code in restart/
+/// itself starts no threads.
 using ParallelFor =
     std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
 void one_after_another(std::size_t count, const std::function<void(std::size_t)>& work);
@@ -35,8 +35,8 @@ struct UnpackReport {
   std::uint64_t bytes = 0;
 };
 
-/// Writes the parts below `directory`, under the paths in the index, cleaned by path_below(). A file
-/// that could not be written whole does not exist afterwards. Files are not synced.
+/// Writes the parts below `directory`, under the paths in the index, cleaned by path_below(). A
+/// file that could not be written whole does not exist afterwards. Files are not synced.
 Result<UnpackReport> unpack(ContainerReader& container, const std::string& directory,
                             const UnpackOptions& options);
 

@@ -36,7 +36,6 @@ class Verifier {
     }
     options_.parallel_for(frames.size(), [&](std::size_t i) { check_frame(frames[i]); });
     check_links();
-    // Every part has a reader of its own file's tables; only frames are shared.
     for (const PartRecord& part : *parts_) check_part(part);
     report_.frames = frames.size();
     report_.parts = parts_->size();
@@ -80,8 +79,8 @@ class Verifier {
     advance(frame.place.raw_bytes);
   }
 
-  /// True for a link frame, which is small. The bytes that it names are checked where they lie;
-  /// check_links() then checks the link itself.
+  /// True for a link frame, which is small. The bytes that it names are checked in their solid
+  /// frame; check_links() then checks the link itself.
   bool is_link(const DatasetEntry& dataset, const FramePlace& place) const {
     if (dataset.kind != DatasetKind::variable || dataset.storage != DatasetStorage::frames ||
         place.stored_bytes > max_link_bytes) {
@@ -93,7 +92,8 @@ class Verifier {
     return info && info->link;
   }
 
-  /// Checks in the order of frames, so that each solid frame is decoded once for a variable.
+  /// Checks links in the order of their frames in the file, so that each solid frame is decoded
+  /// once for a variable.
   void check_links() {
     std::sort(links_.begin(), links_.end(), [](const FrameToCheck& a, const FrameToCheck& b) {
       return a.place.file_offset < b.place.file_offset;

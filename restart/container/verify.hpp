@@ -20,14 +20,14 @@ struct VerifyReport {
 };
 
 struct VerifyOptions {
-  /// Also assembles every part in memory and compares it with its checksum. This proves the maps, not
-  /// only the frames that they lead to.
+  /// Also assembles every part in memory and compares it with its checksum. This proves the maps,
+  /// not only the frames that they lead to.
   bool whole_parts = true;
   ParallelFor parallel_for = one_after_another;
   Progress progress;
 };
 
-/// Fails only if not even the tables can be read.
+/// Fails only if the tables cannot be read; other damage is listed in the report.
 Result<VerifyReport> verify_container(ContainerReader& container, const VerifyOptions& options);
 
 }  // namespace mcr::restart

@@ -10,8 +10,8 @@
 
 namespace mcr::restart {
 
-/// Number of the filter in HDF5 files: from the range for private use (32768 to 65535), until one
-/// is registered with The HDF Group. No other place defines it.
+/// Number of the filter in HDF5 files: from the range for private use (32768 to 65535), until a
+/// number is registered with The HDF Group. Defined only here.
 inline constexpr int filter_id = 45324;
 inline constexpr const char* filter_name = "mcr frames";
 
@@ -23,8 +23,7 @@ struct FilterParameters {
   std::uint32_t chunk_bytes = 0;  ///< raw bytes of a chunk; a frame may hold fewer, zeros follow it
   std::uint32_t element_bytes =
       1;  ///< size of the dataset's type, for chunks that the filter encodes
-  std::array<std::uint32_t, 4>
-      container{};  ///< UUID of the container; zeros where nothing is linked
+  std::array<std::uint32_t, 4> container{};  ///< UUID of the container; zeros if no chunk is a link
 
   void set_container(const std::array<std::uint8_t, 16>& uuid) {
     for (std::size_t i = 0; i < 16; ++i) {

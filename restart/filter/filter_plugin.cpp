@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The HDF5 filter plugin: frames behind H5Z_class2_t, so that every HDF5 tool reads containers.
 //
-// The plugin links no HDF5 function, so that any libhdf5 can load it, and several may at the same
-// time. Hence memory is passed with malloc and free, not with H5allocate_memory: HDF5's own
-// allocator is malloc in all builds except those configured with its memory checker, which no
-// distribution uses. A chunk that links to solid frames of its container is decoded by
-// restart/filter, which finds the container among the process's open descriptors.
+// The plugin links no HDF5 function, so that any libhdf5 can load it, and several at the same time.
+// So buffers for HDF5 come from malloc, not from H5allocate_memory. HDF5's own allocator is malloc
+// in all builds except those configured with its memory checker, which no distribution uses. A
+// chunk that links to solid frames of its container is decoded by restart/filter, which finds the
+// container among the process's open descriptors.
 #include <H5PLextern.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 // One Scratch is kept between calls, so that zstd's contexts are not made for each chunk. It is
 // never destroyed, because HDF5 may call filters after this library's destructors ran. A concurrent
-// caller makes its own.
+// caller makes a Scratch of its own.
 constinit std::atomic<Scratch*> kept{nullptr};
 
 class BorrowedScratch {
@@ -143,7 +143,7 @@ std::size_t filter(unsigned flags, std::size_t value_count, const unsigned value
     if (size) return *size;
     explain(size.error());
     return 0;
-  } catch (...) {  // out of memory; no exception may pass HDF5's C functions
+  } catch (...) {  // out of memory; no exception may reach HDF5's C functions
     return 0;
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the filter plugin that looks for the container. The container is opened anew for every
-// chunk (a few system calls): it is never kept open without its owner's knowledge. The solid frame that
-// was decoded last is kept, because consecutive chunks of a variable lie in it.
+// The part of the filter plugin that looks for the container. The container is opened anew for
+// every chunk (a few system calls), so that it does not stay open after the program has closed it.
+// The solid frame that was decoded last is kept, because consecutive chunks of a variable lie in
+// it.
 #include "restart/filter/linked_chunk.hpp"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ namespace mcr::restart {
 namespace {
 
 // Never destroyed, because HDF5 may call filters after this library's destructors ran. A second
-// concurrent caller makes its own.
+// concurrent caller makes a frame of its own.
 constinit std::atomic<KeptFrame*> kept{nullptr};
 
 class BorrowedFrame {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the filter needs of files: the container to whose solid frames a chunk links, and the owners of the
-// files that are open.
+// What the filter finds out from the process's open files: the container whose solid frames a chunk
+// links to, and whether a file of another user may be read.
 #pragma once
 
 #include <array>

@@ -12,8 +12,8 @@
 namespace mcr::restart {
 namespace {
 
-/// A file name has at most 255 bytes. Launch (64), sequence (20), ranks (2 × 10), supplement (10) and
-/// fixed characters leave this much for the masked name.
+/// A file name has at most 255 bytes. Launch (64), sequence (20), ranks (2 × 10), supplement (10)
+/// and fixed characters leave this much for the masked name.
 constexpr std::size_t max_masked_bytes = 120;
 constexpr std::string_view begin_word = "set-";
 constexpr std::string_view end_word = ".h5";
@@ -109,7 +109,7 @@ std::optional<ParsedContainerName> parse_container_name(std::string_view text) {
   text.remove_suffix(end_word.size());
   ParsedContainerName parsed;
 
-  // From the end, because masked names may contain dots and launches contain none.
+  // Parse from the end, because masked names may contain dots, but launches contain none.
   const auto cut_last = [&text](char mark) -> std::optional<std::string_view> {
     const std::size_t place = text.rfind(mark);
     if (place == std::string_view::npos) return std::nullopt;

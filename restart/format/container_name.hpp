@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the containers of a set lie and what they are called. The leader, which writes containers, and
-// a reader of a stub compute both from the same inputs, so no container name is stored anywhere:
+// Where the containers of a set lie and what they are called. The leader, which writes containers,
+// and a reader of a stub compute both from the same inputs, so no container name is stored
+// anywhere:
 //
 //   <deepest directory that all parts of the set share>/<container_dir>/
 //     set-<masked name>.<launch>-<sequence>.r<first>-<last>[.s<k>].h5
@@ -21,8 +22,9 @@ namespace mcr::restart {
 struct ContainerName {
   std::string base;       ///< the directory that all parts share, absolute
   std::string directory;  ///< base / container_dir
-  /// How many directories a part lies below `base`: 0 for `out/r{rank}.h5`, 1 for `{rank}/out.h5`. The
-  /// path from a stub's directory to the container's is "../", `depth` times, then container_dir.
+  /// How many directories a part lies below `base`: 0 for `out/r{rank}.h5`, 1 for `{rank}/out.h5`.
+  /// The path from a stub's directory to the container's is "../", `depth` times, then
+  /// container_dir.
   std::uint32_t depth = 0;
   std::string prefix;  ///< of the file names: "set-<masked name>.<launch>-<sequence>."
 
@@ -34,11 +36,11 @@ struct ContainerName {
 ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
                              std::string_view launch, std::uint64_t sequence);
 
-/// The same for a container outside the directory that its names imply, because its files were renamed
-/// before their commit. It lies in `base`/container_dir, and its file name begins with the whole masked
-/// name, so that sets of several directories have different names there. Readers look for such
-/// containers in all directories above a stub, and above the place where it was written (places_above,
-/// container_places.hpp).
+/// The same for a container outside the directory that its masked name implies, because the program
+/// renamed the files before their commit. The container lies in `base`/container_dir. Its file name
+/// begins with the whole masked name, so that sets of several directories have different names
+/// there. Readers look for such containers in all directories above a stub, and above the place
+/// where it was written (places_above, container_places.hpp).
 ContainerName far_container_name(const std::string& base, std::string_view masked_name,
                                  std::string_view container_dir, std::string_view launch,
                                  std::uint64_t sequence);
@@ -56,7 +58,7 @@ ContainerName bundle_name(std::string_view masked_name, std::string_view contain
                           std::string_view launch, const PartId& part);
 std::string bundle_suffix(std::uint32_t number);
 
-/// The parts of a bundle's file name; nothing if it is not such a name.
+/// The pieces of a bundle's file name.
 struct ParsedBundleName {
   std::string pattern;  ///< as in the file name, with '+' for '/'
   std::string launch;
@@ -68,7 +70,7 @@ std::optional<ParsedBundleName> parse_bundle_name(std::string_view file_name);
 /// True for the name of a container of one set or of a bundle.
 bool is_container_name(std::string_view file_name);
 
-/// The parts of a container's file name; nothing if it is not such a name.
+/// The pieces of the file name of a container of one set.
 struct ParsedContainerName {
   std::string masked_name;  ///< as in the file name, with '+' for '/'
   std::string launch;

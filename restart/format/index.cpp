@@ -85,7 +85,7 @@ void write_set(const SetIdentity& set, Writer& out) {
   }
 }
 
-/// Reads the fields that later builds added at the end.
+/// Reads the fields at the end, which containers of the first builds lack.
 Result<void> read_later_fields(Reader& in, SetIdentity& set) {
   constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
   if (in.remaining() == 0) return {};
@@ -150,9 +150,9 @@ Result<void> check_table_bytes(const RecordPages& pages, const TablePlace& place
 }  // namespace
 
 IndexBytes write_index(const Index& index) {
-  // The directory comes first and holds the places of the rest, in numbers of varying length. So the
-  // rest is laid out first, as if it began at 0, and then all places are shifted by the directory's
-  // reserved length.
+  // The directory comes first and contains the places of all other tables, in numbers of varying
+  // length. So the tables are laid out first, as if they began at 0; then all places are shifted by
+  // the length that is reserved for the directory.
   Bytes names;
   std::vector<std::uint32_t> name_begin;
   IndexDirectory directory;

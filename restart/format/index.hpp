@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container's own table: where each frame lies, and which bytes of which part it holds. Read without
-// HDF5. docs/format.md, "Index". All numbers from a file are checked against the bytes that exist.
+// A container's index: where each frame lies, and which bytes of which part it holds. It is read
+// without HDF5 (docs/format.md, "Index"). All numbers from a file are checked against the bytes
+// that exist.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +32,10 @@ enum class DatasetKind : std::uint8_t { variable = 0, skeletons = 1, batch = 2 }
 
 /// How the chunks of a dataset are stored.
 enum class DatasetStorage : std::uint8_t {
-  frames = 0,  ///< a frame each (codecs/frames/frame.hpp); it holds what FramePlace::raw_bytes says
-  deflate = 1,  ///< HDF5's own shuffle (element_bytes above 1) and deflate filters; holds
-                ///< chunk_bytes, of which the first raw_bytes mean something (profile `portable`)
+  frames = 0,  ///< one frame per chunk (codecs/frames/frame.hpp), with raw_bytes of its FramePlace
+  /// HDF5's own shuffle (element_bytes above 1) and deflate filters (profile `portable`). A chunk
+  /// holds chunk_bytes, of which the first raw_bytes are data.
+  deflate = 1,
 };
 
 /// One dataset of the container: a run of frames that is its bytes in linear order. 44 bytes on
@@ -54,9 +56,9 @@ struct DatasetEntry {
   bool operator==(const DatasetEntry&) const = default;
 };
 
-/// Where a part's skeleton lies in the dataset of skeletons, whose frames all hold chunk_bytes (except
-/// the last). With a base, the skeleton's first bytes, up to the length of the base's skeleton, are
-/// stored as the exclusive or with the base's skeleton. A base has no base itself.
+/// Where a part's skeleton lies in the dataset of skeletons, whose frames all hold chunk_bytes
+/// (except the last). With a base, the skeleton's first bytes, up to the length of the base's
+/// skeleton, are stored as the exclusive or with the base's skeleton. A base has no base itself.
 struct SkeletonPlace {
   static constexpr std::uint32_t no_base = 0xffffffff;
 
@@ -71,7 +73,9 @@ struct SkeletonPlace {
 struct PartEntry {
   PartId part;
   std::uint32_t rank = 0;
-  std::string path;  ///< as the program used it, relative to the container's parent where below it
+  /// The path as the program used it; relative to the container's parent directory if it lies below
+  /// that.
+  std::string path;
   std::uint64_t size = 0;
   std::uint64_t checksum = 0;  ///< XXH3-64 of the whole part
   std::uint32_t mode = 0;
@@ -79,7 +83,7 @@ struct PartEntry {
   std::vector<MapEntry> map;  ///< in order of part bytes, covers [0, size) without gaps
 };
 
-/// A member of a set whose bytes no container has: a rank's file that went to its path natively.
+/// A member of a set whose bytes are in no container: a rank's file that went to its path natively.
 struct NativeMember {
   std::uint32_t rank = 0;
   std::string path;  ///< as PartEntry::path
@@ -90,7 +94,8 @@ struct NativeMember {
   bool operator==(const NativeMember&) const = default;
 };
 
-/// One of the sets of a bundle: a set of one rank. Its only part has the same number as the set.
+/// One of the sets of a bundle: a set of one rank. Set number i consists of part number i of the
+/// part table.
 struct BundledSet {
   std::string masked_name;
   std::uint64_t sequence = 0;
@@ -113,13 +118,14 @@ struct SetIdentity {
   std::uint64_t created_ns = 0;
   // The fields below are zero or empty in containers of the first builds.
 
-  /// When the set's first part on the leader's node was begun, by that node's clock.
+  /// When the first part of the set on the leader's node was begun, by that node's clock.
   std::uint64_t begun_ns = 0;
-  std::vector<std::uint32_t> failed_ranks;  ///< wrote earlier sets, ended or died without this one
-  bool drifted = false;  ///< a rank began its next writing before all had finished this one
+  /// Ranks that wrote earlier sets, and ended or died without this one.
+  std::vector<std::uint32_t> failed_ranks;
+  bool drifted = false;  ///< a rank began its next writing before all ranks had finished this one
   std::vector<NativeMember> natives;
-  /// Orders generations between launches. Equal to `begun_ns`, unless the clock was behind the sets
-  /// that existed when the launch began. Missing in containers of earlier builds.
+  /// Orders generations of different launches. Equal to `begun_ns`, unless the node's clock was
+  /// behind the times of older sets when the launch began. Zero in containers of earlier builds.
   std::uint64_t order_ns = 0;
   /// In a bundle: one set for each part of the table. `masked_name` is then their common pattern.
   std::vector<BundledSet> bundled;
@@ -144,7 +150,7 @@ struct IndexBytes {
   std::uint64_t directory_bytes = 0;
   std::uint64_t directory_checksum = 0;
 };
-/// The caller must keep `index` within the limits that the readers below check.
+/// `index` must lie within the limits that the readers below check.
 IndexBytes write_index(const Index& index);
 
 /// Returns the user block of a container whose index lies at `offset` of its file. The caller sets
@@ -152,8 +158,8 @@ IndexBytes write_index(const Index& index);
 UserBlock user_block_of(const IndexBytes& index, std::uint64_t offset);
 
 /// The index is read piece by piece (restart/container/container_reader): first the directory, then
-/// pages of dataset and frame records, part table and map pages as they are needed. Each piece has a
-/// checksum.
+/// pages of dataset and frame records, part table and map pages as they are needed. Each piece has
+/// a checksum.
 struct IndexDirectory {
   static constexpr std::uint64_t max_bytes = 16U << 20;
 
@@ -161,9 +167,10 @@ struct IndexDirectory {
 
   SetIdentity set;
   std::uint32_t skeleton_dataset = no_dataset;
-  TablePlace datasets;  ///< checksum unused here and in `frames`: each page has its own
+  /// The checksum is unused here and in `frames`, because each page has its own.
+  TablePlace datasets;
   TablePlace frames;
-  TablePlace names;  ///< checksum unused: each name has one in its dataset's record
+  TablePlace names;  ///< the checksum is unused, because each name has one in its dataset's record
   TablePlace parts;
 };
 struct PartRecord {  ///< PartEntry without its map

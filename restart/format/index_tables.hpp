@@ -19,9 +19,9 @@ struct TablePlace {
 void write_place(const TablePlace& place, Writer& out);
 Result<TablePlace> read_place(Reader& in, std::uint64_t index_bytes);
 
-/// The pages of a table whose records have one size. A page holds: u32 table, u32 page number, the records,
-/// XXH3-64 of all these. To get one record, a reader fetches one page; the two numbers prove that it is
-/// the right one.
+/// The pages of a table whose records have one size. A page holds: u32 table, u32 page number, the
+/// records, XXH3-64 of all these. To get one record, a reader fetches one page; the two numbers
+/// prove that it is the right page.
 struct RecordPages {
   std::uint32_t table;
   std::size_t record_bytes;
@@ -39,8 +39,8 @@ struct RecordPages {
 
 /// The limit on names and paths: PATH_MAX is 4096, and HDF5 does not limit its own names.
 inline constexpr std::size_t max_text_bytes = 64 * 1024;
-/// The limit on a launch's nonce and on the names of scheme, profile and writer, which each set of a
-/// bundle repeats.
+/// The limit on a launch's nonce and on the names of scheme, profile and writer, which each set of
+/// a bundle repeats.
 inline constexpr std::size_t max_word_bytes = 512;
 
 Error damaged_index(const std::string& message);

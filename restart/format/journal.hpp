@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records about a part that lie beside its bytes in the stage: append-only, each with length and
-// checksum. A torn last record is ignored. docs/format.md, "Journal".
+// The records about a part, in a file beside the part's bytes in the stage. Records are only
+// appended, each with length and checksum. A torn last record is ignored. docs/format.md,
+// "Journal".
 #pragma once
 
 #include <cstdint>
@@ -20,26 +21,29 @@ enum class Replaced : std::uint8_t { nothing = 0, stub = 1, native_file = 2 };
 struct PartBegin {
   PartId part;
   std::string path_as_passed;
-  std::string path;                    ///< absolute; directory resolved, last component as it is
-  std::uint64_t directory_device = 0;  ///< identity of the directory, against renames and mounts
+  std::string path;  ///< absolute; links in the directory resolved, last component unchanged
+  /// Identity of the directory, which shows renames and mounts.
+  std::uint64_t directory_device = 0;
   std::uint64_t directory_inode = 0;
   std::uint32_t rank = 0;
   std::uint32_t rank_count = 1;
-  std::uint32_t local_rank_count = 0;  ///< ranks of the launch on this node; 0 unknown
+  std::uint32_t local_rank_count = 0;  ///< ranks of the launch on this node; 0: unknown
   std::string node;
   std::string launch;
   std::uint64_t sequence = 0;
-  std::vector<std::string> masked_names;  ///< full paths, candidates, most likely first
-  std::string presence;                   ///< name below ranks/ of the writing process
+  std::vector<std::string> masked_names;  ///< full paths; candidates, most likely first
+  std::string presence;                   ///< name of the writing process's file below ranks/
   Replaced replaced = Replaced::nothing;
   std::optional<PartId> replaced_part;  ///< the part that the stub at the path named
-  std::uint32_t mode = 0;               ///< permission bits that native would give the file
+  std::uint32_t mode = 0;               ///< permission bits that native HDF5 would give the file
   std::uint64_t begin_ns = 0;           ///< CLOCK_REALTIME
-  std::string settings;          ///< effective settings that are not default: "key=value;…"
-  std::uint64_t file_inode = 0;  ///< of the file that H5Fcreate made at the path; 0 if one existed
+  std::string settings;                 ///< settings that some source set: "key=value;…"
+  /// Inode of the file that H5Fcreate made at the path; 0 if a file existed.
+  std::uint64_t file_inode = 0;
 };
 
-/// Written at publish. A provisional record (H5Fflush) may be followed by others; the last one counts.
+/// Written at publish. After a provisional record (H5Fflush) others may follow; the last one
+/// counts.
 struct PartPublish {
   /// The file at the part's path that holds its bytes, if the part went there natively and still
   /// belongs to its set.
@@ -52,7 +56,7 @@ struct PartPublish {
   std::uint64_t publish_ns = 0;
   bool provisional = false;
   bool durable = false;              ///< close=durable: the writer waits for this part
-  std::optional<NativeFile> native;  ///< the bytes are not in the stage but at the path
+  std::optional<NativeFile> native;  ///< the bytes are in this file, not in the stage
 };
 
 struct Journal {
@@ -74,7 +78,7 @@ Bytes write_begin(const PartBegin& begin);
 Bytes write_content(ByteSpan content);
 Bytes write_publish(const PartPublish& publish);
 
-/// Cause::damaged if the begin record is not whole.
+/// Cause::damaged if the begin record is torn.
 Result<Journal> read_journal(ByteSpan file);
 /// True if there is a whole publish record; its content is not checked.
 bool has_publish(ByteSpan file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a launch on a node: key=value lines that its leader writes into the stage, for the line
-// at the job's end and for `mcr status`. docs/format.md, "Stage".
+// The state of a launch on a node: key=value lines that its leader writes into the stage, for the
+// line at the job's end and for `mcr status`. docs/format.md, "Stage".
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ struct LaunchSummary {
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
   std::uint64_t put_back = 0;        ///< parts that were put back as plain files
-  std::uint64_t failed_commits = 0;  ///< also those that a later commit made good
+  std::uint64_t failed_commits = 0;  ///< including those whose parts a later commit stored
   std::uint64_t removed = 0;         ///< parts whose files the program removed before their commit
   std::uint64_t astray = 0;          ///< parts whose files were not found at their commit
   std::uint64_t pending = 0;         ///< parts still in the stage
   std::uint64_t doing_seconds = 0;
-  std::string astray_in;     ///< the container of the last astray parts
-  std::string doing;         ///< what the leader does, as words after "it is"; empty: nothing
+  std::string astray_in;  ///< the container of the last astray parts
+  std::string doing;      ///< what the leader is doing, as text to follow "it is"; empty: nothing
   std::string last_failure;  ///< why the last failed commit failed
 
   bool operator==(const LaunchSummary&) const = default;

@@ -14,8 +14,8 @@ constexpr std::string_view ranks_word = "{ranks}";
 constexpr std::string_view part_word = "{part}";
 constexpr std::string_view number_word = "{n}";
 
-/// Few paths have more runs than these that equal the rank by chance. The limits keep the candidates
-/// few.
+/// At most this many runs that equal the rank are tried, which keeps the candidates few. Few paths
+/// have more such runs.
 constexpr std::size_t max_file_runs = 3;
 constexpr std::size_t max_directory_runs = 2;
 constexpr std::size_t max_candidate_bytes = 24 * 1024;
@@ -33,8 +33,8 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-/// True if the run is the digit of an extension: `.h5`, `.hdf5`, `.nc4`. Also in mid-name, as in
-/// `0.h5.3`, and with letters after it, as in `.h5part`.
+/// True if the run is the digit of an extension: `.h5`, `.hdf5`, `.nc4`. The extension may be in
+/// mid-name, as in `0.h5.3`, and may have letters after it, as in `.h5part`.
 bool is_extension(std::string_view path, const Run& run) {
   constexpr std::string_view words[] = {"h4",  "h5",  "hdf4", "hdf5", "he4",
                                         "he5", "nc3", "nc4",  "cdf5", "netcdf4"};
@@ -60,7 +60,7 @@ std::vector<Run> runs_of(std::string_view path, std::size_t from) {
       value = value * 10 + static_cast<std::uint64_t>(path[run.end] - '0');
       ++run.end;
     }
-    // Nineteen digits or more could overflow, and are no rank; leading zeros do not count.
+    // Nineteen significant digits or more could overflow, and cannot be a rank.
     const std::size_t first = path.find_first_not_of('0', run.begin);
     const std::size_t significant = run.end - std::min(first, run.end);
     run.value = significant <= 18 ? std::optional(value) : std::nullopt;
@@ -97,8 +97,9 @@ Mask with(Mask mask, const std::vector<Run>& runs) {
   return mask;
 }
 
-/// Returns the candidates in the same order for every rank, most likely first: one run of the file name
-/// alone; then with directories; then directories alone; then several runs of the file name.
+/// Returns the candidates in the same order for every rank, most likely first. First come masks of
+/// one run of the file name alone, then such masks with directories, then masks of directories
+/// alone, then masks of several runs of the file name.
 std::vector<Mask> masks_of(const std::vector<Run>& file, const std::vector<Run>& directory,
                            const std::optional<Run>& divided) {
   std::vector<Mask> masks;
@@ -118,8 +119,8 @@ std::vector<Mask> masks_of(const std::vector<Run>& file, const std::vector<Run>&
   return masks;
 }
 
-/// Walks a path and its masked name side by side, and calls `use(word, begin, end)` for the digits at
-/// each word. False if the path does not fit the masked name.
+/// Walks a path and its masked name side by side, and calls `use(word, begin, end)` for the digits
+/// at each word. False if the path does not fit the masked name.
 template <typename Use>
 bool align(std::string_view path, std::string_view masked, Use use) {
   std::size_t place = 0;
@@ -150,7 +151,8 @@ std::string number_text(std::uint64_t value, std::size_t width) {
   return text;
 }
 
-/// Returns the possible values of other_rank / k if rank / k is `value`: only a few, small ones first.
+/// Returns the possible values of other_rank / k if rank / k is `value`: only a few, small ones
+/// first.
 std::vector<std::uint64_t> quotients(std::uint64_t value, std::uint64_t rank,
                                      std::uint64_t other_rank) {
   const std::uint64_t smallest = rank / (value + 1) + 1;
@@ -159,7 +161,8 @@ std::vector<std::uint64_t> quotients(std::uint64_t value, std::uint64_t rank,
   if (smallest > largest) return found;
   const std::uint64_t last = other_rank / smallest;
   for (std::uint64_t q = other_rank / largest; q <= last && found.size() < max_siblings; ++q) {
-    // Is there a k between the two with other_rank / k == q? The largest such k is other_rank / q.
+    // Find out whether a k from `smallest` to `largest` gives other_rank / k == q. The largest such
+    // k is other_rank / q.
     const std::uint64_t k = q == 0 ? largest : std::min(largest, other_rank / q);
     if (k >= smallest && other_rank / k == q) found.push_back(q);
   }
@@ -182,7 +185,8 @@ std::vector<std::string> masked_names(std::string_view path, std::uint32_t rank,
                runs.end());  // the file name's last run first, then the nearest directory's
   for (const Run& run : runs) {
     if (!run.value) continue;
-    // (A run that equals the number of ranks, as in mesh.e.8.3, is no rank: ranks are smaller.)
+    // A run that equals the number of ranks, as 8 in mesh.e.8.3, never fits, because ranks are
+    // smaller.
     const bool fits = *run.value == rank;
     if (run.begin >= file_begin) {
       if (fits && file.size() < max_file_runs) file.push_back(run);
@@ -206,8 +210,8 @@ std::vector<std::string> masked_names(std::string_view path, std::uint32_t rank,
 
 std::vector<std::string> masked_full_names(std::string_view path_as_passed, std::string_view path,
                                            std::uint32_t rank, std::uint32_t rank_count) {
-  // Compare component by component from the end, until the two paths differ: a link among the
-  // directories, or "..".
+  // Compare component by component from the end, until the two paths differ because of a link among
+  // the directories, or "..".
   std::size_t from = path.size();
   std::string_view passed = path_as_passed;
   std::string_view resolved = path;
@@ -251,7 +255,8 @@ std::vector<std::string> sibling_paths(std::string_view path, std::string_view m
   std::vector<std::uint64_t> directory_numbers = {0};
   bool width_is_known = true;
   for (const Hole& hole : holes) {
-    if (hole.word == part_word) return {};  // not the rank: the others' numbers are not known
+    // {part} is not the rank, so the numbers of other ranks' files are not known
+    if (hole.word == part_word) return {};
     const std::string_view digits = path.substr(hole.begin, hole.end - hole.begin);
     if (digits.size() > 1 && digits.front() != '0') width_is_known = false;
     if (hole.word != ranks_word) continue;

@@ -17,8 +17,8 @@ namespace {
 std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
-/// Returns `last` plus the signed difference in `stored`. It may wrap; callers check the result against
-/// bounds.
+/// Returns `last` plus the signed difference in `stored`. The sum may wrap around; callers check it
+/// against bounds.
 std::uint32_t add_zigzag(std::uint32_t last, std::uint64_t stored) {
   const std::uint64_t difference = (stored >> 1) ^ (0 - (stored & 1));
   return static_cast<std::uint32_t>(last + difference);
@@ -29,10 +29,12 @@ std::uint64_t difference(std::uint32_t from, std::uint32_t to) {
 
 /// The low two bits of an entry's first number; the other bits are its length.
 enum EntryKind : std::uint64_t {
-  explicit_place =
-      0,  ///< dataset, frame, offset follow, each as a difference to the last such entry's
-  in_skeleton = 1,  ///< where the last one of this kind ended
-  going_on = 2,     ///< dataset follows; in the frame where its last entry ended, right behind that
+  /// Dataset, frame and offset follow, each as the difference to the last entry of this kind.
+  explicit_place = 0,
+  in_skeleton = 1,  ///< the entry begins where the last entry of this kind ended
+  /// Dataset follows; the entry begins where the last entry of this dataset ended, in the same
+  /// frame.
+  going_on = 2,
 };
 
 /// Where the last entry of each dataset in a page ended, for `going_on`.
@@ -46,7 +48,8 @@ class Ends {
       ends_[entry.dataset] = {entry.frame, static_cast<std::uint32_t>(end)};
     }
   }
-  /// Returns null if the page has no entry of the dataset yet, or the last one is too long.
+  /// Returns null if the page has no entry of the dataset yet, or if the end of the last entry is
+  /// too large.
   [[nodiscard]] const std::pair<std::uint32_t, std::uint32_t>* find(std::uint32_t dataset) const {
     const auto found = ends_.find(dataset);
     return found == ends_.end() ? nullptr : &found->second;

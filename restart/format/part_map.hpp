@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part's map: where each of its bytes lies. It is stored in pages that a reader fetches one by one.
+// A part's map says where in the container each byte of the part lies. It is stored in pages that a
+// reader fetches one by one.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +41,8 @@ TablePlace write_part_map(const PartEntry& part, Bytes& index);
 
 Result<std::vector<MapPage>> read_page_table(ByteSpan bytes, const PartRecord& part,
                                              std::uint64_t index_bytes);
-/// Returns the entries of one page. Together they cover exactly the bytes up to the next page's first
-/// offset, or to the part's end.
+/// Returns the entries of one page. Together they cover exactly the bytes up to the next page's
+/// first offset, or to the part's end.
 Result<std::vector<MapEntry>> read_map_page(ByteSpan bytes, const MapPage& page,
                                             std::uint64_t part_bytes_covered,
                                             std::uint64_t skeleton_bytes,

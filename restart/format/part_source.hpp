@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one interface through which the driver (and unpack, verify) reads a part's bytes, wherever they are.
+// The one interface through which the driver (and unpack, verify) reads a part's bytes, wherever
+// they are.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ class PartSource {
  public:
   virtual ~PartSource() = default;
 
-  /// Returns the size that native HDF5 would have left the file with.
+  /// Returns the size that the file would have natively.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
 
   /// Fills `out` from `offset`. A range beyond size() is Cause::usage. An error about damage names

@@ -11,7 +11,8 @@
 namespace mcr::restart {
 namespace {
 
-// The transposition's parameters have one byte for the element size, its layout allows any size.
+// Codec transpose gets the element size from the layout, because its parameters have only one byte
+// for the size.
 codecs::Pipeline pipeline_of(std::uint32_t element_bytes) {
   codecs::Pipeline pipeline;
   if (element_bytes > 1) pipeline.steps.push_back({codecs::codec_id::transpose, {}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chunks of containers with the profile `portable`: the output of HDF5's own filters, shuffle (for
-// elements of more than one byte) and deflate, for a whole chunk, without our frame. docs/format.md,
-// "Plain chunks".
+// elements of more than one byte) and deflate, for a whole chunk, without our frame.
+// docs/format.md, "Plain chunks".
 #pragma once
 
 #include <cstdint>

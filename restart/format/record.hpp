@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Append-only files of small records: u32 length of the payload, u8 kind, payload, u64 XXH3-64 of all
-// that. A torn last record is ignored. Journals and presence files have this form.
+// Append-only files of small records: u32 length of the payload, u8 kind, payload, u64 XXH3-64 of
+// all these bytes. A torn last record is ignored. Journals and presence files have this form.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class RecordReader {
  public:
   explicit RecordReader(ByteSpan file) : rest_(file) {}
   std::optional<Record> next();
-  /// Returns the unread bytes; after the last whole record more than 0 means a torn one.
+  /// Returns the number of unread bytes. If it is not 0 after the last whole record, the file ends
+  /// in a torn record.
   [[nodiscard]] std::size_t remaining() const { return rest_.size(); }
 
  private:

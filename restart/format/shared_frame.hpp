@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layout of the file in a launch's directory in which its ranks share decoded frames
-// (restart/container/shared_frames). docs/format.md, "Shared frames". The bytes are used only if their
-// checksum matches, because a dying process or another user may have written them.
+// (restart/container/shared_frames). docs/format.md, "Shared frames". The bytes are used only if
+// their checksum matches, because a dying process or another user may have written them.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace mcr::restart {
 
-/// The first 64 bytes. The slots follow at offset SharedFramesHead::slots, one for each frame of the
-/// container.
+/// The first 64 bytes. The slots follow at offset SharedFramesHead::slots, one for each frame of
+/// the container.
 struct SharedFramesHead {
   static constexpr std::size_t bytes = 64;
   static constexpr std::uint64_t slots = 4096;
@@ -34,8 +34,8 @@ struct FrameOfContainer {
   FramePlace place;
 };
 
-/// Where a decoded frame lies in the file: first the checksums of its blocks, then its bytes. The last
-/// block may be shorter.
+/// Where a decoded frame lies in the file: first the checksums of its blocks, then its bytes. The
+/// last block may be shorter.
 struct SharedFrameSlot {
   static constexpr std::size_t bytes = 24;
   static constexpr std::size_t block_bytes = 16384;
@@ -43,8 +43,8 @@ struct SharedFrameSlot {
   std::uint64_t offset = 0;
   std::uint64_t sums_checksum = 0;  ///< checksum of the blocks' checksums
 };
-/// The slot's own checksum also covers `container`, the file's name, and the index's record of the
-/// frame.
+/// The slot's own checksum also covers `container` (the name of the shared file) and the index's
+/// record of the frame.
 Bytes write_shared_frame_slot(const SharedFrameSlot& slot, std::string_view container,
                               const FrameOfContainer& frame);
 /// Returns nothing if the slot is empty, half written, or another frame's.

@@ -10,8 +10,8 @@
 namespace mcr::restart {
 namespace {
 
-/// HDF5's signature with a superblock version that does not exist. So netCDF and `file` recognise HDF5,
-/// the native open fails, and HDF5 goes on to look for a connector that can read the file.
+/// HDF5's signature with a superblock version that does not exist. So netCDF and `file` recognise
+/// HDF5, the native open fails, and HDF5 goes on to look for a connector that can read the file.
 constexpr std::string_view signature =
     "\x89HDF\r\n\x1a\n\xff"
     "mcr-stub";

@@ -25,13 +25,15 @@ struct Stub {
   std::uint32_t rank = 0;
   std::uint32_t rank_count = 1;
   std::string node;
-  /// Full paths, candidates, most likely first, as in the journal. A candidate, container_directory and
-  /// the stub's own place determine directory and name of the part's container (container_name.hpp).
+  /// Full paths as in the journal; candidates, most likely first. A candidate, container_directory
+  /// and the stub's own place determine directory and name of the part's container
+  /// (container_name.hpp).
   std::vector<std::string> masked_names;
   std::string container_directory;  ///< the setting container_dir: "mcr" or "../mcr"
   std::string launch_directory;     ///< absolute, in the stage: `<stage>/<node>.<launch>`
   std::string path;                 ///< absolute path at which the program wrote the file
-  /// The file that the stub was read from; its owner vouches for the content. Not stored in the file.
+  /// The file that the stub was read from. How far the content is believed depends on the file's
+  /// owner (trust.hpp). Not stored in the file.
   struct Origin {
     uid_t owner = 0;
     FileIdentity file;
@@ -47,7 +49,8 @@ Bytes write_stub(const Stub& stub);
 /// damaged.
 bool looks_like_stub(ByteSpan head);
 
-/// Cause::damaged if it is no stub or was altered, Cause::unsupported if a newer version wrote it.
+/// Cause::damaged if the file is no stub or was altered, Cause::unsupported if a newer version
+/// wrote it.
 Result<Stub> read_stub(ByteSpan file);
 
 }  // namespace mcr::restart

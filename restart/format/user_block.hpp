@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first bytes of a container: where a reader without HDF5 starts. docs/format.md, "User block".
+// The first bytes of a container, which a reader without HDF5 reads first. docs/format.md, "User
+// block".
 #pragma once
 
 #include <array>

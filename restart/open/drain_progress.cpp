@@ -12,7 +12,7 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::uint64_t look_again_ms = 500;
-constexpr std::uint64_t longest = 10;  ///< in units of still_ms
+constexpr std::uint64_t longest = 10;  ///< limit on the whole wait, in units of still_ms
 
 }  // namespace
 

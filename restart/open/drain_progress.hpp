@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether leaders make progress with the parts that an opener waits for. How long a drain takes is not
-// known beforehand, so the bound is on the time without any progress.
+// Tells whether leaders make progress with the parts that an opener waits for. How long a drain
+// takes is not known beforehand, so the wait is bounded by the time without progress.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace mcr::restart {
 
 class DrainProgress {
  public:
-  /// `still_ms`: without any progress for this time, the wait ends. Other jobs that commit to the same
-  /// place look like progress, so the whole wait ends after ten times `still_ms`.
+  /// The wait ends after `still_ms` without any progress. Commits of other jobs to the same place
+  /// look like progress, so the whole wait also ends after ten times `still_ms`.
   explicit DrainProgress(std::uint64_t still_ms);
 
-  /// Returns true if the wait must end. `launches`: directories in this node's stage. `containers`: the
-  /// directory of their containers. None of these directories need exist any more.
+  /// Returns true if the wait must end. `launches`: directories in this node's stage. `containers`:
+  /// the directory of their containers. Any of these directories may be gone.
   bool has_stopped(const std::set<std::string>& launches, const std::string& containers);
 
  private:
-  /// Parts in the stage, names beside the containers, and blocks of the containers that are being
-  /// written.
+  /// The numbers of parts in the stage, of names beside the containers, and of blocks of the
+  /// containers that are being written.
   using State = std::tuple<std::size_t, std::size_t, std::uint64_t>;
   static State look(const std::set<std::string>& launches, const std::string& containers);
 

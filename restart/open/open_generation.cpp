@@ -32,8 +32,8 @@ namespace {
 constexpr std::uint64_t look_again_ms = 50;
 constexpr std::uint64_t looks_per_adoption = 20;
 constexpr std::uint64_t quiet_of_nodes_ms = 2000;
-/// With more containers than this, the first opener's decision is recorded even if the set is whole, so
-/// that the other ranks need not read them all.
+/// If a set has more containers than this, the first opener records its decision even if the set is
+/// whole, so that the other ranks need not read all containers.
 constexpr std::size_t cheap_containers = 8;
 
 void pause() {
@@ -55,7 +55,7 @@ class View {
   Result<OpenedPart> open() {
     if (opener_.mix == Mix::native || stub_.launch == opener_.launch || stub_.rank_count <= 1)
       return exactly();
-    if (!find_place()) return exactly();  // only the stub is known of the set
+    if (!find_place()) return exactly();  // nothing but the stub is known about the set
     if (is_alone()) return exactly();
     if (is_launch()) {
       if (const auto decision = decided()) return obey(*decision);
@@ -64,14 +64,15 @@ class View {
     is_unsettled_ =
         is_launch() && (drains(stub_.launch_directory) || coming_ || another_stub_came());
     if (!is_unsettled_ && is_plainly_whole()) {
-      // Another rank may have recorded a decision while this one looked.
+      // Another rank may have recorded a decision while this rank looked.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
       if (is_launch() && generations_.front().containers > cheap_containers)
         (void)decide(Decision{}).has_value();
       return exactly();
     }
     const Choice choice = choose();
-    // Parts that still drain here may make another set whole: a set chosen without them would be a mix.
+    // Parts that still drain here may make another set whole. If this rank chose a set now, a later
+    // rank could choose that other set: a mix.
     const bool waits = !is_alone() && ((choice.may_change && drains_) || leader_puts_a_stub());
     if (is_launch() && !obeyed_ && waits) return still_draining(choice);
     return act_on(choice);
@@ -80,7 +81,7 @@ class View {
  private:
   [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
 
-  /// Finds where containers of these names lie, and the present names of the ranks.
+  /// Finds the place of the set's containers, and the present names of the ranks' files.
   bool find_place() {
     auto here = find_names(stub_, path_, opener_.allow, generations_);
     if (!here) return false;
@@ -89,7 +90,7 @@ class View {
         container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
     decision_directory_ = decided.directory;
     decision_name_ = decision_name(decided.prefix);
-    // A stub alone must not decide where this user makes files.
+    // A stub alone must not decide in which directory our files are made.
     may_decide_ = !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;
   }
@@ -107,8 +108,8 @@ class View {
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
-  /// True if the containers alone prove the set whole: then every look gives the same, and nothing else
-  /// has to be read.
+  /// True if the containers alone prove that the set is whole. Then every rank sees the same, and
+  /// nothing else has to be read.
   [[nodiscard]] bool is_plainly_whole() const {
     if (here_.renamed || generations_.size() != 1) return false;
     const Generation& own = generations_.front();
@@ -124,10 +125,12 @@ class View {
     std::uint64_t looks = 0;
     std::uint64_t settled_ms = 0;  // 0: not settled
     for (;;) {
-      look_for_a_later_stub();  // first: a part that leaves the stage is at its path
+      // This look comes first: a stub that it no longer finds coming is seen at its path by the
+      // next look.
+      look_for_a_later_stub();
       const Choice choice = look();
-      // A part that drained during the look may be in a container that came after the containers were
-      // listed.
+      // A choice other than as_it_is must be found in two looks. A part that drained during one
+      // look may be in a container that was made after the containers were listed.
       if (is_alone()) return choice;
       const bool is_settled =
           !choice.may_change && !leader_puts_a_stub() && !may_be_dying(choice, begin_ms);
@@ -147,39 +150,40 @@ class View {
         note_silence();
         return choice;
       }
-      // Repeated, because the leader that was seen may be dying.
+      // This is repeated, because the leader that was seen may be dying.
       if (opener_.adopt && looks++ % looks_per_adoption == 0) {
         for (const std::string& directory : directories_) opener_.adopt(directory);
       }
       pause();
-      // Another rank may have decided first.
+      // Another rank may have decided meanwhile.
       if (const auto decision = decided()) {
         obeyed_ = decision;
-        // This rank has waited more than half of read_wait=, so the rank that decided has probably
-        // waited all of it.
+        // This rank has waited more than half of read_wait=, so the deciding rank has probably
+        // waited all of read_wait=.
         if (monotonic_ms() - begin_ms > opener_.wait_ms / 2) note_silence();
         return choice;
       }
     }
   }
 
-  /// Returns how long the state must stay unchanged. A leader on another node puts stubs of dead
-  /// writers in place when it commits, and this node cannot see that coming.
+  /// Returns how long the state must stay unchanged before a choice counts. A leader on another
+  /// node puts stubs of dead writers in place when it commits, and this node cannot foresee that.
   [[nodiscard]] std::uint64_t quiet_ms() const {
     std::set<std::string> nodes;
     for (const auto& [rank, stub] : present_.stubs) nodes.insert(stub.node);
     return is_launch() && nodes.size() > 1 ? quiet_of_nodes_ms : 0;
   }
 
-  /// Records that the stages did not answer: no set waits for them again. If this node's own leader
-  /// stands still, that says nothing about other stages.
+  /// Records that the stages did not answer, so that no later open waits for them. Does nothing
+  /// while this node's own leader has parts to drain, because the wait may then be due to that
+  /// leader.
   void note_silence() const {
     if (drains_ || opener_.wait_ms == 0) return;
     for (const auto& [node, directory] : lost_in_) note_silent_stage(node, directory);
   }
 
-  /// Looks for a stub that is still to come to this path. Without that look, ranks whose stubs came
-  /// already would get that set, and this rank an older one.
+  /// Looks for a stub that will still be put at this path. Without this look, ranks whose stubs are
+  /// in place already would get the newer set, and this rank an older set.
   void look_for_a_later_stub() {
     coming_.reset();
     if (!is_launch()) return;
@@ -188,7 +192,7 @@ class View {
   }
   [[nodiscard]] bool leader_puts_a_stub() const { return coming_ && !coming_->writer_lives; }
 
-  /// True if the choice would be another one if a launch that seems to live were dead.
+  /// True if the choice depends on a launch that seems to live but may be dying.
   bool may_be_dying(const Choice& choice, std::uint64_t begin_ms) const {
     if (!is_launch()) return false;
     std::set<std::string> launches;
@@ -204,7 +208,7 @@ class View {
     return false;
   }
 
-  /// True if another stub came to the path since this one was read.
+  /// True if another stub was put at the path since stub_ was read.
   [[nodiscard]] bool another_stub_came() const {
     const FileAt there = file_at(AT_FDCWD, path_, Links::followed);
     return there.is_stub() && there.stub.part != stub_.part;
@@ -215,7 +219,7 @@ class View {
     const GenerationName own{stub_.launch, stub_.sequence};
     const bool is_found = std::any_of(generations_.begin(), generations_.end(),
                                       [&](const auto& it) { return it.name == own; });
-    // The stub's container may have come meanwhile, under another of the stub's masked names.
+    // The stub's container may have been made meanwhile, under another of the stub's masked names.
     if (!is_found && stub_.masked_names.size() > 1 && find_place())
       generations_ = stored_generations(here_.place, here_.components, false);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
@@ -234,7 +238,7 @@ class View {
     std::erase_if(generations_,
                   [&](const Generation& it) { return it.name.launch == opener_.launch; });
     for (auto& [rank, there] : present_.at) {
-      // The sets that this launch has written itself do not count as evidence about other sets.
+      // Sets that this launch itself has written are no evidence about other sets.
       if (there.generation.launch == opener_.launch) there = AtName{};
     }
     question.own = {stub_.launch, stub_.sequence};
@@ -281,10 +285,10 @@ class View {
     if (obeyed_) return obey(*obeyed_);
     if (is_alone()) return exactly();
     if (living_.contains(choice.newest.launch)) {
-      // A rank that looked a moment later may have seen the launch dead, and decided.
+      // Another rank, which looked a moment later, may have seen that launch dead and have decided.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
-      // The stub may have come since it was read. Nothing is recorded, because the living launch may
-      // write more sets.
+      // A newer stub may have been put at this path since stub_ was read. No decision is recorded,
+      // because the living launch may write more sets.
       const bool is_whole = choice.kind == Choice::Kind::as_it_is;
       return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
     }
@@ -309,7 +313,8 @@ class View {
     bool is_first = true;
     if (is_launch()) {
       const auto recorded = decide(decision);
-      // If the decision cannot be shared, each rank would decide alone and could get another set.
+      // If no decision can be recorded or read, fail: each rank would decide alone, and ranks could
+      // get different sets.
       if (!recorded && recorded.error().cause == Cause::damaged) return recorded.error();
       if (recorded && !recorded->is_ours) {
         is_first = false;
@@ -320,7 +325,8 @@ class View {
     return obey(decision);
   }
 
-  /// Why the newest set is not whole: a container of it is damaged, or ranks have written no file of it.
+  /// Says why the newest set is not whole: one of its containers is damaged, or ranks have written
+  /// no file of the set.
   [[nodiscard]] std::string what_is_wrong(const Choice& choice) const {
     const auto newest = std::find_if(generations_.begin(), generations_.end(),
                                      [&](const auto& it) { return it.name == choice.newest; });
@@ -333,8 +339,8 @@ class View {
 
   void warn(const Choice& choice, const std::string& newest) const {
     if (choice.kind == Choice::Kind::unknown && !is_launch()) return;
-    // Nothing of the set is here, for example because stubs were copied without their mcr/. The open
-    // fails, and its message says where it has looked.
+    // No part of the set can be found, for example because stubs were copied without their mcr/.
+    // The open then fails, and its message lists the places that were searched.
     if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
@@ -354,7 +360,8 @@ class View {
   Result<OpenedPart> obey(const Decision& decision) {
     const GenerationName own{stub_.launch, stub_.sequence};
     if (decision.as_it_is || decision.given == own) return exactly();
-    // The last look was before the decision and may lack a container that the decision is based on.
+    // The last look was before the decision, and may have missed a container that the decision is
+    // based on.
     const std::uint64_t begin = monotonic_ms();
     for (;;) {
       (void)look();
@@ -363,7 +370,7 @@ class View {
       const bool is_there = given != generations_.end();
       const Member* const member = is_there ? member_of(*given) : nullptr;
       if (member != nullptr) return open_member(*given, *member);
-      // A rank that passed, or that the set's launch did not have, keeps its own file.
+      // A rank that passed, or that did not exist in the set's launch, keeps its own file.
       const bool is_left_out = is_there && (given->account.passed.contains(stub_.rank) ||
                                             stub_.rank >= given->account.rank_count);
       if (is_left_out) return exactly();
@@ -408,7 +415,7 @@ class View {
       if (here_.renamed) {
         from = present_.paths[rank];
       } else {
-        other.origin = stub_.origin;  // its container places are those of the opened file
+        other.origin = stub_.origin;  // containers are looked for as for the opened file
       }
       break;
     }
@@ -431,8 +438,9 @@ class View {
   std::string path_;  ///< links resolved
   NamesHere here_;
   bool is_unsettled_ = false;
-  std::optional<ComingStub> coming_;  ///< to this path
-  bool drains_ = false;  ///< this node's stage has parts of launches of which no process goes on
+  std::optional<ComingStub> coming_;  ///< a stub that will be put at this path
+  /// This node's stages have parts of launches whose processes no longer write.
+  bool drains_ = false;
   std::string decision_directory_;
   std::string decision_name_;
   bool may_decide_ = false;

@@ -35,7 +35,8 @@ class Search {
         searched_.contains({FileIdentity(status), place.prefix}))
       return std::unique_ptr<PartSource>();
     was_refused_ = false;
-    // Try likely names first, so that a directory of 100,000 containers is not listed for each open.
+    // Try likely names first, so that a directory of 100,000 containers is not listed for each
+    // open.
     for (const std::string& name : likely_names(place)) {
       auto source = in_container(*directory, place, name);
       if (source && *source != nullptr) return source;
@@ -50,7 +51,8 @@ class Search {
       keep(names.error());
       return std::unique_ptr<PartSource>();
     }
-    // Containers whose ranks include ours come first, because a set of many nodes has many containers.
+    // Containers whose ranks include ours come first, because a set of many nodes has many
+    // containers.
     std::vector<std::string> likely;
     std::vector<std::string> others;
     const std::string bundle = bundle_prefix(place);
@@ -98,7 +100,8 @@ class Search {
   }
 
  private:
-  /// Few bundles share a block: a leader begins another bundle only when the last one is written.
+  /// Few bundles share a block, because a leader begins another bundle only after the last one is
+  /// written.
   static constexpr std::uint32_t most_bundles = 16;
 
   [[nodiscard]] bool is_one_rank() const { return stub_.rank_count == 1; }
@@ -157,11 +160,12 @@ class Search {
   const Stub& stub_;
   const std::shared_ptr<FrameShare>& share_;
   std::vector<ContainerPlace> looked_in_;
-  // A stub may name many places, and links and second names may lead from all of them to the same
-  // few files: each directory is searched once for a prefix, and each container is read once.
+  // Each directory is searched once for a prefix, and each container is read once. A stub may name
+  // many places, and links and second names may lead from all of them to the same few files.
   std::set<std::pair<FileIdentity, std::string>> searched_;
   std::set<FileIdentity> without_part_;
-  bool was_refused_ = false;  ///< in this place: elsewhere the same container may be believed
+  /// A container in this place was not believed; in another place it may be.
+  bool was_refused_ = false;
   std::optional<Error> problem_;
 };
 
@@ -171,7 +175,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
                                               const std::string& allow,
                                               const std::shared_ptr<FrameShare>& share) {
   if (!stub.launch_directory.empty()) {
-    // Any problem with the stage (not this user's, or gone) leads on to the containers.
+    // If the stage cannot be used (it is gone, or another user's), the containers are tried.
     if (const auto launch = LaunchDirectory::open(stub.launch_directory)) {
       auto source = open_staged_part(*launch, stub.part);
       if (source && *source != nullptr) {
@@ -185,7 +189,7 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;
   }
-  // The program renamed its files, before the commit or after it.
+  // Not found so far: the program may have renamed its files, before the commit or after it.
   for (const ContainerPlace& place : places_above(stub, stub_path, true)) {
     auto source = search.in_place(place, true);
     if (!source || *source != nullptr) return source;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens the bytes of a stub's part: from the stage if the part is still there, else from the container
-// that lists it.
+// Opens the bytes of a stub's part: from the stage if the part is still there, else from the
+// container that lists it.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,21 @@
 
 namespace mcr::restart {
 
-/// Opens the part that the stub at `stub_path` names. It comes from the stage if the stage belongs to
-/// this user and still has the part, else from a container, which must list the part's id under the
-/// stub's launch and sequence.
+/// Opens the part that the stub at `stub_path` names. It comes from the stage if the stage belongs
+/// to this user and still has the part, else from a container, which must list the part's id under
+/// the stub's launch and sequence.
 ///
-/// Containers are looked for first relative to the stub's own directory, so that a tree can be moved as
-/// a whole. Then they are looked for by the absolute path where they were written, but only if that
-/// directory and the container belong to the stub's owner, or lie below a directory of `allow` (the
-/// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a path.
+/// Containers are looked for first relative to the stub's own directory, so that a tree can be
+/// moved as a whole. Then they are looked for by the absolute path where they were written, but
+/// only if that directory and the container belong to the stub's owner, or lie below a directory of
+/// `allow` (the setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever
+/// used as a path.
 ///
 /// `share`: as for open_part_image().
 ///
-/// An error names the part, what was looked for and where, and the remedy: Cause::damaged where a
-/// container of the set is there but cannot be read, else Cause::system with ENOENT.
+/// An error names the part, the containers that were looked for, the places, and the remedy. It is
+/// Cause::damaged if a container of the set exists but cannot be read, else Cause::system with
+/// ENOENT.
 Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
                                               const std::string& allow,
                                               const std::shared_ptr<FrameShare>& share = nullptr);

@@ -27,8 +27,8 @@ void make_empty(const File& home, const std::string& name) {
   (void)open_beneath(home.descriptor(), name, O_WRONLY | O_CREAT, 0666).has_value();
 }
 
-/// True if the request exists and is this user's: ranks ask only for parts of their own launch, which
-/// is one user's.
+/// True if the file exists and is this user's or root's. Ranks ask only for parts of their own
+/// launch, so other users' files are no requests.
 bool is_there(const std::string& path) {
   struct stat status {};
   return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&

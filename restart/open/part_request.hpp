@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a rank asks for a part that another node's stage holds: by files beside the containers of the
-// part's set, which both nodes see. The part's leader looks for one name only, the bell. If the bell
-// exists, the leader removes it and looks for requests of its parts.
+// part's set, which both nodes see. The leader of the part's launch looks for one name only, the
+// bell. If the bell exists, the leader removes it and looks for requests for its parts.
 //
-//   set-asked.<node>.<launch>              the bell: rung after the request is there
+//   set-asked.<node>.<launch>              the bell: made after the request
 //   set-request.<part>.native              the part shall become a native file: it will be written
 //   set-request.<part>.container           the part shall be committed at once: it will be read
 //
-// The rank repeats the bell while it waits, and removes its request at the end. So whichever process
-// dies, no rank waits longer than its bound, and at worst an empty file is left.
+// While the rank waits, it makes the bell again and again; at the end it removes its request. No
+// wait is longer than its bound, whichever process dies, and at worst an empty file is left.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,8 @@ enum class PartWish { native, container };
 
 class PartRequest {
  public:
-  /// Creates no file yet. `directory`: where containers of the part's set go; made if it is missing.
+  /// Creates no file yet. `directory`: where containers of the part's set go; made if it is
+  /// missing.
   PartRequest(std::string directory, const std::string& node, const std::string& launch,
               const PartId& part, PartWish wish);
   /// Removes the request.
@@ -30,7 +31,7 @@ class PartRequest {
   PartRequest(const PartRequest&) = delete;
   PartRequest& operator=(const PartRequest&) = delete;
 
-  /// Creates the request if it is missing, and rings the bell. Call it repeatedly while waiting. If
+  /// Creates the request if it is missing, and makes the bell. Call it repeatedly while waiting. If
   /// storage refuses the files, the part's leader commits the part in its own time.
   void ring();
 
@@ -41,7 +42,7 @@ class PartRequest {
   bool made_directory_ = false;
 };
 
-/// For the leader: true if the bell was rung since the last call.
+/// For the leader: removes the bell; true if it existed.
 bool take_bell(const std::string& directory, const std::string& node, const std::string& launch);
 /// Returns the request for the part; if both kinds exist, the one for a native file.
 std::optional<PartWish> find_request(const std::string& directory, const PartId& part);

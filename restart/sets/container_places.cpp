@@ -62,8 +62,8 @@ bool OpenContainers::believes(uid_t writer) const {
 }
 
 Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
-  // The owner is checked first: a container of a user who is not believed, whole or damaged, counts as
-  // missing.
+  // The owner is checked first: a container of a user who is not believed, whole or damaged, counts
+  // as missing.
   File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const struct stat status = MCR_TRY(file.status());
   if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
@@ -91,14 +91,15 @@ std::optional<OpenContainers> ContainerPlace::open() const {
   if (!opened) return open_linked(*base, *outer);
   const auto inner = opened->status();
   if (!inner) return std::nullopt;
-  // Other users may be able to write to directories between the two.
+  // The Beside applies only if no directory lies between `base` and the containers, because other
+  // users may be able to write to a directory in between.
   const bool is_beside = below.find('/') == std::string::npos;
   return OpenContainers(std::move(*opened), owner,
                         is_beside ? std::optional(Beside(*outer, *inner)) : std::nullopt);
 }
 
-/// A link in place of the directory is followed like an absolute path in the stub, if its maker is
-/// believed: the stub's owner, root, or the owner of the directory above.
+/// If a link lies in place of the directory, follows it like an absolute path in the stub. The
+/// link's maker must be the stub's owner, root, or the owner of the directory above.
 std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
                                                           const struct stat& outer) const {
   struct stat link {};
@@ -113,7 +114,8 @@ std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
   return OpenContainers(std::move(*opened), owner, {});
 }
 
-// Not the owner of what lies at the path now: the directories on the way to it may have been exchanged.
+// The owner of the file at the path does not count if the stub's origin is known, because
+// directories on the path may have been replaced.
 uid_t owner_of(const Stub& stub, const std::string& path) {
   if (stub.origin) return stub.origin->owner;
   struct stat status {};

@@ -17,10 +17,10 @@
 
 namespace mcr::restart {
 
-/// A directory of containers that is open.
+/// An open directory of containers.
 class OpenContainers {
  public:
-  /// Containers of `owner` and of root count; with a `beside`, containers of the users that
+  /// Containers of `owner` and of root count. If there is a `beside`, containers of the users that
   /// `beside` believes count too.
   OpenContainers(File directory, uid_t owner, std::optional<Beside> beside)
       : directory_(std::move(directory)), owner_(owner), beside_(beside) {}
@@ -28,9 +28,10 @@ class OpenContainers {
   explicit OpenContainers(File directory) : directory_(std::move(directory)), is_allowed_(true) {}
 
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
-  /// True if a container that `writer` made there counts.
+  /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
-  /// Opens the container `name` of this directory. Cause::usage: it belongs to a user who is not believed.
+  /// Opens the container `name` of this directory. Cause::usage: the container belongs to a user
+  /// who is not believed.
   [[nodiscard]] Result<std::shared_ptr<ContainerReader>> container(const std::string& name) const;
 
  private:
@@ -46,14 +47,14 @@ struct ContainerPlace {
   std::string prefix;  ///< the beginning of the names of the generation's containers
   std::string above;   ///< the directory, above or beside the stub, that `below` starts from
   std::string below;   ///< the path from `above` to the containers; empty: use the absolute path
-  /// The directory in which the stub lies; `up` leads from it to `above`, because the path of `above`
-  /// may lead elsewhere by now. Null if the stub was not read from a file.
+  /// The directory in which the stub lies. `up` leads from it to `above`; it is used instead of the
+  /// path of `above`, which may lead elsewhere by now. Null if the stub was not read from a file.
   std::shared_ptr<const File> from;
   std::string up;
   uid_t owner = 0;          ///< of the stub
   bool is_allowed = false;  ///< below a directory of allow=
 
-  /// True if only the absolute path in the stub leads there.
+  /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
   /// Opens the directory if it exists and may be believed.
   [[nodiscard]] std::optional<OpenContainers> open() const;
@@ -61,20 +62,20 @@ struct ContainerPlace {
                                                           const struct stat& outer) const;
 };
 
-/// Returns the places in the order in which to look. First the places relative to the stub's own
-/// directory, so that a tree can be moved as a whole; a link to a stub counts as a stub where the link
-/// lies. Then the absolute path where the containers were written, but only if directory and container
-/// belong to the stub's owner, or lie below a directory of `allow` (the setting: "none", or absolute
-/// paths joined by ':'). Nothing else of a stub is ever used as a path. restart/base/trust decides
-/// which containers in these places count.
+/// Returns the places in the order in which to look. First come the places relative to the stub's
+/// own directory, so that a tree can be moved as a whole; a link to a stub counts as a stub where
+/// the link lies. Then comes the absolute path where the containers were written, but only if
+/// directory and container belong to the stub's owner, or lie below a directory of `allow` (the
+/// setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever used as a
+/// path. restart/base/trust decides which containers in these places count.
 std::vector<ContainerPlace> container_places(const Stub& stub, const std::string& stub_path,
                                              const std::string& allow);
 
 /// True if `directory` lies in or below a directory of `allow`.
 bool is_below_allowed(const std::string& directory, std::string_view allow);
 
-/// Returns the owner of the stub at `path`, who vouches for its content; this user if the file is
-/// gone.
+/// Returns the owner of the stub at `path`, whose content is believed only as far as that owner is;
+/// this user if the file is gone.
 uid_t owner_of(const Stub& stub, const std::string& path);
 
 }  // namespace mcr::restart

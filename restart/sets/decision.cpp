@@ -14,7 +14,7 @@
 namespace mcr::restart {
 namespace {
 
-constexpr std::string_view word = "decision";  // the end of the file's name
+constexpr std::string_view word = "decision";  // end of the file's name
 constexpr std::string_view magic = "mcr-deci";
 constexpr std::uint8_t decision_version = 1;
 constexpr std::size_t max_launch_bytes = 512;
@@ -63,7 +63,7 @@ Result<Decision> read_decision(ByteSpan file) {
 
 namespace {
 
-/// Reads a decision of this user or root. Only these count, because the launch is this user's.
+/// Reads a decision of this user or root. No others count, because the launch is this user's.
 std::optional<Decision> read_own(const std::string& path) {
   const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const auto status = file ? file->status() : Result<struct stat>(file.error());
@@ -76,8 +76,8 @@ std::optional<Decision> read_own(const std::string& path) {
   return std::move(*decision);
 }
 
-/// Returns the name used if another user's file has the first one: any user who may write to the
-/// directory can create that.
+/// Returns the name that is used if another user's file has the first name. Any user who may write
+/// to the directory can create such a file.
 std::string second_name(const std::string& name) {
   return name + "." + std::to_string(::geteuid());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A decision says which generation the files of some names give to all ranks of a launch. The first rank
-// that opens one of these files writes it; the others follow it. docs/format.md, "Decision".
+// A decision says which generation all ranks of a launch get when they open files under one masked
+// name. The first rank that opens such a file writes the decision; the other ranks follow it.
+// docs/format.md, "Decision".
 #pragma once
 
 #include <optional>
@@ -21,13 +22,15 @@ Bytes write_decision(const Decision& decision);
 /// Fails with Cause::damaged or, if a newer version wrote it, Cause::unsupported.
 Result<Decision> read_decision(ByteSpan file);
 
-/// Returns the name of the decision about the generations whose containers' names begin with `prefix`.
+/// Returns the name of the decision about the generations whose containers' names begin with
+/// `prefix`.
 std::string decision_name(const std::string& prefix);
-/// If the file is a decision, under its first or its second name, returns the prefix of that decision.
+/// Returns the prefix of the decision with that file name; nothing for other names. A decision has
+/// a second name if another user's file has the first one.
 std::optional<std::string> prefix_of_decision(std::string_view file_name);
 
-/// Finds the decision under that name in a directory of containers. Returns nothing if no readable
-/// decision of this user or root has that name.
+/// Returns the decision under that name (or its second name) in a directory of containers. Returns
+/// nothing if there is no readable decision of this user or root.
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name);
 
 /// The decision that holds, and whether it is the one that this process wanted to record.
@@ -35,8 +38,8 @@ struct Recorded {
   Decision decision;
   bool is_ours = false;
 };
-/// Writes the decision, complete and durably, unless there is one already. Fails if no decision
-/// exists and this one could not be written.
+/// Records `decision` durably, unless a decision exists already; returns the decision that holds.
+/// Fails if no decision exists and this one cannot be written.
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
                                  const Decision& decision);
 

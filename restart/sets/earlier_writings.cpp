@@ -15,8 +15,8 @@
 namespace mcr::restart {
 namespace {
 
-/// True if the rank itself has a part in the container; if the container cannot be read, its name
-/// decides.
+/// True if this rank has a part in the container. Also true if the container cannot be read,
+/// because its name includes the rank.
 bool has_part_of(const std::string& directory, const std::string& name, const PartBegin& begin) {
   const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!home) return true;
@@ -27,8 +27,8 @@ bool has_part_of(const std::string& directory, const std::string& name, const Pa
   }
   const auto container = ContainerReader::open(home->descriptor(), name);
   if (!container) return true;
-  // A container that came with a renamed directory holds other names. Counting it would give the ranks
-  // different sequences.
+  // A container that came here with a renamed directory has parts of other names. If it counted,
+  // ranks could get different sequences.
   const auto& names = begin.masked_names;
   if (std::find(names.begin(), names.end(), (*container)->set().masked_name) == names.end())
     return false;
@@ -70,7 +70,8 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
        at != names.end() && at->starts_with(prefix); ++at) {
     const std::string& name = *at;
     const auto parsed = parse_container_name(name);
-    // A late rank's first writing also finds containers here, of other ranks.
+    // When a late rank writes the file for the first time, containers of other ranks may lie here
+    // already. So the container must have a part of this rank.
     if (parsed && parsed->sequence >= next && parsed->first_rank <= begin.rank &&
         begin.rank <= parsed->last_rank && has_part_of(first.directory, name, begin))
       next = parsed->sequence + 1;
@@ -81,8 +82,8 @@ std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const Pa
   return bundled == bundled_.end() ? next : std::max(next, bundled->second);
 }
 
-/// Reads the next sequence of each path from the launch's bundles. They hold sets of one rank, whose
-/// masked names are their paths.
+/// Reads the next sequence of each path from the launch's bundles. A bundle holds sets of one rank,
+/// so each masked name is a path.
 void EarlierWritings::read_bundles(const std::string& directory, const std::string& launch,
                                    const std::vector<std::string>& names) {
   const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
@@ -103,7 +104,8 @@ void EarlierWritings::read_bundles(const std::string& directory, const std::stri
 std::uint64_t EarlierWritings::next_sequence(const LaunchDirectory& directory,
                                              const PartBegin& begin,
                                              std::string_view container_dir) {
-  // Look into the stage first: a part that a leader takes out meanwhile is in a container by then.
+  // Look into the stage before the containers: a part that a leader drains in between is then seen
+  // in its container.
   std::uint64_t next = after_staged(directory, begin);
   for (const std::string& masked_name : begin.masked_names)
     next = std::max(

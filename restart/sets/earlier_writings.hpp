@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What earlier programs of the launch wrote: a launcher may start several programs in turn in each rank
-// (`mpiexec sh -c "a; b"`), all in one launch. If both write a file of the same name, these are two
-// generations. If they counted as one, and only some ranks came to the second, that generation would seem
-// to be whole, with files of both.
+// Finds out what earlier programs of the same launch wrote. A launcher may start several programs
+// in turn in each rank (`mpiexec sh -c "a; b"`), all in one launch. If two of them write a file of
+// the same name, these are two generations. If both counted as one generation, and only some ranks
+// had written the second time, that generation would seem whole although its files are of two
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,15 @@
 
 namespace mcr::restart {
 
-/// There is one object per process. Stage and directories of containers are each read once, when first
-/// needed, because all earlier programs of the rank had ended by then. Programs that name each step
-/// differently ask at each step.
+/// There is one object per process. It reads the stage, and each directory of containers, only
+/// once, when first needed. That suffices, because all earlier programs of the rank have ended
+/// before this one began. A program that names each step differently asks at each step.
 class EarlierWritings {
  public:
-  /// Returns the sequence with which this rank goes on for begin.path, from the stage and the
-  /// containers beside the checkpoints; 0 if nothing was written. The path itself does not tell,
-  /// because the program may have renamed its files. `begin` holds launch, rank, path and masked names.
+  /// Returns the sequence of this rank's next writing of `begin.path` in this launch; 0 if this
+  /// rank has not written it before. Looks in the stage and in the containers beside the
+  /// checkpoints. The stub at the path is no evidence, because the program may have renamed its
+  /// files. `begin` holds launch, rank, path and masked names.
   std::uint64_t next_sequence(const LaunchDirectory& directory, const PartBegin& begin,
                               std::string_view container_dir);
 

@@ -18,7 +18,7 @@ bool is_older(const Generation& a, const Generation& b) {
   return std::tie(a.order_ns, a.name) < std::tie(b.order_ns, b.name);
 }
 
-/// Returns the newest generation that the opened stub or a stub at a present name belongs to.
+/// Returns the newest generation that the opened stub, or a stub at a present name, belongs to.
 const Generation* newest_shown(const Question& question) {
   const Generation* newest = find(question.generations, question.own);
   for (const auto& [rank, there] : question.present) {
@@ -30,12 +30,14 @@ const Generation* newest_shown(const Question& question) {
 }
 
 struct Evidence {
-  std::uint32_t missing = 0;   ///< ranks that are not accounted for under these names
-  bool is_incomplete = false;  ///< a rank has no part of it at its name, or its part cannot be read
-  bool is_certain = false;     ///< a rank has not finished it: failed, or shows another generation
+  std::uint32_t missing = 0;  ///< ranks that are not accounted for under these names
+  /// A rank has no part of the generation at its name, or the part cannot be read.
+  bool is_incomplete = false;
+  /// A rank has certainly not finished the generation: it failed, or its name shows another one.
+  bool is_certain = false;
 };
-/// Visits only ranks of which something is known. The number of ranks comes from a file and may be any
-/// number, so the work must not grow with it.
+/// Visits only ranks about which something is known. The number of ranks comes from a file and may
+/// be huge, so the work must not grow with that number.
 Evidence evidence_against(const Question& question, const Generation& newest) {
   const Account& account = newest.account;
   std::set<std::uint32_t> known = account.passed;
@@ -49,9 +51,9 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
     const AtName there = found == question.present.end() ? AtName{} : found->second;
     const bool shows_it = there.kind == AtName::Kind::stub && there.generation == newest.name;
     const bool wrote = account.wrote.contains(rank);
-    // A rank that passed keeps its older file; if files were renamed, any file may lie at its name.
+    // A rank that passed has an older file at its name or, if files were renamed, any file.
     const bool passed = account.passed.contains(rank) && !wrote;
-    // A native file may belong to this set: amended outside, or spilled.
+    // A native file may still belong to this set: it was spilled, or amended without mcr.
     const bool is_native = there.kind == AtName::Kind::native_file && wrote;
     if ((shows_it && there.available) || passed || is_native) {
       --evidence.missing;
@@ -64,8 +66,8 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   return evidence;
 }
 
-/// True if the earlier generation has a part for each name of the newest one, so that no rank is left
-/// out.
+/// True if the earlier generation has a part for each name of the newest generation, so that each
+/// rank gets a part.
 bool covers(const Question& question, const Generation& earlier, const Generation& newest) {
   if (question.renamed) {
     // The earlier generation used these names only if at least one of its stubs still does.
@@ -80,14 +82,15 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
                      [&](const auto& member) { return earlier.members.contains(member.first); });
 }
 
-/// True if a container that is not here yet could make a newer set whole than the chosen one.
+/// True if a later commit could make a set whole that is newer than the chosen one.
 bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) {
-  // If the newest set is whole, later containers belong to newer, incomplete sets. While its ranks
-  // live, nothing is decided.
+  // If the newest set is whole, later containers cannot change the choice. While ranks of the
+  // newest set's launch live, no decision is made.
   if (choice.kind == Choice::Kind::as_it_is || stages.living.contains(choice.newest.launch))
     return false;
   if (stages.drains) return true;
-  // Exception: no commit can make the newest set whole, and no set lies between it and the given one.
+  // A lost part could change the choice, with one exception: no commit can make the newest set
+  // whole, and no other set lies between it and the given set.
   const bool same_launch = choice.given.launch == choice.newest.launch;
   const bool is_next_before =
       choice.kind == Choice::Kind::previous &&
@@ -95,7 +98,7 @@ bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) 
   return stages.lost && !(is_certain && is_next_before);
 }
 
-/// Chooses by what was seen, whether or not that may change.
+/// Chooses by the present state, whether or not that state may change.
 Choice choose_now(const Question& question, Evidence& evidence) {
   Choice choice;
   choice.newest = question.own;
@@ -138,7 +141,7 @@ Choice choose_now(const Question& question, Evidence& evidence) {
 
 Wholeness wholeness(const Account& account) {
   if (account.is_of_one_file) return account.wrote.empty() ? Wholeness::unknown : Wholeness::whole;
-  if (account.drifted) return Wholeness::unknown;  // the parts may belong to different steps
+  if (account.drifted) return Wholeness::unknown;  // the set's parts may belong to different steps
   std::set<std::uint32_t> accounted = account.wrote;
   accounted.insert(account.passed.begin(), account.passed.end());
   accounted.erase(accounted.lower_bound(account.rank_count), accounted.end());
@@ -150,8 +153,8 @@ Wholeness wholeness(const Account& account) {
 }
 
 void follow_sequences(const WritingTimes& times) {
-  // A writing without a committed part takes the time of the next later writing of its launch, because
-  // it was begun before that one.
+  // A writing without a committed part gets the time of the launch's next later writing, because it
+  // was begun before that writing.
   const std::pair<const GenerationName, std::uint64_t*>* later = nullptr;
   for (auto it = times.rbegin(); it != times.rend(); ++it) {
     const bool follows = later != nullptr && later->first.launch == it->first.launch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which generation of a set a restart sees (docs/design/sets.md, docs/design/restart.md). Pure:
-// it reads no clock and no file, so every rank that sees the same directory decides the same.
+// Decides which generation of a set a restart sees (docs/design/sets.md, docs/design/restart.md).
+// Pure: it reads no clock and no file, so every rank that sees the same directory decides the same.
 //
 // A part's life, with the function that makes each transition:
 //
@@ -16,12 +16,13 @@
 // clang-format off
 //   unknown --a container or supplement accounts for the last rank--> whole
 //   unknown --a rank drifted: counts prove nothing------------------> unknown for ever, read as native would
-//   unknown --a rank ended without it, or its path shows another----> incomplete: never given, the newest earlier whole one is
+//   unknown --a rank ended without it, or its path shows another----> incomplete: the newest earlier whole one is given, if any
 //   whole   --a newer one of the same names is whole----------------> superseded (`mcr gc` may take it)
 // clang-format on
 //
-// wholeness() makes the transitions that counts prove, choose_generation() those that the files at the
-// present names prove. The states are never stored: both functions look anew each time.
+// wholeness() makes the transitions that counts prove. choose_generation() makes those that the
+// files at the present names prove. The states are never stored: both functions look anew each
+// time.
 #pragma once
 
 #include <sys/types.h>
@@ -39,16 +40,16 @@
 
 namespace mcr::restart {
 
-/// What counts prove about a set. `unknown` differs from `incomplete`: a rank that is not accounted for
-/// may have had nothing to write.
+/// What counts prove about a set. In a set that is `unknown`, a rank that is not accounted for may
+/// have had nothing to write; an `incomplete` set certainly lacks a part.
 enum class Wholeness : std::uint8_t { whole, incomplete, unknown };
 
 struct Account {
   std::uint32_t rank_count = 1;
   std::set<std::uint32_t> wrote;   ///< published a part of this set
   std::set<std::uint32_t> passed;  ///< known to have had nothing to write
-  std::set<std::uint32_t> failed;  ///< wrote earlier sets, ended or died without this one
-  bool drifted = false;         ///< a rank began its next writing before all had finished this one
+  std::set<std::uint32_t> failed;  ///< wrote earlier sets, and ended or died without this one
+  bool drifted = false;  ///< a rank began its next writing before all ranks had finished this one
   bool is_of_one_file = false;  ///< a set of one file, whichever rank wrote it (masked_name.hpp)
 };
 Wholeness wholeness(const Account& account);
@@ -67,7 +68,7 @@ struct Member {
   std::uint32_t rank = 0;
   std::string path;              ///< relative to the directory that all parts share
   std::uint64_t written_ns = 0;  ///< time of the container; the newest member of a path counts
-  /// Set if no container has the bytes: the file lies natively at its path, or was kept aside.
+  /// Set if no container has the bytes: the file lies natively at its path, or it was kept aside.
   std::optional<NativeMember> native;
   uid_t owner = 0;  ///< owner of the container that lists the member
 };
@@ -81,15 +82,18 @@ struct Generation {
   Account account;
   std::uint64_t order_ns = 0;             ///< when it was begun, or not_committed
   std::map<std::string, Member> members;  ///< by path
-  std::set<PartId> parts;  ///< of its containers, amended parts too: a copied stub may name one
+  /// All parts in its containers. A part that a later amendment replaced counts too, because a
+  /// copied stub may still name it.
+  std::set<PartId> parts;
   std::size_t containers = 0;
   bool damaged = false;  ///< a container of the set is unreadable, or a native member is gone
-  std::string damaged_container;  ///< the path of an unreadable container; empty: none
+  std::string damaged_container;  ///< path of an unreadable container; empty: none
 };
 
-/// The times that order the writings of one set, by launch and sequence. Time decides between launches.
-/// Within a launch the sequence decides, whatever the clocks said: the function changes the times so
-/// that none is earlier than that of a lower sequence. Then (time, name) is a total order.
+/// The times that order the writings of one set, by launch and sequence. Time decides between
+/// launches. Within a launch the sequence decides, whatever the clocks said. So the function
+/// changes the times: no writing gets an earlier time than a writing with a lower sequence. Then
+/// (time, name) is a total order.
 using WritingTimes = std::map<GenerationName, std::uint64_t*>;
 void follow_sequences(const WritingTimes& times);
 
@@ -97,26 +101,28 @@ void follow_sequences(const WritingTimes& times);
 struct AtName {
   enum class Kind : std::uint8_t { nothing, stub, native_file, unreadable };
   Kind kind = Kind::nothing;
-  GenerationName generation;  ///< the one that the stub names
+  GenerationName generation;  ///< the generation that the stub names
   bool available = false;     ///< a container, or the stage of this node, has the stub's part
 };
 
-/// What this node's stages hold of parts that no container holds.
+/// What a look into this node's stages shows about parts that no container holds.
 struct StageLook {
-  bool drains =
-      false;  ///< a launch that no process goes on with has parts here, which may make any set whole
-  bool lost =
-      false;  ///< a stub's part is neither here nor in a container: another node may bring it
-  std::set<std::pair<std::string, std::string>> lost_in;  ///< node and launch directory of each
-  std::set<std::string> living;  ///< launches with living ranks here, which may still write
+  /// This node has parts of a launch whose processes no longer write. These parts may make any set
+  /// whole.
+  bool drains = false;
+  /// A stub's part is neither here nor in a container; another node may still commit it.
+  bool lost = false;
+  /// Node and launch directory of each lost part.
+  std::set<std::pair<std::string, std::string>> lost_in;
+  std::set<std::string> living;  ///< launches with living ranks on this node, which may still write
 };
 
 struct Question {
-  GenerationName own;  ///< the one that the stub at the opened path names
+  GenerationName own;  ///< the generation that the stub at the opened path names
   std::string path;    ///< path of the opened file, relative as Member::path
   std::uint32_t rank = 0;
   bool renamed = false;  ///< the files do not have the names under which they were written
-  std::map<std::uint32_t, AtName> present;  ///< by rank, of the ranks of the newest generation
+  std::map<std::uint32_t, AtName> present;  ///< the files at the present names, by rank
   std::vector<Generation> generations;      ///< all known generations of these names, in any order
   StageLook stages;
 };
@@ -125,8 +131,8 @@ struct Choice {
   enum class Kind : std::uint8_t {
     as_it_is,  ///< whole, or no evidence against it
     unknown,   ///< given as it is, but some ranks are not accounted for
-    previous,  ///< `given` instead of `newest`, which is incomplete
-    no_whole,  ///< incomplete, without an earlier whole one: given as it is
+    previous,  ///< `newest` is incomplete: `given` is opened instead
+    no_whole,  ///< `newest` is incomplete, and no earlier set is whole: given as it is
   };
   Kind kind = Kind::as_it_is;
   GenerationName newest;
@@ -135,9 +141,10 @@ struct Choice {
   bool may_change = false;    ///< a later commit may lead to another choice
 };
 
-/// Chooses the newest generation that the present names show. That generation is incomplete if the path
-/// of a rank that is not accounted for still shows an older generation, or a part that no stage and no
-/// container has. Then the newest earlier whole generation of exactly these names is chosen.
+/// Chooses the newest generation that the present names show. That generation is incomplete if the
+/// path of a rank that is not accounted for still shows an older generation, or a part that no
+/// stage and no container has. In that case the newest earlier whole generation of exactly these
+/// names is chosen.
 Choice choose_generation(Question question);
 
 }  // namespace mcr::restart

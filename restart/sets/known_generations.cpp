@@ -31,7 +31,7 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
     there.kind = found.kind == Kind::nothing ? AtName::Kind::nothing : AtName::Kind::unreadable;
     return std::nullopt;
   }
-  // A file of a user who is not believed is ignored: its rank counts as having no file there.
+  // A file of a user who is not believed is ignored, as if no file lay at that name.
   const bool is_believed =
       found.kind != Kind::other && is_believed_in(parent_of(path), found.status, owner);
   if (!is_believed) return std::nullopt;
@@ -65,8 +65,8 @@ bool goes_on(const LaunchDirectory& directory) {
   return answer && *answer;
 }
 
-/// True if the launch has parts in its stage, even parts that no stub shows any more: they may make an
-/// earlier set whole.
+/// True if the launch has parts in its stage. Parts that no stub names any more count too, because
+/// they may make an earlier set whole.
 bool has_parts(const LaunchDirectory& directory) {
   using State = LaunchDirectory::State;
   for (const State state : {State::open, State::published}) {
@@ -160,8 +160,8 @@ std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& 
 
 namespace {
 
-/// True if the part is in a container to which its own stub leads. The names there may differ from
-/// those of the opened file, because the rank's directory may be a link now.
+/// True if the part is in a container to which the part's own stub leads. That container may have
+/// other names than those of the opened file, because the rank's directory may be a link now.
 bool is_in_own_container(const Stub& stub, const std::string& path) {
   const auto places = container_places(stub, path, "none");
   return std::any_of(places.begin(), places.end(), [&](const ContainerPlace& place) {
@@ -198,7 +198,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
                                           stage->second->is_in(State::committed, stub.part));
     there.available = staged || (is_native && there.available) ||
                       (!is_native && is_in_own_container(stub, present.paths[rank]));
-    if (!there.available && !is_native) {  // no node can bring a torn native file
+    if (!there.available && !is_native) {  // no stage has a native file's bytes
       look.lost = true;
       look.lost_in.emplace(stub.node, stub.launch_directory);
     }
@@ -212,7 +212,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     }
     if (!there.available) continue;
     known->account.wrote.insert(stub.rank);
-    if (is_native) continue;  // its bytes are at its path only
+    if (is_native) continue;  // its bytes are only at its path
     const std::string path = path_tail(stub.path, components);
     known->members[path] = {stub.part, stub.rank, path, Generation::not_committed, {}, ::geteuid()};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathers the input of choose_generation() that containers (stored_sets) do not give: the files at the
-// present names of the ranks, and the parts in the stages.
+// Gathers the input of choose_generation() that containers (stored_sets) do not give: the files at
+// the present names of the ranks, and the parts in the stages.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@
 
 namespace mcr::restart {
 
-/// The stubs at the names of the ranks under `masked_name`, which `path` of `rank` fits, and the notes
-/// in `containers` about native files there. Contains only stubs and notes that `owner`, the owner of
-/// the file at `path`, may believe.
+/// The stubs at the paths of all ranks under `masked_name`, and the notes in `containers` about
+/// native files at these paths. `path` is the path of `rank`, and `owner` owns the file there.
+/// Stubs and notes that do not count for a file of `owner` are left out.
 struct PresentNames {
   std::map<std::uint32_t, AtName> at;
   std::map<std::uint32_t, Stub> stubs;  ///< for native files: the stubs in their notes
@@ -28,28 +28,29 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
                            const std::string& containers, uid_t owner);
 
 /// Locates the native members of the generations; `base` is the directory that all parts share. A
-/// generation whose native member is gone becomes damaged. A native file without a note counts for the
-/// generation that has it as a member.
+/// generation whose native member is gone becomes damaged. A native file without a note counts for
+/// the generation that lists it as a member.
 void find_native_members(std::vector<Generation>& generations, PresentNames& present,
                          const std::string& containers, const std::string& base);
 
 /// True if no process of the launch will write any more, and parts are left in its stage. A leader,
-/// perhaps one that is yet to start, drains these parts.
+/// perhaps one that has not started yet, drains these parts.
 bool drains(const std::string& launch_directory);
 
-/// A stub that will come to a path: its part is published already.
+/// A stub that is not at its path yet, although its part is published.
 struct ComingStub {
   std::string launch_directory;
   /// True if the writer lives and is about to put the stub there. If the writer died before that, a
   /// leader puts the stub there (aggregation/commit/put_back, repair_stub).
   bool writer_lives = false;
 };
-/// Returns the stub of a launch of `stage` that will replace `there`, or a native file, at `path`.
+/// Returns the stub that a launch in `stage` will put at `path`. `there`: the part of the stub that
+/// lies there now; `is_native`: a native file lies there.
 std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& there,
                                          bool is_native, const std::string& stage);
 
-/// Sets AtName::available. Adds generations that have no container yet, with their parts in this node's
-/// stages.
+/// Looks for the parts of the present stubs. Sets AtName::available, and adds generations that have
+/// no container yet, with their parts in this node's stages.
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
                            std::size_t components);
 

@@ -16,16 +16,16 @@
 namespace mcr::restart {
 namespace {
 
-/// How many ranks' files are looked up at most to choose between masks.
+/// To choose between masks, at most this many ranks' files are looked up.
 constexpr std::uint32_t probed_ranks = 4;
 
-/// True if a stub of that rank lies there. Under a wrong mask the file would be another rank's.
+/// True if a stub of that rank lies at `path`. If the mask is wrong, the file is another rank's.
 bool is_of_rank(const std::string& path, std::uint32_t rank, std::uint32_t rank_count) {
   const FileAt there = file_at(AT_FDCWD, path, Links::followed);
   return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count;
 }
 
-/// Returns the mask for renamed files: the likeliest one under which another rank's file exists.
+/// Returns the mask for renamed files: the most likely mask under which another rank's file exists.
 std::string present_mask(const Stub& stub, const std::string& path) {
   const auto masks = masked_names(path, stub.rank, stub.rank_count);
   for (const std::string& mask : masks) {
@@ -44,8 +44,8 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace pla
   here.components = components_of(stub, place.masked_name);
   here.tail = path_tail(path, here.components);
   here.base = path.substr(0, path.size() - here.tail.size());
-  // If the stub kept its name and the container lies beside it, the files were not renamed; at most the
-  // whole tree was moved.
+  // If the stub kept its name, and its container lies beside it, the files were not renamed. The
+  // whole tree may have been moved.
   here.renamed = here.tail != path_tail(stub.path, here.components) || place.is_elsewhere();
   if (place.masked_name.find("{part}") == std::string::npos) {
     here.masked_name = here.renamed ? present_mask(stub, path)
@@ -72,7 +72,9 @@ std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
     if (!stored.empty()) break;
   }
   ContainerPlace place = std::move(found == places.end() ? places.front() : *found);
-  if (found == places.end()) {  // all parts may still be in a stage
+  // No container is in these places: the files may have been renamed, or all parts may still be in
+  // a stage.
+  if (found == places.end()) {
     for (ContainerPlace& above : places_above(stub, path, false)) {
       stored = stored_generations(above, components_of(stub, above.masked_name), true);
       if (stored.empty()) continue;

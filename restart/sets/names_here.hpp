@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The present names of a set's files, and where their containers lie. The program may have renamed the
-// files, or moved the whole tree, since the stub was written.
+// The present names of a set's files, and the place of the set's containers. The program may have
+// renamed the files, or moved the whole tree, since the stub was written.
 #pragma once
 
 #include <optional>
@@ -22,13 +22,14 @@ struct NamesHere {
   std::string masked_name;     ///< the mask of the present names
 };
 
-/// Finds the present names. `path` is the stub's, links resolved. `stored` gets the stub's own
-/// generation if containers there hold it. Returns nothing if only the stub itself says anything about
-/// the names.
+/// Finds the present names. `path` is the stub's path, links resolved. If containers at the found
+/// place hold the stub's generation, `stored` gets it. Returns nothing if the names of the other
+/// ranks' files cannot be determined.
 std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
                                     const std::string& allow, std::vector<Generation>& stored);
 
-/// Returns how many components at the end of a path name a part of the stub's set under `masked_name`.
+/// Returns how many components at the end of a path name a part of the stub's set under
+/// `masked_name`.
 std::size_t components_of(const Stub& stub, const std::string& masked_name);
 
 }  // namespace mcr::restart

@@ -21,7 +21,7 @@
 namespace mcr::restart {
 namespace {
 
-constexpr int most_levels = 2;  ///< directories that may be a rank's, above a file
+constexpr int most_levels = 2;  ///< number of directories above a file that may be a rank's
 
 std::string directory_of(const std::string& containers) {
   return containers + "/" + std::string(native_members_directory);
@@ -51,14 +51,14 @@ Result<File> open_home(const std::string& containers) {
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// The same for a note that find_native_note() returned about a file in `directory`.
+/// The same, for the note that find_native_note() returned about a file in `directory`.
 Result<File> open_home(const NativeNote& note, const File& directory) {
   const File above = MCR_TRY(open_own_containers(directory, note.below));
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// A file that is kept aside leaves the directories that closed it to others, so its own mode is
-/// reduced. Holds the mode from before.
+/// A file whose mode was reduced, and its mode before that. When a file is kept aside, its old
+/// directories no longer restrict access to it, so its own mode must.
 struct Closed {
   File file;
   mode_t before = 0;
@@ -86,8 +86,8 @@ bool is_as_closed(const struct stat& note, const struct stat& file) {
   return note.st_mtim.tv_sec == file.st_mtim.tv_sec && note.st_mtim.tv_nsec == file.st_mtim.tv_nsec;
 }
 
-/// True if the file was born after the note was made: it is another file that got the inode. False if
-/// the file system does not record when a file was born.
+/// True if the file was born after the note was made: then another file has got the inode number.
+/// False if the file system does not record birth times.
 bool is_younger(const std::string& path, const struct stat& note) {
   struct statx file {};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &file) != 0 ||
@@ -143,17 +143,20 @@ std::optional<NativeNote> read_note(const Result<File>& note, const std::string&
                                     const struct stat& status) {
   if (!note || !S_ISREG(status.st_mode)) return std::nullopt;
   const auto noted = note->status();
-  // The note may lead to other bytes than the file's: only the file's owner, or root, may say that.
+  // Because of a note, an open may give other bytes than the file's. So only notes of the file's
+  // owner, or root, count.
   if (!noted || !S_ISREG(noted->st_mode) || !is_believed(noted->st_uid, status.st_uid))
     return std::nullopt;
   auto stub = read_stub_file(*note);
   if (!stub) return std::nullopt;
-  // An unfinished note may be left over: another file may have got its inode since.
+  // An unfinished note may be left from a dead writer, and another file may have got the inode
+  // number since.
   const bool believed = is_unfinished(*noted)
                             ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
                             : is_as_closed(*noted, status);
   if (!believed) return std::nullopt;
-  stub->origin = {status.st_uid, FileIdentity(status)};  // the note counts as the file's own word
+  // The stub counts as if it lay in the file itself.
+  stub->origin = {status.st_uid, FileIdentity(status)};
   NativeNote read;
   read.stub = *std::move(stub);
   read.is_complete = !is_unfinished(*noted);
@@ -204,7 +207,7 @@ Result<void> keep_aside(const NativeNote& note, const File& directory, const std
   const int from = directory.descriptor();
   const int there = home.descriptor();
   const auto closed =
-      close_as_its_directories(note, directory, name);  // before others can reach it
+      close_as_its_directories(note, directory, name);  // before other users can reach the file
   if (system_calls().linkat(from, name.c_str(), there, aside.c_str(), 0) == 0) return {};
   if (errno == EEXIST) return {};
   if (system_calls().renameat(from, name.c_str(), there, aside.c_str()) == 0) return {};

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of a set that lie at their paths natively (spilled, or never captured), and what the set
-// needs of them when a newer writing replaces them (docs/design/sets.md):
+// Files of a set that lie at their paths natively (spilled, or never captured). When a newer
+// writing replaces such a file, its set may still need it (docs/design/sets.md). So our directory
+// holds:
 //
-//   <directory of containers>/set-natives/<inode>.stub   a note: the stub that such a file cannot
-//                                                         hold itself; the note's time is the file's,
-//                                                         0 while the file is being written
+//   <directory of containers>/set-natives/<inode>.stub   a note: the stub that a native file cannot
+//                                                         hold itself; its time is that of the
+//                                                         file, or 0 while the file is being
+//                                                         written
 //   <directory of containers>/set-natives/<inode>        the file, kept aside by a second name
 //
-// The note is made before the file comes to its path, so that an opener never takes a file of one set
-// for a file of another. It is believed only while the file is unchanged since its close. When a newer
-// set is whole, note and kept file are removed (aggregation/commit/collection).
+// The note is made before the file gets its path, so that an opener never takes a file of one set
+// for a file of another. The note is believed only while the file is unchanged since its close.
+// When a newer set is whole, note and kept file are removed (aggregation/commit/collection).
 #pragma once
 
 #include <sys/stat.h>
@@ -29,8 +31,8 @@ namespace mcr::restart {
 inline constexpr std::string_view native_members_directory = "set-natives";
 inline constexpr std::string_view native_note_ending = ".stub";
 
-/// Records to which part of which set a file belongs: the file that lies, or will lie, at stub.path in
-/// `directory`. `below` leads from `directory` to the directory of containers.
+/// Records that the file `inode`, which lies or will lie at stub.path in `directory`, is the part
+/// that `stub` names. `below` leads from `directory` to the directory of containers.
 Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,
                          ino_t inode);
 /// Completes the note: the file was closed with this `status`.
@@ -40,34 +42,36 @@ struct NativeNote {
   std::string containers;  ///< the directory in which it was found
   Stub stub;
   bool is_complete = false;  ///< the file was closed
-  std::string below;         ///< set by find_native_note(): from the file to `containers`
+  std::string below;  ///< path from the file's directory to `containers`; set by find_native_note()
 };
-/// Returns the note about the file at `path` in a directory of containers, if the owner of the file, or
-/// root, made it.
+/// Returns the note about the file at `path` in a directory of containers, if the owner of the
+/// file, or root, made it.
 std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
                                          const struct stat& status);
-/// The same if the directory is not known: looks beside the file, and beside the directories above it
-/// that may be a rank's. `directory`: the file's own. `container_dir` is the setting.
+/// The same if the directory of containers is not known: looks beside the file, and beside each
+/// directory above it that may be a rank's. `directory` is that of the file, and `container_dir`
+/// the setting.
 std::optional<NativeNote> find_native_note(const File& directory, const std::string& path,
                                            std::string_view container_dir,
                                            const struct stat& status);
 
-/// Gives the file `name` in `directory` a second name, so that it outlives its replacement there. If
-/// the file system has no hard links, moves it.
+/// Gives the file `name` in `directory` a second name, so that it outlives its replacement there.
+/// If the file system has no hard links, moves it.
 Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
                         const struct stat& status);
-/// Keeps the file at `path` in its `directory` aside before it is replaced. Does nothing if it is no
-/// native file of a set, or was never closed.
+/// Keeps the file at `path` in its `directory` aside before it is replaced. Does nothing if it is
+/// no native file of a set, or if its writer has not closed it.
 Result<void> keep_member_aside(const File& directory, const std::string& path,
                                std::string_view container_dir);
-/// True if the file has exactly two names, and one is in our directory.
+/// True if the file has exactly two names, one of them in set-natives/.
 bool is_kept_aside(const NativeNote& note, const File& directory, const struct stat& status);
 
-/// Returns the present path of the set's native file: `path`, or its second name; empty if it is gone.
-/// The file must belong to `owner`, the owner of the container that lists it.
+/// Returns the present path of the set's native file: `path`, or its second name; empty if it is
+/// gone. The file must belong to `owner`, the owner of the container that lists it.
 std::string place_of_native(const std::string& containers, const NativeMember& native,
                             const std::string& path, uid_t owner);
-/// Opens the file at that place; an error if it is gone meanwhile.
+/// Opens the file at the place that place_of_native() returned; an error if the file is gone
+/// meanwhile.
 Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place, uid_t owner,
                                                        const NativeMember& native);
 

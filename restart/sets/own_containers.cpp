@@ -32,7 +32,7 @@ Error not_to_be_used(const std::string& path, const struct stat& inner, const Be
                EPERM};
 }
 
-/// Opens a directory of containers that is a link of this user or of root.
+/// Follows a link in place of a directory of containers, if the link is this user's or root's.
 Result<File> open_linked(const File& parent, const std::string& path) {
   struct stat link {};
   const std::string name = name_of(path);
@@ -53,7 +53,7 @@ Result<File> open_linked(const File& parent, const std::string& path) {
   const struct stat status = MCR_TRY(linked.status());
   const bool is_ours = is_believed(status.st_uid, ::geteuid());
   if (is_ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return linked;
-  // The surroundings of the directory itself count, not those of the link.
+  // The directory above the link's target counts, not the directory of the link.
   const File above = MCR_TRY(File::open(linked.descriptor(), "..", O_PATH | O_DIRECTORY));
   const Beside beside = MCR_TRY(Beside::of(above, linked));
   if (beside.may_be_used()) return linked;
@@ -71,15 +71,15 @@ Result<File> open_usable(const File& parent, const std::string& path) {
   return not_to_be_used(path, MCR_TRY(opened->status()), beside);
 }
 
-/// Returns the mode for mkdir(). If the new directory inherits an access list, the list decides who may
-/// do what there, limited by the group bits of the mode (its mask).
+/// Returns the mode for mkdir(). If the new directory inherits an access list, the list decides the
+/// rights of named users and groups; the group bits of the mode then limit these rights.
 Result<mode_t> mode_of_new(const File& parent) {
   const bool inherits = has_default_list(parent);
   return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));
 }
 
-/// True if the directory holds only files of ours. Other directories keep their modes, even one that
-/// was put in the place of ours.
+/// True if the directory holds only files of ours. The mode of any other directory is never
+/// changed, because another directory may have been put in the place of ours.
 bool holds_only_ours(const File& directory) {
   const auto names = list_directory(directory.descriptor(), ".");
   return names && std::all_of(names->begin(), names->end(), [](const std::string& name) {
@@ -88,12 +88,12 @@ bool holds_only_ours(const File& directory) {
          });
 }
 
-/// Parent::of_others: another user may write to the directory above, so another directory may lie in
-/// the place of ours.
+/// The kind of the directory above. of_others: another user may write to it, so another directory
+/// may lie in the place of ours.
 enum class Parent { of_others, of_containers };
 
 /// Removes access lists and write permissions from a directory of this user that is more open than
-/// `parent`, because it was made earlier with another umask, or inherited a list.
+/// `parent`. An earlier umask or an inherited list can have made it so open.
 Result<void> close_as_far(const File& parent, const File& directory, Parent kind) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
@@ -108,8 +108,8 @@ Result<void> close_as_far(const File& parent, const File& directory, Parent kind
   return {};
 }
 
-/// If only the group of the upper directory may enter it, our directory gets that group, if this user
-/// may set it.
+/// If others may not enter the directory above but its group may, gives our directory that group,
+/// if this user may set it.
 void let_group_enter(const File& parent, const File& directory) {
   const auto outer = parent.status();
   const auto inner = directory.status();
@@ -123,7 +123,8 @@ bool is_empty(const File& directory) {
   return names && names->empty();
 }
 
-/// True if the directory was born after `moment`, or the file system does not record when it was born.
+/// True if the directory was born at `moment` or later, or if the file system does not record birth
+/// times.
 bool is_born_since(const File& directory, const struct timespec& moment) {
   struct statx status {};
   if (::statx(directory.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0 ||
@@ -135,8 +136,8 @@ bool is_born_since(const File& directory, const struct timespec& moment) {
 
 struct Made {
   File directory;
-  bool is_new = false;      ///< it was made just now
-  bool is_certain = false;  ///< and no other user has put another one in its place
+  bool is_new = false;      ///< this call made the directory
+  bool is_certain = false;  ///< and no other user has put another directory in its place
 };
 
 Result<Made> make_usable(const File& parent, const std::string& path, Parent kind) {
@@ -164,7 +165,7 @@ Result<Made> make_usable(const File& parent, const std::string& path, Parent kin
   return made;
 }
 
-/// Opens the directory from which the last component of `below` leads down.
+/// Opens the directory that contains the last component of `below`.
 Result<File> parent_of_containers(const File& directory, const std::string& below) {
   const std::string above = below.find('/') == std::string::npos ? "." : parent_of(below);
   return File::open(directory.descriptor(), above, O_PATH | O_DIRECTORY);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The directory of containers as a place for this user's own files: containers, notes, links,
-// decisions, requests. All writers open it here, so that no file is put where another user could remove
-// or exchange it (restart/base/trust).
+// decisions, requests. All writers open it here, so that no file is put where another user could
+// remove or replace it (restart/base/trust).
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace mcr::restart {
 
-/// Opens the directory. ENOENT: it does not exist. EPERM: it may not be used, and the message says why
-/// and what to do.
+/// Opens the directory. ENOENT: the directory does not exist. EPERM: it may not be used; the
+/// message says why and what to do.
 Result<File> open_own_containers(const std::string& directory);
-/// The same, but makes the directory (not those above it) if it is missing. It becomes no more open
-/// than the directory above; an existing one of this user that is more open loses permissions.
+/// The same, but makes the directory (not those above it) if it is missing. The new directory is no
+/// more open than the one above it. An existing directory of this user that is more open loses
+/// permissions.
 Result<File> make_own_containers(const std::string& directory);
-/// The same for `below`, a path that may begin with "..", from an open directory: another user may have
-/// put another directory at its path.
+/// The same for the path `below`, which may begin with "..", from an open directory. The path of
+/// `directory` is not used, because it may lead to another user's directory by now.
 Result<File> open_own_containers(const File& directory, const std::string& below);
 Result<File> make_own_containers(const File& directory, const std::string& below);
 /// The same; a new directory is as open to readers as the one above it, whatever the umask.
@@ -30,12 +31,12 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
-/// Opens a log file in a directory of containers for appending, and makes it if it is missing. The log
-/// must be a regular file with a single hard link.
+/// Opens a log file in a directory of containers for appending, and makes it if it is missing. The
+/// log must be a regular file with a single hard link.
 Result<File> open_log(const File& containers, const std::string& name);
 
-/// Looks at the directory's owner only. True if open_own_containers() must decide whether the directory
-/// may be used.
+/// Looks at the directory's owner only. True if open_own_containers() must decide whether the
+/// directory may be used.
 bool is_doubtful(const std::string& directory);
 
 }  // namespace mcr::restart

@@ -22,7 +22,8 @@ bool is_directory_of(const std::string& path, uid_t owner) {
          S_ISDIR(status.st_mode) && status.st_uid == owner;
 }
 
-/// Adds the directories of containers in `directory` and above it that `owner` owns.
+/// Adds the directories of containers that lie in `directory` or in a directory above it, and that
+/// `owner` owns.
 void add_above(std::string directory, const std::string& container_dir, uid_t owner,
                std::vector<std::string>& found) {
   for (std::size_t level = 0; level < most_levels && directory.starts_with('/'); ++level) {
@@ -36,8 +37,8 @@ void add_above(std::string directory, const std::string& container_dir, uid_t ow
   }
 }
 
-/// Returns the setting container_dir without its leading "../"; empty if the rest could still lead out
-/// of a directory.
+/// Returns the setting container_dir without its leading "../"; empty if the rest could still lead
+/// upwards out of a directory.
 std::string without_steps_up(std::string_view container_dir) {
   while (container_dir.starts_with("../")) container_dir.remove_prefix(3);
   const bool is_modest = !container_dir.empty() && !container_dir.starts_with('/') &&
@@ -46,7 +47,7 @@ std::string without_steps_up(std::string_view container_dir) {
   return is_modest ? std::string(container_dir) : std::string();
 }
 
-/// Returns a place that is believed as one that the stub names by an absolute path.
+/// Returns a place that is believed only as far as an absolute path in the stub is.
 ContainerPlace elsewhere(const std::string& masked_name, const std::string& directory,
                          const std::string& prefix, uid_t owner) {
   ContainerPlace place;

@@ -12,10 +12,10 @@
 namespace mcr::restart {
 
 /// Returns existing directories, nearest first. Each is listed with the name that a container has
-/// outside its own directory (far_container_name) and, if `with_near_names`, once more with the name
-/// that a container has in its own directory. Sets of several directories may share a name of the
-/// second kind, so only a caller that compares part ids may ask for these names. All directories belong
-/// to the stub's owner.
+/// outside its own directory (far_container_name). If `with_near_names`, it is listed once more
+/// with the name that a container has in its own directory. Sets of several directories may share a
+/// name of the second kind, so only a caller that compares part ids may ask for it. All directories
+/// belong to the stub's owner.
 std::vector<ContainerPlace> places_above(const Stub& stub, const std::string& stub_path,
                                          bool with_near_names);
 

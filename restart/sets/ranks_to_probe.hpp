@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks may have a file under a masked name. The number of ranks comes from a stub, and a small
-// stub may claim four billion. So the work grows with the number of existing files, not with the number
-// of ranks.
+// Finds the ranks that may have a file under a masked name. The number of ranks comes from a stub,
+// and a small stub may claim four billion. So the work must grow with the number of existing files,
+// not with the number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace mcr::restart {
 
-/// Up to this many ranks, each name is looked up: cheaper than listing a directory with many files.
+/// Up to this many ranks, each rank's name is looked up, which is cheaper than listing a directory
+/// with many files.
 inline constexpr std::uint32_t ranks_looked_up = 1024;
 
-/// The ranks below `rank_count` that may have a file under `masked_name`: all of them if there are
-/// at most `ranks_looked_up`, else those whose number stands in the name of a file or directory at
-/// the place of the first {rank}. `masked_name` is a path; each directory with a masked name in it
-/// is listed once.
+/// Returns the ranks below `rank_count` that may have a file under `masked_name`, which is a path.
+/// If there are at most `ranks_looked_up` ranks, these are all. Otherwise these are the ranks whose
+/// number stands in the name of a file or directory, at the place of the first {rank}; each
+/// directory with a masked name in it is listed once.
 ///
-/// If a directory may be searched but not listed, the ranks are tried in order until `misses_in_a_row`
-/// of them have no file. `exists(rank)` says whether the rank has a file.
+/// If a directory may be searched but not listed, the ranks are tried in order until
+/// `misses_in_a_row` of them have no file. `exists(rank)` says whether the rank has a file.
 template <typename Exists>
 std::set<std::uint32_t> ranks_to_probe(std::string_view masked_name, std::uint32_t rank_count,
                                        Exists exists);

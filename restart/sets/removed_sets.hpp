@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sets that gc=on and `mcr gc` have removed: one line for each set in `set-removed.log` beside the
-// containers, so that a user with a copy of a stub is told what became of its data.
+// The sets that gc=on and `mcr gc` have removed, one line for each set in `set-removed.log` beside
+// the containers. A user who opens a copy of a stub is told from this log what became of the data.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace mcr::restart {
 
-/// Adds a line about a removed set. `prefix`: the common beginning of its containers' names. When the
-/// file exceeds 256 KiB, its older half is removed.
+/// Adds a line about a removed set. `prefix`: the common beginning of its containers' names. When
+/// the file exceeds 256 KiB, its older half is removed.
 void note_removed_set(const File& containers, const std::string& prefix, const std::string& why);
 
-/// Returns the line about that set; nothing if there is none, or the file is not believed.
+/// Returns the line about that set; nothing if there is no line, or the log is not believed.
 std::optional<std::string> removed_set(const OpenContainers& containers, const std::string& prefix);
 
 }  // namespace mcr::restart

@@ -78,7 +78,7 @@ class FoundGenerations {
     return generation;
   }
 
-  /// Adds the sets in a bundle, which a launch with one rank wrote.
+  /// Adds the sets in a bundle. (A bundle is of a launch with one rank.)
   void add_bundle(const std::string& file) {
     const auto reader = directory_.container(file);
     const auto shares =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What containers say of the sets in them. Opens, the leader and the commands all use it.
+// Reads what containers say about the sets in them. Used by opens, the leader and the commands.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace mcr::restart {
 
-/// What one container says of one set. A container of one set has one share; a bundle has a share for
-/// each of its sets.
+/// What one container says about one set. A container of one set has one share; a bundle has one
+/// for each of its sets.
 struct SetShare {
   SetIdentity set;
   std::vector<const PartRecord*> parts;  ///< valid as long as the container's reader
@@ -23,16 +23,17 @@ struct SetShare {
 /// Returns one share or more. An error if the tables cannot be read.
 Result<std::vector<SetShare>> shares_of(ContainerReader& reader);
 
-/// Adds the ranks for which the share accounts. A native member counts as written even if its file is
-/// gone: a set that has lost one is damaged.
+/// Adds the ranks for which the share accounts. A native member counts as written even if its file
+/// is gone: the set is then damaged, not incomplete.
 void account_for(Account& account, const SetShare& share);
 
-/// Returns the earlier begin time of two shares of one set, as far as it orders sets; `order_ns` 0: no
-/// share yet.
+/// Returns the smaller of `order_ns`, from the shares seen so far (0: none), and the order time of
+/// `set`.
 std::uint64_t earlier_order(std::uint64_t order_ns, const SetIdentity& set);
 
-/// Returns the generations whose containers lie at `place` under the masked name of its prefix; only
-/// the generation of the prefix itself if `own_only`. Paths of members have `components` components.
+/// Returns the generations whose containers lie at `place` under the masked name of its prefix;
+/// only the generation of the prefix itself if `own_only`. Paths of members have `components`
+/// components.
 std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
                                            bool own_only);
 

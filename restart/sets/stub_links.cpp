@@ -52,16 +52,16 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return FileIdentity(a) == FileIdentity(b);
 }
 
-/// A link lets whoever may enter `home` reach the file, also past directories above the file that keep
-/// users out. So `home` is closed to all others or, where several users keep their links there, no such
-/// file is linked: EPERM.
+/// Every user who may enter `home` can reach the file through a link in it, even if directories
+/// above the file keep that user out. So all other users lose access to `home`. If several users
+/// keep links in `home`, a file below such directories is not linked (EPERM).
 Result<void> close_to_others(const File& above, const File& home, const File& stub,
                              const std::string& path) {
   const File directory = MCR_TRY(open_directory_of(path, FileIdentity(MCR_TRY(stub.status()))));
   const File outer = MCR_TRY(File::open(above.descriptor(), "..", O_PATH | O_DIRECTORY));
   const FileIdentity base(MCR_TRY(outer.status()));
   if (!is_at_or_above(base, directory)) {
-    errno = ESTALE;  // another directory has come to the path of `above`
+    errno = ESTALE;  // another directory has the path of `above` now
     return system_error("does not lie above the file any more:", above.name());
   }
   const struct stat status = MCR_TRY(home.status());
@@ -80,8 +80,8 @@ Result<void> close_to_others(const File& above, const File& home, const File& st
                       directory_of_links(above.name()));
 }
 
-/// Links by the descriptor, which leads to the stub wherever the program has moved it. Links by the
-/// path only if there is no /proc.
+/// Links through the descriptor, which leads to the stub even after the program has moved it. Links
+/// by the path only if there is no /proc.
 bool try_link(const File& stub, const std::string& path, const File& home,
               const std::string& link) {
   const std::string open = link_path(stub.descriptor());
@@ -107,7 +107,7 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
   const std::string link = name_of_link(part, status.st_ino);
   if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};
-    if (errno == EPERM) errno = EOPNOTSUPP;  // EPERM comes from a file system without hard links
+    if (errno == EPERM) errno = EOPNOTSUPP;  // here EPERM means a file system without hard links
     return system_error("cannot make the hard link",
                         containers + "/" + std::string(stub_links_directory) + "/" + link);
   }
@@ -116,7 +116,7 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
       is_same(linked, status)) {
     return {};
   }
-  // Another file came to the path meanwhile: remove the link to it.
+  // Another file has the path by now: remove the link to that file.
   (void)system_calls().unlinkat(home.descriptor(), link.c_str(), 0);
   return Error{Cause::system, path + " has changed meanwhile", ESTALE};
 }

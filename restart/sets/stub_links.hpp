@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hard links of ours to stubs, for gc=on (docs/design/sets.md, "Old sets"):
+// Our hard links to stubs, for gc=on (docs/design/sets.md, "Old sets"):
 //
 //   <directory of containers>/set-stubs/<part>.<inode>
 //
-// The link count of such a file tells whether the program still has the stub under any name, wherever
-// it was moved or linked to: the count is 1 if only our link is left. A link is made after the stub
-// lies at its path, so the count is never 1 before the program gave the stub up. A copy of the tree (cp
-// -r) changes inodes, so copied links do not match the inode in their name and are ignored. If a part
-// has no link, nothing is known of its stub.
+// The link count of such a file tells whether the program still has the stub under any name,
+// wherever it was moved or linked to: the count is 1 if only our link is left. A link is made when
+// the stub lies at its path already, so the count is never 1 before the program has given the stub
+// up. A copy of the tree (cp -r) changes inodes, so copied links do not match the inode in their
+// name and are ignored. If a part has no link, nothing is known about its stub.
 #pragma once
 
 #include <sys/stat.h>
@@ -26,16 +26,17 @@ namespace mcr::restart {
 
 inline constexpr std::string_view stub_links_directory = "set-stubs";
 
-/// Links the open stub, which `path` led to when the stub was put there. EPERM, EOPNOTSUPP, ENOSYS and
-/// EMLINK mean that the file system does not support hard links. An existing link is not an error.
+/// Links the open stub, which `path` led to when the stub was put there. EPERM, EOPNOTSUPP, ENOSYS
+/// and EMLINK mean that the file system does not support hard links. An existing link is not an
+/// error.
 Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
                        const std::string& path);
 
-/// Removes our link to this file, if there is one. Call it before anything but the stub is written into
-/// the file.
+/// Removes our link to this file, if there is one. Call it before other data than the stub is
+/// written into the file.
 void unlink_stub(const std::string& containers, const PartId& part, const struct stat& status);
 
-/// Returns our link to the stub at `path`, if that link and `path` are its only names.
+/// Returns our link to the stub at `path`, if that link and `path` are the stub's only names.
 std::optional<std::string> our_link_to(const Stub& stub, const std::string& path,
                                        const struct stat& status);
 
@@ -47,14 +48,15 @@ class StubLinks {
   static Result<StubLinks> list(const File& containers);
 
   enum class Fate {
-    unknown,   ///< no link that can be believed
+    unknown,   ///< there is no link that can be believed
     in_use,    ///< the program has the stub under some name
-    given_up,  ///< it was deleted or overwritten, under its last name
+    given_up,  ///< the program deleted or overwrote it under its last name
   };
-  /// Looks anew at each call. Counts only links that belong to `owner`, the owner of the part's set.
+  /// Looks anew at each call. Counts only links that belong to `owner`, the owner of the part's
+  /// set.
   [[nodiscard]] Fate fate(const PartId& part, uid_t owner) const;
-  /// Returns the newest change time (ctime) of our links to the stub: when the program removed its own
-  /// last name of it, unless mode or owner changed later. 0: not known.
+  /// Returns the newest change time (ctime) of our links to the stub; 0: not known. This is when
+  /// the program removed its last name of the stub, unless mode or owner changed later.
   [[nodiscard]] std::uint64_t changed_ns(const PartId& part) const;
   [[nodiscard]] std::vector<PartId> parts() const;
   /// Removes all our links to the part's stub.

@@ -70,7 +70,7 @@ class Parser {
     }
   }
 
-  /// Takes the character if it comes next; blanks around it are skipped.
+  /// Takes the character if it comes next; skips blanks before it.
   bool take(char wanted) {
     skip_blanks();
     if (!rest_.starts_with(wanted)) return false;

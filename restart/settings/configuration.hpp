@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads mcr.conf: the subset of TOML that settings need. Keys, [tables], texts on one line, whole
-// numbers, true and false, lists of texts. No dates, fractions, inline tables or texts over several
-// lines.
+// Reads mcr.conf, in the subset of TOML that settings need: keys, [tables], texts on one line,
+// whole numbers, true and false, lists of texts. Dates, fractions, inline tables and texts over
+// several lines are errors.
 //
-// A parser of our own, because it runs inside the user's program, where a mistake in the file must be
-// no more than an error. toml++ (3.3) ends the process on "[[[" by an assertion, or has undefined
-// behaviour if assertions are off.
+// The parser is our own, because it runs inside the user's program, where a mistake in the file
+// must only cause an error. toml++ (3.3) ends the process on "[[[" by an assertion, or has
+// undefined behaviour if assertions are off.
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@
 namespace mcr::restart {
 
 struct ConfigurationEntry {
-  std::string key;    ///< with the table in front: "codec.double"
+  std::string key;    ///< with its table's name before it: "codec.double"
   std::string value;  ///< as written after the connector's name; lists joined by ';'
   unsigned line = 0;
 };
 
-/// Cause::usage, with the line, if the text is not of that form or a key stands twice.
+/// Cause::usage, with the line, if the text is not in that subset or a key occurs twice.
 Result<std::vector<ConfigurationEntry>> parse_configuration(std::string_view text);
 
 }  // namespace mcr::restart

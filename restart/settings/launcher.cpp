@@ -47,8 +47,8 @@ class Variables {
   const std::function<const char*(const char*)>& ask_;
 };
 
-/// The variables that tell rank and count. The innermost launchers come first, because their ranks
-/// inherit the variables of an outer one (a Slurm step around an mpiexec).
+/// The variables with rank and count. Inner launchers come first, because their ranks inherit the
+/// variables of an outer launcher (a Slurm step around an mpiexec).
 struct Source {
   const char* name;
   const char* rank;
@@ -68,7 +68,7 @@ constexpr Source sources[] = {
     {"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr, "PMIX_LOCAL_SIZE"},
 };
 
-/// Returns the tasks on this node, from Slurm's run lengths: "4(x2),3" means 4, 4, 3.
+/// Returns the number of tasks on this node, from Slurm's run lengths: "4(x2),3" means 4, 4, 3.
 std::uint32_t slurm_tasks_on_node(const Variables& variables) {
   const auto node = variables.number("SLURM_NODEID");
   if (!node) return 0;
@@ -95,7 +95,7 @@ std::string file_text(const std::string& name, std::size_t limit) {
   return content ? std::string(as_text(*content)) : std::string();
 }
 
-/// What the kernel tells about a process.
+/// What /proc shows about a process.
 struct ProcessFacts {
   std::uint64_t parent = 0;
   std::uint64_t start_ticks = 0;
@@ -122,8 +122,8 @@ std::optional<ProcessFacts> facts_of(std::uint64_t pid) {
   return facts;
 }
 
-/// True for a launcher's name, also with an extension as in mpiexec.hydra. False for mpirun-wrapper,
-/// because each rank may have one.
+/// True for a launcher's name, also with an extension as in mpiexec.hydra. False for names like
+/// mpirun-wrapper, because each rank may have a wrapper of its own.
 bool is_launcher_name(std::string_view name) {
   for (std::string_view known :
        {"hydra_pmi_proxy", "pmi_proxy", "mpiexec", "mpirun", "orterun", "orted", "prted", "prterun",
@@ -134,7 +134,8 @@ bool is_launcher_name(std::string_view name) {
   return false;
 }
 
-/// True for a shell: a script, or a user at a terminal, may start the same ranks any number of times.
+/// True for the name of a shell. A shell (a script, or a user at a terminal) may start the same
+/// ranks any number of times.
 bool is_shell_name(std::string_view name) {
   for (const std::string_view known :
        {"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "busybox"}) {
@@ -158,9 +159,10 @@ std::optional<bool> has_variable(std::uint64_t pid, const char* name) {
   return false;
 }
 
-/// Returns the nearest ancestor without the variable, because shells and wrappers between launcher and
-/// program inherit it. Returns nothing if that is a shell, or process 1, which exists in each
-/// container. Without a variable only a launcher's name counts.
+/// Returns the nearest ancestor that has a launcher's name or lacks the variable. (Shells and
+/// wrappers between launcher and program inherit the variable.) Returns nothing if the ancestor
+/// without it is a shell, or process 1, which exists in each Linux container. Without
+/// `rank_variable` only a launcher's name counts.
 std::optional<std::uint64_t> launcher_process(const char* rank_variable) {
   std::uint64_t pid = static_cast<std::uint64_t>(::getppid());
   for (int generation = 0; pid > 1 && generation < 64; ++generation) {
@@ -175,8 +177,8 @@ std::optional<std::uint64_t> launcher_process(const char* rank_variable) {
   return std::nullopt;
 }
 
-/// Returns how many processes the launcher started here: the ranks of this node, if no variable tells
-/// their number. 0 if that cannot be known.
+/// Returns how many processes the launcher started on this node; 0: not known. Used as the number
+/// of local ranks if no variable gives it.
 std::uint32_t ranks_below_launcher() {
   const auto launcher = launcher_process(nullptr);
   if (!launcher) return 0;
@@ -196,9 +198,9 @@ std::optional<std::string> identity_of(std::uint64_t pid) {
   return boot.substr(0, 36) + "/" + std::to_string(pid) + "/" + std::to_string(facts->start_ticks);
 }
 
-/// Returns the launcher's process if it is the same for all ranks. Hydra has a proxy per node between
-/// mpiexec and the ranks. With `-launcher fork` all proxies have mpiexec as their parent, on this
-/// machine.
+/// Identifies the launcher's process if it is the same for all ranks. Hydra has a proxy per node
+/// between mpiexec and the ranks. With `-launcher fork`, all proxies run on this machine, as
+/// children of mpiexec.
 std::optional<std::string> common_launcher(const char* rank_variable, const Launcher& found) {
   const auto process = launcher_process(rank_variable);
   if (!process) return std::nullopt;
@@ -211,14 +213,16 @@ std::optional<std::string> common_launcher(const char* rank_variable, const Laun
     return std::nullopt;
   }
   auto identity = identity_of(facts->parent);
-  // Ranks that a program spawns are another start, below the same mpiexec.
+  // Ranks that a program spawns (MPI_Comm_spawn) are another start below the same mpiexec; the
+  // process group tells them apart.
   const std::string_view group("--pgid\0", 7);
   const std::size_t place = words.find(group);
   if (!identity || place == std::string::npos) return std::nullopt;
   return *identity + "/" + words.substr(place + group.size()).c_str();
 }
 
-/// Makes a nonce: a word that people recognise, then a checksum of all facts that distinguish starts.
+/// Makes a nonce: a word that people recognise, then a checksum of all facts that distinguish
+/// starts.
 std::string nonce(std::string_view word, std::string_view facts) {
   const std::uint64_t sum = checksum(as_bytes(facts));
   const std::uint64_t second = checksum(as_bytes(std::string(facts) + "\n"));
@@ -236,8 +240,8 @@ struct Nonce {
   std::string source;
 };
 
-/// The most certain source comes first. A source counts only if it belongs to the launcher that gave
-/// the rank.
+/// The most certain source comes first. A source counts only if it belongs to the launcher that
+/// gave the rank.
 std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& found,
                                 const Source& source) {
   const auto named = [&](const char* name) { return std::string(variables.text(name)); };
@@ -261,7 +265,8 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   if (const std::string id = named("I_MPI_HYDRA_UUID"); launcher == "PMI" && !id.empty()) {
     return Nonce{nonce("impi", id), "I_MPI_HYDRA_UUID"};
   }
-  // Only if Slurm's own step gave the ranks: all ranks of a Hydra inside a step inherit the same step.
+  // Slurm's step counts only if it gave the ranks. Several mpiexec of Hydra inside one step would
+  // all inherit the same step.
   const std::string job = named("SLURM_JOB_ID");
   const std::string step = named("SLURM_STEP_ID");
   const bool is_slurm_step = !job.empty() && !step.empty() &&
@@ -272,7 +277,8 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   if (is_slurm_step && may_be_slurm) {
     const std::string facts = named("SLURM_CLUSTER_NAME") + "/" + job + "/" + step + "/" +
                               named("SLURM_RESTART_COUNT") + "/" + named("SLURM_JOB_START_TIME");
-    // Repeat job and step in clear, so that people recognise them; in Slurm both are numbers.
+    // Also write job and step in plain text, so that people recognise them; in Slurm both are
+    // numbers.
     std::string word = "slurm";
     for (const std::string& number : {job, step}) {
       if (parse<std::uint32_t>(number)) word += "-" + number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds rank, rank count and launch nonce in the launcher's environment variables. The settings rank=,
-// ranks=, launch= and node= override them.
+// Finds rank, rank count and launch nonce in the launcher's environment variables. The settings
+// rank=, ranks=, launch= and node= override them.
 //
 // The nonce names one start of a program's ranks. A source counts only if it is equal in all ranks
 // on all nodes and differs between two starts in one allocation (two `mpiexec` in one batch script
@@ -10,9 +10,9 @@
 //   PRRTE       the PMIx namespace: host and process number of prterun, and a count
 //   PALS, Flux  the application's, or job's, identifier
 //   Intel MPI   the launcher's UUID
-//   MPICH, MVAPICH, others   the launcher's process (boot, process number, start time), where one
-//               such process can be seen from all ranks: all of them on one node, or a launcher
-//               that forks; never a shell, which may start the same ranks again
+//   MPICH, MVAPICH, others   the launcher's process (boot, process number, start time), if all
+//               ranks see the same one: all ranks are on one node, or the launcher forks its
+//               proxies; never a shell, because a shell may start the same ranks again
 // With one rank the process draws a random nonce.
 #pragma once
 
@@ -32,15 +32,15 @@ struct MpiWorld {
 struct Launcher {
   std::uint32_t rank = 0;
   std::uint32_t rank_count = 1;
-  std::uint32_t local_rank_count = 0;  ///< on this node; 0 unknown
-  /// Equal on all nodes of one start, different between two starts. Nothing if there are several ranks
-  /// and no certain source: files then go native, with one line that names `launch=`. Fit for file
-  /// names: [A-Za-z0-9_-], at most 64.
+  std::uint32_t local_rank_count = 0;  ///< on this node; 0: unknown
+  /// The nonce: equal on all nodes of one start, different between two starts. Nothing if there are
+  /// several ranks and no certain source: files then go native, with one line that names `launch=`.
+  /// At most 64 of the characters [A-Za-z0-9_-].
   std::optional<std::string> launch;
   std::string node;
-  std::string source;         ///< which launcher said rank and count, for `mcr config` and messages
+  std::string source;         ///< which launcher gave rank and count, for `mcr config` and messages
   std::string launch_source;  ///< the source of the nonce
-  bool is_assumed = false;    ///< one rank is assumed, because no source says anything (yet)
+  bool is_assumed = false;    ///< one rank is assumed, because no source has given the rank (yet)
 };
 
 /// Values that the settings give; empty if not set.
@@ -52,7 +52,8 @@ struct LauncherOverrides {
 };
 
 /// `variable` works like getenv (nullptr: not set). Reads /proc to find the launcher's process. A
-/// process calls this once and keeps the answer, because with one rank each call draws another nonce.
+/// process calls this once and keeps the answer, because with one rank each call draws another
+/// nonce.
 Launcher find_launcher(const std::function<const char*(const char*)>& variable,
                        const LauncherOverrides& overrides);
 

@@ -27,7 +27,7 @@ class PatternCheck {
     int capture = no_capture;  ///< the number of the capture
     bool is_assertion = false;
   };
-  /// A member of a set; only a single character may begin or end a range.
+  /// A member of a bracket expression; only a single character may begin or end a range.
   struct Member {
     enum class Kind : std::uint8_t { none, character, characters } kind = Kind::none;
     char character = 0;
@@ -201,7 +201,7 @@ class PatternCheck {
   std::size_t at_ = 0;
   std::vector<Group> open_;
   int captures_ = 0;
-  bool is_repeatable_ = false;  ///< about what was taken last
+  bool is_repeatable_ = false;  ///< whether the item that was taken last may be repeated
   std::string_view problem_;
 };
 

@@ -187,7 +187,8 @@ bool is_flag_off(std::string_view text) {
   return text == "off" || text == "false" || text == "no" || text == "0";
 }
 
-/// True if `value` is one of the words of `allowed`. Names of forms, in capitals, are not words.
+/// True if `value` is one of the words of `allowed`. Names in capitals are forms ("SIZE"), not
+/// words.
 bool is_allowed_word(std::string_view allowed, std::string_view value) {
   while (!allowed.empty()) {
     const std::string_view word = allowed.substr(0, allowed.find('|'));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of settings: name, default, purpose, allowed values. `mcr config`, the error for an unknown
-// key, docs/settings.md and --help all print it. Sources from strongest to weakest: the text after the
-// connector's name, MCR_<KEY> variables, mcr.conf in the checkpoint's directory, in the user's
-// configuration directory, and of the installation.
+// The table of settings: name, default, purpose, allowed values. It is printed by `mcr config`, by
+// the error for an unknown key, in docs/settings.md and by --help. Sources from strongest to
+// weakest: the text after the connector's name, MCR_<KEY> variables, mcr.conf in the checkpoint's
+// directory, in the user's configuration directory, and of the installation.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct SettingRow {
   std::string_view
       default_value;  ///< in the notation of the setting ("256 MiB", "10 s"); empty: none
   SettingKind kind;
-  std::string_view allowed;  ///< words and forms joined by '|': "auto|SIZE"
+  std::string_view allowed;  ///< words, and names of forms in capitals, joined by '|': "auto|SIZE"
   std::string_view help;     ///< one or two sentences
 };
 std::span<const SettingRow> settings_table();
@@ -58,10 +58,10 @@ class Settings {
   [[nodiscard]] std::uint64_t count(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key) const;
   [[nodiscard]] bool is_set(std::string_view key) const;              ///< by any source
-  [[nodiscard]] std::string_view source(std::string_view key) const;  ///< "default" where by none
+  [[nodiscard]] std::string_view source(std::string_view key) const;  ///< "default" if by none
 
-  /// Returns "key=value;…" of all settings that some source set, except rank, ranks, launch and node,
-  /// for journals. set_all() reads it.
+  /// Returns "key=value;…" of all settings that some source set, except rank, ranks, launch and
+  /// node, for journals. set_all() can read the text.
   [[nodiscard]] std::string changed() const;
   /// Returns all codec.<name> keys and values.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> codec_overrides() const;
@@ -75,10 +75,10 @@ class Settings {
   std::string default_stage_;  ///< /dev/shm/mcr-<uid>
 };
 
-/// Loads the settings for files in `directory` (empty: no checkpoint directory). `connector_text` is
-/// the text after the connector's name, without under_vol and under_info. `installed` is the file that
-/// an administrator or the installation provides (empty: none). A configuration file that belongs to
-/// neither this user nor root is ignored and named in `warnings`.
+/// Loads the settings for files in `directory`  (empty: no checkpoint directory). `connector_text`
+/// is the text after the connector's name, without under_vol and under_info. `installed` is the
+/// file that an administrator or the installation provides (empty: none). A configuration file that
+/// belongs to neither this user nor root is ignored and named in `warnings`.
 Result<Settings> load_settings(std::string_view connector_text, const std::string& directory,
                                std::vector<std::string>& warnings,
                                const std::string& installed = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints docs/settings.md, or with --man the source of the page mcr-settings(7). A tool of the build,
-// not part of any library.
+// A tool of the build: prints docs/settings.md, or with --man the source of the page
+// mcr-settings(7).
 #include <cstdio>
 #include <cstring>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sources of settings: three mcr.conf files, environment variables, the connector's text. The
-// weakest is read first, and each later one replaces it.
+// weakest source is read first; values of a later source replace those of earlier ones.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ Result<File> open_through_links(const std::string& path) {
   return File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
 }
 
-/// The directory of a checkpoint. Other users may be able to put files there: symbolic links to any
-/// file, or hard links to files of this user.
+/// The directory of a checkpoint. Other users may be able to put a file of the name mcr.conf there:
+/// a symbolic link to any file, or a hard link to a file of this user.
 class CheckpointDirectory {
  public:
   explicit CheckpointDirectory(const std::string& path) : path_(path) {
@@ -73,7 +73,8 @@ class CheckpointDirectory {
   bool may_hold_others_ = true;
 };
 
-/// `is_ours`: a mistake in the file is an error. Otherwise a file with a mistake is ignored.
+/// `is_ours`: a mistake in the file is an error. If false, a file with a mistake is ignored with a
+/// warning.
 Result<void> load_file(Settings& settings, const std::string& path, const Result<File>& file,
                        bool is_ours, std::vector<std::string>& warnings) {
   if (!file) {
@@ -140,8 +141,8 @@ bool is_slip(std::string_view a, std::string_view b) {
          a.substr(same + 2) == b.substr(same + 2);
 }
 
-/// Reads MCR_KEEP and the other MCR_ variables. Other programs use that prefix too (MATLAB's runtime),
-/// so an unknown variable is an error only if it looks like a typing error.
+/// Reads MCR_KEEP and the other MCR_ variables. Other programs use that prefix too (MATLAB's
+/// runtime), so an unknown variable is an error only if it looks like a typing error.
 Result<void> load_variables(Settings& settings) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view variable = *entry;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What lies at a path where a stub may lie. Opens, captures, the leader and the commands use it.
+// Finds out what lies at a path: a stub or another file. Used by opens, captures, the leader and
+// the commands.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,13 +17,15 @@ struct FileAt {
   enum class Kind : std::uint8_t {
     nothing,
     stub,
-    damaged_stub,  ///< it begins like a stub; Cause::unsupported if a newer version wrote it
-    plain_file,    ///< any other regular file
-    other,         ///< not a regular file: a directory, a link, a pipe, a device
-    closed,        ///< it cannot be opened or looked at
+    /// It begins like a stub; `error` is Cause::unsupported if a newer version wrote it.
+    damaged_stub,
+    plain_file,  ///< any other regular file
+    other,       ///< not a regular file: a directory, a link, a pipe, a device
+    closed,      ///< it cannot be opened or examined
   };
   Kind kind = Kind::nothing;
-  File file;              ///< open for reading, unless the kind is nothing, closed or a link
+  /// Open for reading; not open for the kinds `nothing` and `closed`, nor for a link.
+  File file;
   struct stat status {};  ///< of that file
   Stub stub;              ///< of Kind::stub
   Error error;            ///< why the stub is damaged, or why the file cannot be opened

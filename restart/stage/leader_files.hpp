@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of the files that a leader keeps in the directory of its launch, beside the stage's own
-// (stage_files.hpp). A directory is removed only if it holds nothing but known names, so the name of
-// each new file of the leader must be added here.
+// Names of the files that a leader keeps in its launch's directory, beside the files of the stage
+// itself (stage_files.hpp). A directory is removed only if it holds nothing but known names. So a
+// new file of the leader must be added here.
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,8 @@ inline constexpr const char* socket_name = "stubs";
 inline constexpr const char* names[] = {summary_name, unfinished_summary_name, log_name,
                                         socket_name};
 
-/// Traces of drains (aggregation/commit/trace_file): a number follows the prefix. A trace that is still
-/// being written ends in `unfinished_suffix`.
+/// Traces of drains (aggregation/commit/trace_file): a number follows the prefix. A trace that is
+/// still being written ends in `unfinished_suffix`.
 inline constexpr std::string_view trace_prefix = "trace.";
 inline constexpr std::string_view unfinished_suffix = ".new";
 

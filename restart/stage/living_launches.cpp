@@ -12,7 +12,8 @@ struct Living {
   std::set<std::string> launches;
 };
 Living& living() {
-  static Living& living = *new Living;  // never destroyed: files end after static destructors
+  // Never destroyed: HDF5 closes files after static destructors have run.
+  static Living& living = *new Living;
   return living;
 }
 

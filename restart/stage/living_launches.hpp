@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Remembers other launches that were found alive after a wait. A killed process holds its presence
-// until the kernel has ended it, which takes a moment on a busy machine; only then does a leader drain
-// what it left. If one rank took the dying process for a living writer, it would read the files as they
-// lie there, and the next rank would read the set made of them: a mix. So an opener waits once, for
-// `dying_ms`. A launch that lives after that is a job that runs beside this one.
+// Remembers other launches that were found alive after a wait. A killed process keeps the lock on
+// its presence until the kernel has ended it, which takes a moment on a busy machine. A leader
+// drains the process's parts only after that. If one rank took the dying process for a living
+// writer, it would read the files as they are. The next rank would read the set that the leader
+// made of them meanwhile: a mix. So an opener waits once, for `dying_ms`. A launch that lives after
+// that is another running job.
 #pragma once
 
 #include <cstdint>

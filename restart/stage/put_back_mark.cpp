@@ -60,8 +60,8 @@ Result<PutBackMark> mark_put_back(const File& stub, const PartId& part, FileIden
   out.u64(native.inode);
   out.u64(checksum(mark));
   MCR_TRY(stub.write_at(size, mark));
-  // A read changes an access time that is not after the modification time. The kernel stamps reads by a
-  // coarse clock, so "modified" lies a little back.
+  // A read changes the access time only if it is not after the modification time. The kernel stamps
+  // reads by a coarse clock, so the modification time is set a little back.
   constexpr std::int64_t tick_ns = 20'000'000;
   constexpr std::int64_t second_ns = 1'000'000'000;
   struct timespec now {};
@@ -100,7 +100,7 @@ std::optional<FileIdentity> put_back_as(const File& stub) {
 std::optional<File> find_put_back(const File& stub) {
   const auto native = put_back_as(stub);
   // The leader exchanges the names of stub and plain file. Then the stub has the leader's temporary
-  // name, and none once the leader has removed that.
+  // name, until the leader removes that name.
   const std::string last = without_deleted_mark(present_path(stub));
   if (!native || !name_of(last).starts_with(temporary_prefix)) return std::nullopt;
   const auto home = File::open(AT_FDCWD, parent_of(last), O_PATH | O_DIRECTORY);

@@ -13,7 +13,8 @@ struct Silent {
   std::set<std::pair<std::string, std::string>> stages;
 };
 Silent& silent() {
-  static Silent& silent = *new Silent;  // never destroyed: files end after static destructors
+  // Never destroyed: HDF5 closes files after static destructors have run.
+  static Silent& silent = *new Silent;
   return silent;
 }
 

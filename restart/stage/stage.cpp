@@ -55,8 +55,9 @@ void LaunchDirectory::write_mark() const {
 }
 
 bool LaunchDirectory::is_marked() const {
-  // The mark holds device, inode and birth time of its directory. Other users cannot see the inode in
-  // a stage of mode 0700, and no process can set the mark's change time, which must match.
+  // The mark contains device, inode and birth time of its directory, and its own change time must
+  // match. Other users cannot see the inode in a stage of mode 0700, and no process can set a
+  // change time.
   constexpr std::uint64_t made_at_once_ns = 2'000'000'000;
   const auto own = directory_.status();
   const auto file = open_file_beneath(descriptor(), mark_name);
@@ -162,7 +163,7 @@ Result<std::vector<std::string>> launch_directories(const std::string& stage) {
 Result<void> LaunchDirectory::mark_native(const std::string& pattern) const {
   const std::string path = std::string(native_directory) + "/" + safe_name(pattern, 60);
   const File file = MCR_TRY(File::open(descriptor(), path, O_WRONLY | O_CREAT | O_NOFOLLOW));
-  return file.write_at(0, as_bytes(pattern));  // for people who look
+  return file.write_at(0, as_bytes(pattern));  // only people read this content
 }
 
 bool LaunchDirectory::is_marked_native(const std::string& pattern) const {
@@ -171,8 +172,8 @@ bool LaunchDirectory::is_marked_native(const std::string& pattern) const {
 
 Result<std::optional<File>> LaunchDirectory::try_lead() const {
   File file = MCR_TRY(File::open(descriptor(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW));
-  // A leader holds this lock exclusively. has_leader() holds it shared for a moment, which lasts longer
-  // on a busy machine, until its process is scheduled again.
+  // A leader holds this lock exclusively. has_leader() holds it shared for a moment; on a busy
+  // machine, that moment lasts until its process is scheduled again.
   constexpr int most_turns = 1000;
   int seen_led = 0;
   for (int turn = 0; turn < most_turns && seen_led < turns; ++turn) {
@@ -209,7 +210,7 @@ bool LaunchDirectory::claim(const char* name, std::uint64_t valid_ns) const {
       continue;  // just ended
     const std::uint64_t claimed_ns = modified_ns(status);
     const std::uint64_t now = clock_ns(CLOCK_REALTIME);
-    // A claim from the future means that the clock was set back: ignore it.
+    // A claim from the future means that the clock was set back. Such a claim is ignored.
     if (now >= claimed_ns && now - claimed_ns < valid_ns) return false;
     (void)system_calls().unlinkat(descriptor(), name, 0);
   }
@@ -237,7 +238,7 @@ Result<std::uint64_t> LaunchDirectory::used_bytes() const {
   std::uint64_t sum = 0;
   for (const char* place : subdirectories) {
     const auto names = list_directory(descriptor(), place);
-    if (!names && names.error().system_error == ENOENT) continue;  // of an earlier build
+    if (!names && names.error().system_error == ENOENT) continue;  // a stage of an earlier build
     for (const std::string& name : MCR_TRY(names)) {
       struct stat status {};
       const std::string path = std::string(place) + "/" + name;
@@ -287,11 +288,12 @@ std::uint64_t LaunchDirectory::clock_behind_ns() const {
 }
 
 Result<bool> LaunchDirectory::remove_if_done() const {
-  // Keeps the pool's files open while they are unlinked, so that their memory (gigabytes) is freed only
-  // after the stage's lock is released: ranks that enter wait for that lock.
+  // Holds the pool's files open after they are unlinked, so that their memory (gigabytes) is freed
+  // only after the stage's lock is released. Ranks that want to enter wait for that lock.
   std::vector<File> nameless;
-  // 1. Lock the stage exclusively: no process is then between create() and join(), and processes that
-  // want to enter wait until this is over. Another leader that ends at the same time waits too.
+  // 1. Lock the stage exclusively: no process is then between create() and join(), and processes
+  //    that
+  // want to enter wait for the lock. Another leader that ends at the same time waits too.
   const std::size_t slash = path_.rfind('/');
   const std::string name = path_.substr(slash + 1);
   const File stage = MCR_TRY(open_directory(AT_FDCWD, path_.substr(0, slash)));

@@ -114,8 +114,9 @@ Result<void> check_private(const File& directory, const std::string& name) {
 
 namespace {
 
-/// Restores the mode that the umask reduced. If others may write to `parent`, another directory of this
-/// user may lie at that name now, so only an empty directory gets the mode.
+/// Gives a new directory mode 0700 if the umask reduced its mode. If other users may write to
+/// `parent`, another directory of this user may have that name now, so only an empty directory gets
+/// the mode.
 Result<void> undo_umask(int parent, const std::string& name) {
   struct stat status {};
   const bool is_there =
@@ -127,7 +128,8 @@ Result<void> undo_umask(int parent, const std::string& name) {
   const bool is_ours = status.st_uid == ::geteuid();
   if (is_ours && system_calls().fchmodat(AT_FDCWD, link.c_str(), 0700, 0) != 0)
     return system_error("cannot set the mode of", name);
-  // Without rights nobody could look into it before.
+  // The directory can be listed only with the new mode. If it is not empty, the old mode is
+  // restored.
   const auto names =
       is_ours ? list_directory(AT_FDCWD, link) : Result<std::vector<std::string>>(Error{});
   if (names && names->empty()) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of the files in a launch's directory, and small steps that the stage's sources share. Also used
-// by container/shared_frames, which keeps its files there.
+// Names of the files in a launch's directory, and small functions that the sources of the stage
+// share. container/shared_frames, which keeps its files there, uses them too.
 #pragma once
 
 #include <optional>
@@ -23,14 +23,14 @@ inline constexpr const char* report_name = "reported";
 inline constexpr const char* notice_name = "notice";
 inline constexpr const char* clock_name = "clock";
 inline constexpr const char* mark_name = "made";
-/// In the order in which they are made. ranks/ comes last: a process that can join finds all the
-/// others.
+/// In the order in which they are made. ranks/ comes last: a process that can join finds all other
+/// subdirectories.
 inline constexpr const char* subdirectories[] = {"open",           "published",    "committed",
                                                  parts_directory,  pool_directory, native_directory,
                                                  frames_directory, ranks_directory};
 
-/// Another process that tests a lock holds it for a moment; one more turn resolves that race. A lock
-/// that stays held in all turns is really held.
+/// A process that tests a lock holds the lock for a moment, so a failed try is repeated. A lock
+/// that stays held in this many turns is really held.
 inline constexpr int turns = 8;
 void pause_briefly();
 /// Takes the lock; false if it was held by another process in each of `most_turns` turns.
@@ -42,7 +42,8 @@ const char* state_name(LaunchDirectory::State state);
 std::string journal_path(LaunchDirectory::State state, const PartId& part);
 /// Returns the part whose journal has that name in open/, published/ or committed/.
 std::optional<PartId> part_of_journal(std::string_view name);
-/// True for a name that a launch makes in its directory, or in one of its subdirectories.
+/// True for a name that a launch makes in its directory, or (is_name_in) in one of its
+/// subdirectories.
 bool is_file_of_launch(std::string_view name);
 bool is_name_in(std::string_view subdirectory, std::string_view name);
 

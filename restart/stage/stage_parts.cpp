@@ -21,7 +21,7 @@ using namespace stage_files;
 namespace {
 
 constexpr unsigned pool_slots = 8;
-/// Longer than a tick of the kernel's clock, which stamps file times.
+/// Longer than a tick of the kernel's clock for file times.
 constexpr std::uint64_t pool_clock_ns = 50'000'000;
 
 }  // namespace
@@ -42,8 +42,8 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
   NewPart made;
   made.part = MCR_TRY(new_part_id());
   const std::string path = bytes_path(made.part);
-  // If the pool has not changed since it held nothing for this rank, it still holds nothing: one look
-  // replaces eight.
+  // If the pool has not changed since it held nothing for this rank, it still holds nothing. So one
+  // look at the directory replaces a try of each slot.
   struct stat pool {};
   const bool known = system_calls().fstatat(descriptor(), pool_directory, &pool, 0) == 0;
   const bool unchanged = known && modified_ns(pool) == pool_empty_since_ns_;
@@ -60,12 +60,12 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
       made.reused_bytes = *size;
       return made;
     }
-    // Another process still reads the file, so its bytes must not change. They are freed when it closes
-    // the file.
+    // Another process still reads the file, so the bytes must not change. They are freed when that
+    // process closes the file.
     MCR_TRY(unlink_if_there(descriptor(), path));
   }
-  // Remember the time only if it is older than a tick of the kernel's clock: a later change could get
-  // the same time.
+  // Remember the time only if it is older than a tick of the kernel's clock: a change within the
+  // same tick would not change the time.
   if (known && clock_ns(CLOCK_REALTIME) > modified_ns(pool) + pool_clock_ns)
     pool_empty_since_ns_ = modified_ns(pool);
   made.bytes = MCR_TRY(File::open(descriptor(), path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
@@ -81,7 +81,7 @@ Result<LaunchDirectory::NewPart> LaunchDirectory::create_part(std::uint32_t rank
 
 Result<File> LaunchDirectory::begin(const PartBegin& begin) const {
   const Bytes record = write_begin(begin);
-  // Names of unusual length may exceed a reader's limits; such a file goes native.
+  // Unusually long names may exceed a reader's limits; such a file goes native.
   if (record.size() > 512) {
     const auto readable = read_journal(record);
     if (!readable) return Error{Cause::usage, begin.path + ": " + readable.error().message};
@@ -102,8 +102,8 @@ Result<void> LaunchDirectory::publish(const PartId& part, const File& journal,
   const Bytes record = write_publish(publish);
   const std::uint64_t before = MCR_TRY(journal.size());
   if (before + record.size() > max_journal_bytes) {
-    // After thousands of flushes the journal is shortened: only the begin record must stay in front of
-    // the new record.
+    // After thousands of flushes the journal is shortened: only the begin record is kept, and the
+    // new record follows it.
     const Bytes content = MCR_TRY(journal.read_all(max_journal_bytes));
     RecordReader records(content);
     if (!records.next()) return Error{Cause::damaged, journal.name() + " has no begin record"};
@@ -149,9 +149,9 @@ Result<File> LaunchDirectory::publish_small(const PartBegin& begin, const PartPu
   return journal;
 }
 
-// Copies the bytes into a file of their own first. The journal's lock keeps other processes from the
-// bytes in the journal until it is in open/. A death in between leaves the part published, with the
-// same bytes in both places.
+// First copies the bytes from the journal into a file of their own. Until the journal is in open/,
+// its lock keeps other processes away from the bytes in it. A death in between leaves the part
+// published, with the same bytes in both places.
 Result<std::optional<LaunchDirectory::Withdrawn>> LaunchDirectory::withdraw_small(
     const PartId& part) const {
   const std::string from = journal_path(State::published, part);
@@ -267,7 +267,8 @@ Result<File> LaunchDirectory::open_small_bytes(const PartId& part) const {
       errno = EWOULDBLOCK;
       return system_error("cannot read a part that is being written:", path_ + "/" + path);
     }
-    // The writer may have withdrawn the part since: then its bytes are in a file of their own by now.
+    // The writer may have withdrawn the part since: then its bytes are in a file of their own by
+    // now.
     if (exists(descriptor(), bytes_path(part))) {
       errno = EWOULDBLOCK;
       return system_error("cannot read a part that its rank has just reopened for writing:",

@@ -23,8 +23,8 @@ namespace {
 constexpr std::uint8_t presence_begin_kind = 1;
 constexpr std::uint8_t presence_end_kind = 2;
 constexpr std::size_t max_presence_bytes = 4096;
-/// A leader that removes a directory holds the stage's lock for less than a millisecond, unless the
-/// leader was stopped.
+/// Number of tries to lock the stage. A leader that removes a directory holds the stage's lock for
+/// less than a millisecond, unless the leader was stopped.
 constexpr int entering_turns = 500;
 
 Result<std::string> random_word() {
@@ -53,7 +53,8 @@ Result<LaunchDirectory::Presence> LaunchDirectory::join(std::uint32_t rank,
     const std::string beginning = std::string(ranks_directory) + "/.new-" + word;
     File file = MCR_TRY(
         File::open(descriptor(), beginning, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW));
-    if (!MCR_TRY(try_lock(file, LockKind::exclusive))) continue;  // a leader is removing all of it
+    // If the lock is taken, a leader is removing the directory with all its files.
+    if (!MCR_TRY(try_lock(file, LockKind::exclusive))) continue;
     Bytes payload;
     Writer writer(payload);
     writer.u32(rank);
@@ -114,7 +115,8 @@ Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() 
     RankPresence presence;
     presence.name = name;
     presence.rank = *rank;
-    // Shared, so that processes that look at the same time do not take each other for the rank.
+    // The test uses a shared lock, so that two processes that test at the same time do not take
+    // each other for the rank.
     presence.alive = !MCR_TRY(try_lock(*file, LockKind::shared));
     const Bytes content = MCR_TRY(file->read_all(max_presence_bytes));
     RecordReader records(content);

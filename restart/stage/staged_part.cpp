@@ -7,7 +7,7 @@
 namespace mcr::restart {
 namespace {
 
-/// A writer publishes first and releases the lock on the bytes right after. A reader that comes in
+/// A writer publishes a part first, and releases the lock on its bytes right after. A reader in
 /// between waits up to turns * pause_ns.
 constexpr int turns = 100;
 constexpr long pause_ns = 5'000'000;

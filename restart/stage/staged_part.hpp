@@ -10,8 +10,8 @@
 
 namespace mcr::restart {
 
-/// Opens the part if it is published or kept here; its bytes stay locked against reuse while it is
-/// open. Returns nothing if the part is not here, or no longer.
+/// Opens the part if it is published or kept in `directory`; its bytes stay locked against reuse
+/// while it is open. Returns nothing if the part is not, or no longer, in `directory`.
 Result<std::unique_ptr<PartSource>> open_staged_part(const LaunchDirectory& directory,
                                                      const PartId& part);
 

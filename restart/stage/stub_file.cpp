@@ -19,8 +19,8 @@ bool is_stub_file(const File& file) {
   std::array<std::byte, Stub::head_bytes> head;
   const auto got = file.read_some_at(0, head);
   const bool is_stub = got && looks_like_stub(ByteSpan(head).first(*got));
-  // Not a stub: restore the flags, so that reads of the program's own files update the access time
-  // again.
+  // If the file is no stub, restore the flags: reads of the program's own files must update the
+  // access time.
   if (!is_stub && flags >= 0) (void)::fcntl(file.descriptor(), F_SETFL, flags);
   return is_stub;
 }

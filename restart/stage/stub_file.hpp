@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stubs as files: whether a file is a stub, and what the stub says of a part.
+// Stubs as files: tests whether a file is a stub, reads and writes it.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace mcr::restart {
 
-/// True if the file begins with the signature of a stub (the rest may be damaged); false if the file
-/// cannot be read.
+/// True if the file begins with the signature of a stub (the rest may be damaged); false if the
+/// file cannot be read.
 bool is_stub_file(const File& file);
 
-/// Reads a stub. Cause::damaged: it is no stub or was altered. Cause::unsupported: a newer version
-/// wrote it.
+/// Reads a stub. Cause::damaged: the file is no stub or was altered. Cause::unsupported: a newer
+/// version wrote it.
 Result<Stub> read_stub_file(const File& file);
 
 /// Writes the stub at the beginning of the file, and sets the file's access time to before its
-/// modification time. Otherwise both may lie in one tick of the kernel's clock, and the stub would
-/// look as if somebody had read, and perhaps copied, it.
+/// modification time. Otherwise both times may be equal (one tick of the kernel's clock), and the
+/// stub would look as if it had been read, and perhaps copied.
 Result<void> write_stub_file(const File& file, const Stub& stub);
 
-/// Opens the directory in which the part was begun. ESTALE: another directory lies at its path now.
+/// Opens the directory in which the part was begun. ESTALE: another directory has its path now.
 Result<File> open_begun_in(const PartBegin& begin, int flags);
 
 /// Returns the stub that leads to a part. `container_directory`: the setting container_dir of its

@@ -54,8 +54,8 @@ Received receive(const File& connection, StubSocket::Message& message) {
 
 Result<void> send_stub(int launch_directory, const PartId& part, int stub) {
   const File socket = MCR_TRY(connect_socket_in(launch_directory, socket_name));
-  // A descriptor of its own: the caller's may be locked (flock), and that lock would live as long as
-  // the sent copy.
+  // Send a descriptor that was opened anew. The caller's descriptor may be locked (flock), and the
+  // lock would last as long as the sent copy.
   const File path = MCR_TRY(File::open(AT_FDCWD, link_path(stub), O_PATH));
   const int descriptor = path.descriptor();
   Control control{};

@@ -3,10 +3,11 @@
 //
 //   <launch directory>/stubs    a socket (AF_UNIX, SOCK_SEQPACKET) on which the leader listens
 //
-// Each message is the 16 bytes of a part's id with one descriptor (SCM_RIGHTS), opened with O_PATH. The
-// descriptor leads to the stub wherever the program renames the stub, or a directory above it, later
-// (docs/design/publish.md). A rank sends before H5Fclose returns and before it gives the part's lock back,
-// so the leader has the message once it holds that lock. Neither side ever waits for the other.
+// Each message is the 16 bytes of a part's id with one descriptor (SCM_RIGHTS), opened with O_PATH.
+// The descriptor leads to the stub wherever the program renames the stub, or a directory above it,
+// later (docs/design/publish.md). A rank sends the message before H5Fclose returns and before it
+// releases the part's lock. So a leader that holds that lock has the message already. Neither side
+// ever waits for the other.
 #pragma once
 
 #include <optional>
@@ -21,11 +22,11 @@ namespace mcr::restart {
 /// leader listens or too many messages wait, it returns an error and has no other effect.
 Result<void> send_stub(int launch_directory, const PartId& part, int stub);
 
-/// The leader's end of the socket. Movable. Closing it leaves the socket's name behind, which the next
-/// leader replaces.
+/// The leader's end of the socket. Movable. The destructor leaves the socket's name behind; the
+/// next leader replaces it.
 class StubSocket {
  public:
-  /// Replaces the socket that an earlier leader left under the name. The caller holds the leader's
+  /// Makes the socket, in place of one that an earlier leader left. The caller holds the leader's
   /// lock.
   static Result<StubSocket> listen(int launch_directory);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Class and messages are registered for each push and closed right after. The stack holds references of
-// its own, and ids kept in statics would be invalid after H5close().
+// Class and messages are registered for each push and closed right after. HDF5's error stack holds
+// references of its own, and ids in static variables would be invalid after H5close().
 #include "vol/binding/error_stack.hpp"
 
 #include "restart/base/printable.hpp"
@@ -19,7 +19,7 @@ void push_error(const char* function, const Error& error) {
   if (!error_class || !major || !minor) return;
   hdf5.H5Epush2(H5E_DEFAULT, "mcr", function, 0, error_class.get(), major.get(), minor.get(), "%s",
                 restart::printable(error.message).c_str());
-  // The stack has references of its own. Closing our ids would clear it, so it is kept.
+  // Preserve the stack, because closing our ids would clear it.
   const KeptErrors kept;
   minor = Id();
   major = Id();

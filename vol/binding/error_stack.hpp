@@ -7,11 +7,11 @@
 
 namespace mcr::vol {
 
-/// Pushes the message; `function` is what the entry says failed.
+/// Pushes the message; the entry names `function` as the one that failed.
 void push_error(const char* function, const Error& error);
 
-/// Keeps what a native row left in the error stack across calls of HDF5's own functions, because each
-/// of these clears the stack first.
+/// Preserves HDF5's error stack across calls of HDF5's functions, because each of these calls
+/// clears the stack first. The entries come from a native callback and belong to the program.
 class KeptErrors {
  public:
   KeptErrors();
@@ -23,8 +23,8 @@ class KeptErrors {
   hid_t stack_;
 };
 
-/// For calls of HDF5's functions that may fail while the program's own call succeeds: hides their
-/// errors from the program's error handler (H5Eset_auto) and its error stack.
+/// Hides errors from the program's error handler (H5Eset_auto) and error stack. For our calls of
+/// HDF5's functions that may fail while the program's own call succeeds.
 class QuietErrors {
  public:
   QuietErrors();
@@ -34,7 +34,7 @@ class QuietErrors {
 
  private:
   KeptErrors kept_;
-  unsigned is_version_2_ = 1;  // which of the two kinds of handler the program has set
+  unsigned is_version_2_ = 1;  // which kind of handler the program has set
   H5E_auto2_t handler2_ = nullptr;
   FirstErrorHandler handler1_ = nullptr;
   void* data_ = nullptr;

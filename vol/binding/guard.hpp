@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one template through which C calls our functions. An exception that crossed HDF5's frames would
-// leave HDF5's lock and API context taken; here it becomes the callback's failure value.
+// The one template through which C calls our functions. It turns an exception into the callback's
+// failure value. An exception that crossed HDF5's frames would leave HDF5's lock and API context
+// taken.
 #pragma once
 
 #include <type_traits>

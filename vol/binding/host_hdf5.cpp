@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the library is found: the return address of H5PLget_plugin_info lies in it. dladdr1 tells which
-// object that is, and dlopen(RTLD_NOLOAD) gives the handle for dlsym. This loads nothing and uses no
-// global symbol: the libhdf5 of an h5py wheel is RTLD_LOCAL and has a hashed name, and a process may
-// have two of them.
+// How the library is found: the return address of H5PLget_plugin_info lies in it. dladdr1 tells
+// which object contains that address, and dlopen(RTLD_NOLOAD) gives the handle for dlsym. Nothing
+// is loaded, and no global symbol is used, because the libhdf5 of an h5py wheel is RTLD_LOCAL and
+// has a hashed name, and a process may have two libhdf5.
 //
-// A program with HDF5 linked into it shows HDF5's functions to dlsym only if it was linked with
-// -rdynamic. Otherwise dlsym finds none, or those of another libhdf5 that was loaded RTLD_GLOBAL, whose
-// ids mean nothing to the caller. So each function must lie in the caller's own object. A library that
-// cannot be bound is refused here, not in a private copy.
+// If HDF5 is linked into the program, dlsym finds its functions only if the program was linked with
+// -rdynamic. Otherwise dlsym finds no functions, or those of another libhdf5 that was loaded
+// RTLD_GLOBAL, whose ids mean nothing to the caller. So each function must lie in the caller's own
+// object. A library that cannot be bound is refused here, not in a private copy.
 //
-// This code holds no lock, because the calling library holds its own, and two libraries may call at the
-// same time. dlopen() takes the loader's lock.
+// This code takes no lock of its own. Each calling library holds its HDF5 lock, but two libraries
+// may call at the same time, and dlopen() takes the loader's lock.
 #include "vol/binding/host_hdf5.hpp"
 
 #include <dlfcn.h>
@@ -41,14 +41,15 @@ namespace {
 
 constinit std::atomic<const link_map*> bound_host{nullptr};
 
-// What a private copy cannot find out by itself. The note is written into the copy's file image, at the
-// place of the mark, before the image is loaded. In the plugin itself it stays empty.
+// Facts that a private copy cannot find out by itself. They are written into the copy's file image,
+// at the place of the mark, before the image is loaded. In the plugin itself they stay empty.
 struct CopyNote {
   char mark[32];
   const link_map* host;
   char file[PATH_MAX];
 };
-// The mark is unique in the file, because no other place holds its text in one piece.
+// The mark occurs once in the file, because it is written as single characters here and as text
+// nowhere.
 [[gnu::used]] constinit volatile CopyNote copy_note = {
     {'m', 'c', 'r', ':', ' ', 'n', 'o', 't', 'e', ' ', 't', 'o',  ' ',  'a',  ' ',  'p',
      'r', 'i', 'v', 'a', 't', 'e', ' ', 'c', 'o', 'p', 'y', 0x17, 0x2a, 0x05, 0x61, 0x0c},
@@ -68,7 +69,7 @@ const link_map* host_of(const void* caller) {
   return is_copy() ? copy_note.host : object_of(caller);
 }
 
-// Where an object's segments lie in memory.
+// The memory ranges of an object's segments.
 class Segments {
  public:
   explicit Segments(const link_map* object)
@@ -133,7 +134,8 @@ std::string resolved(const char* path) {
   return realpath(path, buffer.data()) != nullptr ? buffer.data() : std::string();
 }
 
-// Returns a descriptor of an anonymous copy of the plugin's file, with the note in it; -1 on failure.
+// Returns a descriptor of an anonymous copy of the plugin's file, with the note in it; -1 on
+// failure.
 int copied_plugin(const link_map* host) {
   const std::string path = plugin_file();
   const int from = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -158,7 +160,7 @@ int copied_plugin(const link_map* host) {
 }
 
 // Loads the copy under a name of its own. The loader knows objects by name, and descriptor numbers
-// repeat: under /proc/self/fd/N a second copy could be taken for the first.
+// repeat, so the loader could take a second copy at /proc/self/fd/N for the first.
 void* load_copy(int image) {
   const std::string number = std::to_string(image);
   std::string folder = "/proc/self/fd";
@@ -204,7 +206,7 @@ std::string host_file(const void* caller) {
 const void* private_copy_plugin_info(const void* caller) {
   struct Copy {
     std::atomic<const link_map*> host;
-    PluginInfo plugin_info;  // only the host's calls come here, one after another
+    PluginInfo plugin_info;  // only the host calls it, one call after another
   };
   static constinit std::array<Copy, 8> copies{};
   const link_map* host = host_of(caller);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <hdf5.h>
-// hdf5.h before these three: they expect its types.
+// hdf5.h must come before these three headers, which expect its types.
 #include <H5FDdevelop.h>
 #include <H5VLconnector.h>
 #include <H5VLconnector_passthru.h>
@@ -20,15 +20,15 @@
 
 namespace mcr::vol {
 
-/// An error handler of H5Eset_auto1. Declared here, because HDF5's headers may have been built without
-/// deprecated functions.
+/// An error handler of H5Eset_auto1. Declared here, because HDF5's headers may have been built
+/// without deprecated functions.
 using FirstErrorHandler = herr_t (*)(void* data);
 
 struct HostHdf5 {
 #define MCR_HDF5_FUNCTION(name) decltype(&::name) name = nullptr;
 #include "vol/binding/hdf5_functions.inc"
 #undef MCR_HDF5_FUNCTION
-  /// Null in a library without deprecated functions, where no program can set such a handler.
+  /// Null in a library without deprecated functions: there no program can set such a handler.
   herr_t (*H5Eget_auto1)(FirstErrorHandler* handler, void** data) = nullptr;
   herr_t (*H5Eset_auto1)(FirstErrorHandler handler, void* data) = nullptr;
 };
@@ -37,23 +37,24 @@ struct HostHdf5 {
 extern constinit HostHdf5 hdf5;
 
 enum class Binding {
-  bound,    ///< `hdf5` is this library's
-  other,    ///< another library is bound already: its private copy answers
-  refused,  ///< the library does not show the functions in use: too old, or linked into a program
-            ///< that exports no symbols
+  bound,  ///< `hdf5` is this library's
+  other,  ///< another library is bound already: this one needs a private copy of the plugin
+  /// The library does not export the functions that we use: it is too old, or linked into a program
+  /// that exports no symbols.
+  refused,
 };
 
-/// Binds `hdf5` to the library that holds the code at `caller`, the first time that a library can be
-/// bound.
+/// Binds `hdf5` to the library that contains the code at `caller`, unless another library is bound
+/// already.
 Binding bind_host(const void* caller);
 
-/// Returns the file of the library or program that holds the code at `caller`; empty for the program
-/// itself.
+/// Returns the file of the library or program that holds the code at `caller`; empty for the
+/// program itself.
 std::string host_file(const void* caller);
 
 /// Returns what a private copy of the plugin, loaded for the libhdf5 of `caller`, answers to
-/// H5PLget_plugin_info; null if no copy could be made. Two libhdf5 in one process (the wheels of h5py
-/// and netCDF4 together) share one plugin file, but the plugin's state belongs to one of them.
+/// H5PLget_plugin_info; null if no copy could be made. Two libhdf5 in one process (the wheels of
+/// h5py and netCDF4 together) share one plugin file, but the plugin's state belongs to one of them.
 const void* private_copy_plugin_info(const void* caller);
 
 /// Returns the plugin's own file, symbolic links resolved; empty if the system does not say.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Id: an owned hid_t. An Id lives within a callback, never in a static, because ids are invalid after
-// H5_term_library.
+// Id: an owned hid_t. An Id lives within a callback, never in a static, because ids are invalid
+// after H5_term_library.
 #pragma once
 
 #include <utility>

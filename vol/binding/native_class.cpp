@@ -11,7 +11,7 @@ const H5VL_class_t* look_up() {
   const hid_t id = hdf5.H5VLregister_connector_by_value(H5_VOL_NATIVE, H5P_DEFAULT);
   if (id < 0) return nullptr;
   const H5VL_class_t* found = nullptr;
-  int not_null = 0;  // HDF5 refuses null; the native connector ignores the object
+  int not_null = 0;  // some object: HDF5 refuses null, and the native connector ignores it
   const bool told =
       hdf5.H5VLintrospect_get_conn_cls(&not_null, id, H5VL_GET_CONN_LVL_CURR, &found) >= 0;
   hdf5.H5VLclose(id);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The native connector of the host's HDF5. Our connector is a copy of it with some rows replaced.
+// The native connector of the host's HDF5. Our connector is a copy of it with some callbacks
+// replaced.
 #pragma once
 
 #include "vol/binding/host_hdf5.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface of the driver's backends: where the bytes of one open file are.
+// The interface of the driver's backends. A backend knows where the bytes of one open file are.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace mcr::vol {
 
-/// Identifies what lies at the path; HDF5 compares open files by it, as sec2 does.
+/// Identifies the file at the path. HDF5 compares open files by it, as it does with the sec2
+/// driver.
 using restart::FileIdentity;
 
-/// What the file at an inode stands for. The inode alone does not suffice, because `cp` writes another
-/// stub into the same file.
+/// What the file at an inode stands for. The inode alone does not suffice, because `cp` writes
+/// another stub into the same file.
 struct Content {
   enum class Kind {
     any,     ///< compares equal to any content: a part that this process writes
@@ -34,7 +35,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Returns the end of file as native HDF5 would see it.
+  /// Returns the file's size as native HDF5 would see it.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
   /// Fills `out`; bytes after the end, or never written, are zeros.
   virtual Result<void> read(std::uint64_t offset, MutableByteSpan out) = 0;
@@ -57,7 +58,8 @@ class Backend {
 
   /// Makes the file a native one from now on.
   virtual Result<void> make_native() { return {}; }
-  /// The program asked for the file's descriptor, so its close must wait for durability.
+  /// From now on, close() waits until the file is durable, because the program asked for its
+  /// descriptor.
   virtual void require_durable() {}
 };
 

@@ -37,8 +37,8 @@ bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
 
 namespace {
 
-// True for a single file that is a mount point, as containers have them: no file can be renamed over
-// it.
+// True if the file itself is a mount point, as in some Linux containers: no file can be renamed
+// over it.
 bool is_mount_point(const ResolvedPath& place) {
   struct statx status {};
   return ::statx(place.home->descriptor(), place.name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE,
@@ -46,9 +46,10 @@ bool is_mount_point(const ResolvedPath& place) {
          (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-// An existing file is replaced only if the program cannot tell that from native HDF5, which would write
-// into it. So it must be regular, this user's, with one name, in a directory that allows renames.
-// Whether it is writable shows at its open.
+// True if the existing file may be replaced by a new one. Native HDF5 would write into the old
+// file, and the program must not notice a difference. So the file must be regular, this user's,
+// with one name, in a directory that allows renames. Whether the file is writable is found out when
+// it is opened.
 bool may_replace(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
@@ -66,8 +67,8 @@ bool is_below(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
-// Returns why containers of that name may not be kept in their directory; nothing if they may. A
-// directory of this user or root is not checked here, because the leader does that.
+// Returns why containers of that name may not be put into their directory; nothing if they may. A
+// directory of this user or root is not checked here, because the leader checks it.
 std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
                                       const restart::Settings& settings) {
   const std::string directory =
@@ -94,7 +95,8 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   };
   Process& process = Process::get();
   auto place = resolve_path(name);
-  // Load the settings even if the path is unusable, because a mistake in them must fail the first call.
+  // Load the settings even if the path is unusable, because a mistake in them must fail the first
+  // call.
   CapturePlan plan;
   plan.settings =
       MCR_TRY(process.settings(connector_text, place ? place->directory : std::string()));
@@ -110,7 +112,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
         "directory that may be written to, or it is a mount point");
   }
 
-  // Its container, and the temporary names beside it, must have a path too.
+  // The paths of its container, and of temporary files beside it, are longer and must be valid too.
   constexpr std::size_t longest_path = PATH_MAX - NAME_MAX - 64;
   if (plan.place.path.size() > longest_path) return native("its path is too long");
 
@@ -138,7 +140,8 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
                               "ranks and new in each start");
     return native("its launch is not known");
   }
-  // Before the stage is entered: no leader would clean up there.
+  // Check the directories before the stage is entered, because no leader would clean up the stage
+  // after a refusal.
   for (const std::string& masked_name : plan.masked_names) {
     if (const auto why = refusal_of(masked_name, *launcher.launch, settings)) {
       restart::log_warning_once("containers", "files are written natively: " + *why);

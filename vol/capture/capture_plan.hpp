@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides whether and how a file that is about to be created is captured, from settings, name, place
-// and stage. Any objection makes the file native. Only settings that cannot be understood make a create
-// fail.
+// Decides from settings, name, place and stage whether and how a new file is captured. Any doubt
+// makes the file native. Only a mistake in the settings makes the create fail.
 #pragma once
 
 #include <optional>
@@ -23,8 +22,8 @@ class CapturePlan {
   std::uint64_t free_bytes = UINT64_MAX;
 };
 
-/// True if the program has no other name for the existing file. Our own link to a stub (gc=on), or to a
-/// native file that is kept aside, does not count.
+/// True if the existing file has only one name. Our own link to a stub (gc=on), or to a native file
+/// that is kept aside, does not count.
 bool has_one_name(const ResolvedPath& place, std::string_view container_dir);
 
 /// `exclusive`: the program requires that no file exists. Cause::usage: a setting is wrong.

@@ -23,8 +23,8 @@ bool is_rank(std::string_view digits, std::uint32_t rank) {
   return result.ec == std::errc() && result.ptr == digits.data() + digits.size() && value == rank;
 }
 
-// Matches a glob from the front with backtracking, and builds the masked text on the way back. A budget
-// bounds the work for globs with many stars.
+// Matches a glob from left to right with backtracking, and builds the masked text when the
+// recursion returns. A budget bounds the work for globs with many stars.
 class Matcher {
  public:
   Matcher(std::uint32_t rank) : rank_(rank) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides by its name whether a file is captured (docs/design/capture.md): the setting files=. Pure.
+// Decides by a file's name whether the file is captured, as the setting files= says
+// (docs/design/capture.md). Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,18 @@ struct NameQuestion {
 };
 
 struct CapturedNames {
-  /// The masked names under which the file is captured, most likely first; empty: it is not captured.
-  /// If a glob captures the file whichever rank writes it, its path comes last: a set of this file
-  /// alone.
+  /// The masked names under which the file is captured, most likely first; empty: it is not
+  /// captured. If a glob captures the file whichever rank writes it, the last name is the path
+  /// itself: a set of this file alone.
   std::vector<std::string> masked_names;
   bool by_auto = false;  ///< `auto` decided, by the numbers in the path
 };
 CapturedNames captured_names(const NameQuestion& question);
 
-/// Returns `path` with the digits at {rank} and {part} of the glob masked; nothing if the glob does not
-/// match. A glob without '/' is compared with the file name. A glob that begins with '/' is compared
-/// with the whole path, any other glob with as many components at its end. `*`, `?`, `[...]` stay
-/// within a component.
+/// Returns `path` with the digits at {rank} and {part} of the glob masked; nothing if the glob does
+/// not match. A glob without '/' is compared with the file name. A glob that begins with '/' is
+/// compared with the whole path, any other glob with as many components at its end. `*`, `?`,
+/// `[...]` stay within a component.
 std::optional<std::string> match_glob(std::string_view glob, std::string_view path,
                                       std::uint32_t rank);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A native file, with the same operations as HDF5's sec2 driver: a file that is not captured, or a
-// spilled one.
+// A native file (not captured, or spilled), with the same operations as HDF5's sec2 driver.
 #pragma once
 
 #include <memory>
@@ -29,7 +28,8 @@ class NativeBackend : public Backend {
   Result<void> lock(bool exclusive) override;
   Result<void> unlock() override;
   Result<void> close() override;
-  /// At its close, completes the file's note in `containers` (restart/sets/native_members).
+  /// From now on, close() also completes the file's note in `containers`
+  /// (restart/sets/native_members).
   void note_in(std::string containers) { containers_ = std::move(containers); }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
   [[nodiscard]] const restart::File& file() const { return file_; }

@@ -2,14 +2,16 @@
 // What a crash after each step of publish() leaves:
 //  1. complete_bytes: the part is open and its writer dead, as if the program had died before
 //     H5Fclose. If nothing lay at the path before, the leader puts the last flushed image there.
-//  2. journal, then its rename into published/ (for a small part: one write of its journal, bytes
-//     included, in published/): the part is safe. At the path lies the file from before, or the empty
-//     file of H5Fcreate; the leader, adoption and `mcr recover` put the stub there.
-//  3. the stub: done. The file from before is gone only now. The leader gets a descriptor of the
-//     stub; without one it looks for the stub where the program has renamed it. With gc=on our link to
-//     the stub follows; without that link the part's container is never removed automatically.
-//  4. locks released by closing the file or, if a fork's child may hold it too, before that: the
-//     leader may drain.
+//  2. the journal's record, then its rename into published/ (for a small part: one write of its
+//     journal, bytes included, in published/): the part is safe. At the path lies the old file, or
+//     the empty file of H5Fcreate. The leader, or a leader that adopts the launch (`mcr recover`
+//     too), puts the stub there.
+//  3. the stub: done. Only this step replaces the old file. After it the leader gets a descriptor
+//     of the stub; without the descriptor, the leader searches for a stub that the program has
+//     renamed. With gc=on our link to the stub follows; without the link, the part's container is
+//     never removed automatically.
+//  4. the locks are released, and the leader may drain the part. Closing the file releases them;
+//     they are released before that if a fork's child may hold the file too.
 #include "vol/capture/publish.hpp"
 
 #include <fcntl.h>
@@ -71,9 +73,9 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   return record;
 }
 
-// Opens the directory in which a file waits that will replace another one: among the containers, so
-// that the program's own directories hold its own files only. Nothing if other users could exchange the
-// file there.
+// Opens the directory of containers, in which a new file waits until it replaces the file at the
+// path, so that no file of ours appears in the program's own directories. Returns nothing if other
+// users could replace the waiting file.
 std::optional<restart::File> waiting_directory(const StagedPart& part) {
   const std::string containers = containers_of(part);
   if (containers.empty()) return std::nullopt;
@@ -86,12 +88,13 @@ std::optional<restart::File> waiting_directory(const StagedPart& part) {
   return is_closed ? std::optional(*std::move(waiting)) : std::nullopt;
 }
 
-// Replaces the file at the path, completely or not at all, and keeps its mode, group, access list and
-// attributes.
+// Replaces the file at the path, completely or not at all, and keeps its mode, group, access list
+// and attributes.
 Result<void> replace_old(StagedPart& part, const restart::File& home) {
   const std::string last = restart::name_of(part.begin.path);
   bool is_kept = part.begin.replaced != restart::Replaced::native_file;
-  // Keeping the old file aside may reduce its mode, so its attributes are copied first.
+  // Call this after the old file's attributes have been copied, because keeping the file aside may
+  // reduce its mode.
   const auto keep_old = [&] {
     if (!std::exchange(is_kept, true))
       keep_replaced_member(home, part.begin.path, part.settings->text("container_dir"));
@@ -124,13 +127,14 @@ Result<void> replace_old(StagedPart& part, const restart::File& home) {
 Result<void> put_stub(StagedPart& part) {
   const auto home = home_of(part);
   if (!home) {
-    // The program renamed or removed the old file while it wrote. Native HDF5 would have written into
-    // that very file, wherever it is now; if no name of it is left, the data goes with it.
+    // The program renamed or removed the old file while it wrote. Native HDF5 would have written
+    // into that very file, wherever it is now; if the file has no name left, its data would be gone
+    // too.
     follow_put_back(part);
     struct stat status {};
     if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
       return part.stage->directory.drop(part.begin.part);
-    // The file does not belong to the old part any more.
+    // The old file will not be the old part's stub any more.
     if (part.begin.replaced_part)
       restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
     const Bytes content = restart::write_stub(stub_of(part));
@@ -149,8 +153,8 @@ Result<void> fill_stub(StagedPart& part) {
   return written;
 }
 
-// With gc=on, makes the link by which the leader learns that the program has given the stub up. Without
-// a link the set's containers stay, so a failure here loses nothing.
+// With gc=on, makes the link that later shows whether the program has deleted the stub. Without a
+// link the set's containers stay, so a failure here loses nothing.
 void link_for_gc(const StagedPart& part) {
   if (!part.settings->flag("gc")) return;
   const std::string containers = containers_of(part);
@@ -170,7 +174,8 @@ void link_for_gc(const StagedPart& part) {
 
 }  // namespace
 
-// Temporary files of ours belong there, so that the program's own directories hold its own files only.
+// Our temporary files go there too, so that no file of ours appears in the program's own
+// directories.
 std::string containers_of(const StagedPart& part) {
   const restart::PartBegin& begin = part.begin;
   if (begin.masked_names.empty()) return {};
@@ -219,9 +224,10 @@ Result<void> publish(StagedPart& part) {
   }
   if (part.begin.replaced == restart::Replaced::nothing) {  // 3
     if (const auto filled = fill_stub(part); !filled) {
-      // Storage is full for native HDF5 too: report the error.
+      // Native HDF5 would have failed too, on full storage for example: report the error.
       (void)directory.drop(part.begin.part).has_value();
-      // A small part still has its bytes in memory: forget its journal, so that it counts as not begun.
+      // The bytes of a small part are still in memory. Close its journal, so that the part counts
+      // as not begun.
       if (!part.bytes.is_open()) part.journal = restart::File();
       return filled;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Publish: the moment at which a closed part becomes visible to the leader. After it no death of any
-// process loses the part (promise 3). It does no fsync, no directory scan and no walk over the file.
+// Publish: the moment at which a closed part becomes visible to the leader. After a publish, the
+// death of any process loses nothing of the part (promise 3). A publish calls no fsync, lists no
+// directory and does not read the file.
 #pragma once
 
 #include <string>
@@ -15,11 +16,11 @@ std::string containers_of(const StagedPart& part);
 /// Returns the stub that names the part.
 restart::Stub stub_of(const StagedPart& part);
 
-/// Zeroes all bytes that were never written, so that the bytes equal the native file's (promise 4), and
-/// sets the file's size.
+/// Zeroes all bytes that were never written, and sets the file's size. Then the bytes equal those
+/// of the native file (promise 4).
 Result<void> complete_bytes(StagedPart& part);
 
-/// H5Fflush: makes the part's present bytes survive the death of the process.
+/// H5Fflush: from now on the part's present bytes survive the death of the process.
 Result<void> publish_provisionally(StagedPart& part);
 
 /// H5Fclose: publishes the part.

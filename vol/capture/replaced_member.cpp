@@ -37,8 +37,8 @@ struct Member {
   bool is_native = false;
 };
 
-// True if the directory that all parts share is the path's own, or stands above one with a number in
-// its name, which may be the rank's.
+// True if the directory that all parts share is the file's own, or if the next directory on the way
+// down to the file has a number in its name, which may be the rank.
 bool is_above_ranks(const std::string& path, std::size_t components) {
   if (components <= 1) return true;
   const std::string tail = restart::path_tail(path, components);
@@ -47,14 +47,14 @@ bool is_above_ranks(const std::string& path, std::size_t components) {
   return std::any_of(first.begin(), first.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Returns the part of a set at that path: a stub, or a native file with a note.
+// Returns the part of a set that lies at that path, as a stub or as a native file with a note.
 std::optional<Member> member_at(const ResolvedPath& place, std::string_view container_dir) {
   restart::FileAt there = restart::file_at(place.open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   if (there.is_stub()) {
     restart::Stub& stub = there.stub;
     const auto places = restart::container_places(stub, place.path, "none");
-    // Files of ours will be made in these places, so this program's settings and the path itself must
-    // lead there, not the stub alone.
+    // Files of ours will be made in these places. So this program's settings and the path must lead
+    // there too, not only the stub.
     if (places.empty() || places.front().from == nullptr ||
         stub.container_directory != container_dir ||
         !is_above_ranks(place.path, restart::components_of(stub, stub.masked_names.front()))) {
@@ -69,7 +69,7 @@ std::optional<Member> member_at(const ResolvedPath& place, std::string_view cont
   return Member{std::move(note->stub), std::move(note->containers), std::move(note->below), true};
 }
 
-// Opens the file only if it is still the one that was looked at.
+// Opens the file only if it is still the file in place.status.
 Result<restart::File> open_same(const ResolvedPath& place) {
   restart::File file = MCR_TRY(place.open(O_RDWR | O_NOFOLLOW | O_NONBLOCK));
   const struct stat now = MCR_TRY(file.status());
@@ -115,7 +115,8 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   const restart::Launcher launcher = process.launcher(**settings);
   if (!launcher.launch || launcher.rank_count <= 1) return std::optional<NativeReplacement>();
   const std::string_view container_dir = (*settings)->text("container_dir");
-  // If the file has other names, these must show the new content too, so it is written in place.
+  // If the file has other names, they must show the new content too, so the file is written in
+  // place.
   if (!has_one_name(*place, container_dir)) return std::optional<NativeReplacement>();
   auto member = member_at(*place, container_dir);
   if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
@@ -124,7 +125,8 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   auto beside = MCR_TRY(temporary_in(*place->home, stub.part.text()));
   restart::File& file = beside.first;
   const std::string& temporary = beside.second;
-  // Programs that run in turn in one rank of a launch continue one count.
+  // If several programs run in turn in one rank of a launch, the sequence continues from one
+  // program to the next.
   stub.sequence = process.next_sequence(
       place->path, [&] { return stub.launch == *launcher.launch ? stub.sequence + 1 : 0; });
   stub.launch = *launcher.launch;
@@ -135,7 +137,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
     const struct stat made = MCR_TRY(file.status());
     MCR_TRY(restart::note_native(*place->home, member->below, stub, made.st_ino));
     MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
-    // Last, because keeping the old file aside may reduce its mode.
+    // Comes after copy_attributes(), because keeping the old file aside may reduce its mode.
     if (member->is_native)
       keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
     return restart::put_in_place(home, temporary, home, place->name);

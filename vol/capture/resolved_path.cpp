@@ -19,7 +19,7 @@ namespace mcr::vol {
 
 namespace {
 
-constexpr int max_links = 40;  // as Linux
+constexpr int max_links = 40;  // as in Linux
 
 // Returns the path that the kernel knows for the directory, or realpath() without /proc.
 std::string path_of(const restart::File& directory) {
@@ -27,14 +27,15 @@ std::string path_of(const restart::File& directory) {
   return path.empty() ? restart::real_path(directory.name()) : path;
 }
 
-// Caches the paths of directories: asking the kernel anew costs as much as everything that native HDF5
-// does for an empty file.
+// A cache of the paths of directories, because asking the kernel costs as much time as all that
+// native HDF5 does for an empty file.
 struct KnownDirectories {
   std::mutex mutex;
   std::map<restart::FileIdentity, std::string> paths;
 };
 KnownDirectories& known_directories() {
-  static KnownDirectories& directories = *new KnownDirectories;  // never destroyed
+  // Never destroyed: used after static destructors have run.
+  static KnownDirectories& directories = *new KnownDirectories;
   return directories;
 }
 
@@ -71,8 +72,8 @@ bool kernel_protects_links() {
   return !setting || setting->empty() || setting->front() != std::byte{'0'};
 }
 
-// As the kernel's fs.protected_symlinks, which holds for links that the kernel follows: in a sticky
-// directory that is open to all, other users' links lead nowhere.
+// Applies the kernel's rule fs.protected_symlinks to links that we follow ourselves. In a sticky
+// directory that all users may write to, links of other users are not followed.
 bool is_protected(const struct stat& link, const struct stat& directory) {
   constexpr mode_t sticky_and_open = S_ISVTX | S_IWOTH;
   return (directory.st_mode & sticky_and_open) == sticky_and_open && link.st_uid != geteuid() &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a path means at this moment, as the kernel resolves it: independent of the working directory and
-// of symbolic links on the way.
+// Where a path leads at this moment, as the kernel resolves it. Later changes of the working
+// directory, or of symbolic links on the way, do not affect the result.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,8 +17,8 @@ struct ResolvedPath {
   std::string path;       ///< absolute, no symbolic links
   std::string directory;  ///< the same without the last component
   std::string name;       ///< the last component
-  /// The directory itself (O_PATH). Operations at the path use it, because another user may exchange
-  /// directories above it.
+  /// The directory itself (O_PATH). All operations on the file use this descriptor, because another
+  /// user may replace directories above it.
   std::shared_ptr<const restart::File> home;
   struct stat directory_status {};
   std::optional<struct stat> status;  ///< of the file there; nothing if there is none

@@ -17,13 +17,13 @@ Result<void> copy_bytes(const restart::File& from, const restart::File& to, std:
 /// Copies all of `source` to the beginning of `to`.
 Result<void> copy_source(restart::PartSource& source, const restart::File& to);
 
-/// Makes a new file in `directory` that will later be renamed there. Returns the file and its temporary
-/// name.
+/// Makes a new file in `directory`, which the caller later renames within that directory. Returns
+/// the file and its temporary name.
 Result<std::pair<restart::File, std::string>> temporary_in(const restart::File& directory,
                                                            const std::string& word);
 
-/// Calls copy_attributes(), but only warns if the file system refuses something, because the file goes
-/// to its path in any case.
+/// Calls copy_attributes(), but only warns if the file system refuses something, because the file
+/// gets its path in any case.
 void keep_attributes(const restart::File& old, const restart::File& now);
 
 }  // namespace mcr::vol

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file that is appended to: kept open long after its first flush, or opened for writing again and
-// again. The file and its pattern go native, so that it is never drained piece by piece
-// (appended=native; docs/design/capture.md). The time is checked by the program's own writes and
-// flushes, not by a thread.
+// Files that are appended to: kept open long after their first flush, or opened for writing again
+// and again. With appended=native such a file and its pattern go native, so that the file is never
+// drained piece by piece (docs/design/capture.md). The time is checked in the program's own writes
+// and flushes, not by a thread.
 #include "restart/base/log.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/settings/choices.hpp"

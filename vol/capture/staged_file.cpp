@@ -30,7 +30,8 @@ struct Table {
   std::map<FileIdentity, std::weak_ptr<StagedFile>> files;
 };
 Table& table() {
-  static Table& table = *new Table;  // never destroyed: files end after static destructors
+  // Never destroyed: HDF5 closes files after static destructors have run.
+  static Table& table = *new Table;
   return table;
 }
 
@@ -97,9 +98,9 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.launch = *launcher.launch;
   begin.masked_names = plan.masked_names;
   begin.sequence = Process::get().next_sequence(begin.path, [&] {
-    // A launcher may start several programs in turn in each rank: continue the count of the program
-    // before. Directories are not compared, because the older file's may have been renamed since: both
-    // containers would get the same name.
+    // A launcher may start several programs in turn in each rank, so the sequence continues from
+    // the old file's stub. Only file names are compared: the older file's directory may have been
+    // renamed since, and both containers would get the same name.
     const bool goes_on = old && old->launch == begin.launch &&
                          restart::name_of(old->path) == restart::name_of(begin.path);
     const std::uint64_t next = goes_on ? old->sequence + 1 : 0;
@@ -113,7 +114,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.begin_ns = realtime_ns();
   begin.settings = plan.settings->changed();
   part.durable = restart::close_of(*plan.settings) == restart::Close::durable;
-  part.image.reserve(restart::max_content_bytes);  // lack of memory must show now, not in a write
+  // A lack of memory must fail the create, not a later write.
+  part.image.reserve(restart::max_content_bytes);
   plan.stage->has_created = true;
   auto file = in_table(std::move(part));
   file->free_bytes_ = plan.free_bytes;
@@ -137,7 +139,7 @@ void StagedFile::leave_table() {
   const std::lock_guard lock(table().mutex);
   const auto found = table().files.find(part_.identity);
   if (found == table().files.end()) return;
-  const auto file = found->second.lock();  // null: this object is being destroyed
+  const auto file = found->second.lock();  // null if this object is being destroyed
   if (file == nullptr || file.get() == this) table().files.erase(found);
 }
 
@@ -150,14 +152,15 @@ void StagedFile::move_in_table(FileIdentity identity) {
 
 StagedFile::~StagedFile() { leave_table(); }
 
-// Moves the bytes into the stage, with a journal that says whose they are.
+// Moves the bytes into the stage, with a journal that says to which file they belong.
 Result<void> StagedFile::begin_in_stage() {
   if (part_.is_begun()) return {};
   const restart::LaunchDirectory& directory = part_.stage->directory;
   auto made = MCR_TRY(directory.create_part(part_.stage->launcher.rank));
   UnfinishedPart unfinished(directory, made.part);
-  // A staged file takes two descriptors more than a native one. The program can still open as many
-  // files as without mcr, as long as the upper half of its descriptors is left to it.
+  // A staged file takes two more descriptors than a native one. If half of the process's
+  // descriptors are in use, files go native, so that the program can still open as many files as
+  // without mcr.
   if (restart::are_numbers_few(made.bytes.descriptor())) {
     return Error{Cause::system,
                  "half of the file descriptors that this process may have are in use; "
@@ -169,7 +172,8 @@ Result<void> StagedFile::begin_in_stage() {
   WrittenRanges written;
   written.add(0, part_.image.size());
   restart::File journal = MCR_TRY(directory.begin(part_.begin));
-  // From here on nothing can fail, not even for lack of memory: the part is in one place or the other.
+  // From here on nothing can fail, not even for lack of memory: the part is either in memory or in
+  // the stage.
   part_.journal = std::move(journal);
   part_.bytes = std::move(made.bytes);
   part_.stale_bytes = made.reused_bytes;
@@ -244,7 +248,8 @@ Result<void> StagedFile::truncate(std::uint64_t size) {
   }
   if (native_) return native_->truncate(size);
   if (size < part_.size) {
-    // The bytes beyond the new end stay in the file until publish, and must not come back.
+    // Bytes beyond the new end stay in the stage file until publish, and must not become visible
+    // again.
     part_.stale_bytes = std::max(part_.stale_bytes, part_.size);
     part_.written.cut(size);
   }
@@ -264,7 +269,7 @@ Result<void> StagedFile::flush() {
   return take_path();
 }
 
-// Ends a failed create: the file that it would have replaced stays, and nothing is published.
+// Ends a failed create: the file that the part would have replaced stays, and nothing is published.
 Result<void> StagedFile::discard() {
   leave_table();
   if (!native_temporary_.empty()) drop_temporary();
@@ -285,8 +290,8 @@ Result<void> StagedFile::finish() {
                  part_.begin.path + " could not be written; what lay there before stays", ENOMEM};
   }
   if (!native_ && !wrote_) {
-    // Created and closed without a byte (HDF5 could not lock it): leaves an empty file, as native HDF5
-    // does.
+    // The file was created and closed without any write (HDF5 could not lock it). An empty file
+    // stays, as with native HDF5.
     leave_table();
     return {};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A part that this process is writing. There is one object per file, however many HDF5 handles and
-// names lead to it. A process-wide table finds it by the identity of the file at the path (the stub, or
-// the old file that the part will replace at publish).
+// names lead to it. A table of the process finds the object by the identity of the file at the
+// path: the stub, or the old file that the part will replace at publish.
 #pragma once
 
 #include <map>
@@ -18,24 +18,25 @@
 
 namespace mcr::vol {
 
-/// All that publish and spill need to know of a part. A small part that the program has not flushed
-/// lies only in `image`, and the stage does not know it: a death leaves what native HDF5 would have
-/// left, a file that does not open.
+/// All that publish and spill need to know about a part. A small part that the program has not
+/// flushed lies only in `image`, not in the stage. If the process dies then, a file that does not
+/// open is left, as natively.
 struct StagedPart {
   JobStage* stage = nullptr;
   Process::SettingsPointer settings;
   restart::PartBegin begin;
   Bytes image;            ///< the whole file, until it is moved into the stage
-  restart::File bytes;    ///< in the stage, once it is begun there
-  restart::File journal;  ///< once it is begun or published
+  restart::File bytes;    ///< the file in the stage, once the part is begun there
+  restart::File journal;  ///< open once the part is begun or published
   WrittenRanges written;
-  std::uint64_t size = 0;         ///< end of file as HDF5 sees it
-  std::uint64_t stale_bytes = 0;  ///< below this offset, bytes that were not written hold old data
-  restart::File at_path;          ///< the file at the path: the stub, or the file to be replaced
-  FileIdentity identity;          ///< of `at_path`
-  bool has_stub = false;          ///< its own stub lies at the path
-  bool published = false;         ///< finally, not provisionally
-  bool journal_rests = false;     ///< begun, but closed since the part is native
+  std::uint64_t size = 0;  ///< end of file as HDF5 sees it
+  /// Below this offset, bytes that were not written contain old data.
+  std::uint64_t stale_bytes = 0;
+  restart::File at_path;       ///< the file at the path: the stub, or the file to be replaced
+  FileIdentity identity;       ///< of `at_path`
+  bool has_stub = false;       ///< the part's own stub lies at the path
+  bool published = false;      ///< by a final publish, not a provisional one
+  bool journal_rests = false;  ///< the journal exists, but was closed when the part went native
   bool durable = false;
 
   [[nodiscard]] bool is_begun() const { return journal.is_open(); }
@@ -44,13 +45,13 @@ struct StagedPart {
 /// Returns the directory in which the part was begun, if the file that the part replaces still lies
 /// there. Nothing if the program has moved or removed that file, or its directory.
 std::optional<restart::File> home_of(StagedPart& part);
-/// If the leader has put back the part that `part` replaces, makes the plain file the one to be
-/// replaced: `at_path` is that file then. Unlike home_of(), also after the program has renamed the
-/// file.
+/// If the leader has put back the part that `part` replaces, `part` will replace the plain file
+/// instead: `at_path` is then that file. Unlike home_of(), this also works after the program has
+/// renamed the file.
 void follow_put_back(StagedPart& part);
 
-/// While an object of this class lives, a file that is closed counts as never created: HDF5 opens the
-/// driver's file within H5Fcreate, and closes it again if something fails.
+/// While an object of this class lives, a file that is closed counts as never created. HDF5 opens
+/// the driver's file within H5Fcreate, and closes it again if something fails.
 class CreateScope {
  public:
   CreateScope();
@@ -62,17 +63,19 @@ class CreateScope {
 
 class StagedFile : public std::enable_shared_from_this<StagedFile> {
  public:
-  /// Makes a new part for a path with no file, or with a file that the part replaces at publish. On
-  /// failure nothing is left but, if there was no file, an empty one, as native HDF5 would have left.
+  /// Makes a new part for a path with no file, or with a file that the part replaces at publish. A
+  /// failure leaves an existing file unchanged; if there was no file, it leaves an empty one, as
+  /// native HDF5 would.
   static Result<std::shared_ptr<StagedFile>> create(const CapturePlan& plan);
-  /// Opens a published part for writing again. It is copied into a new part of the same generation,
-  /// which replaces it at publish. Only in a file that several ranks or names share is the part itself
-  /// taken back from the leader. An error if the stub is a copy of another: that file must be written
-  /// natively. `at_path` leads to the stub. The caller must hold no PartSource of the part, because its
-  /// lock would be in the way.
+  /// Opens a published part for writing again. The part is copied into a new part of the same
+  /// generation, which replaces the old one at publish. If several ranks or names share the file,
+  /// the part itself is taken back from the leader instead. Fails if the stub is a copy of another
+  /// stub: that file must be written natively. `at_path` is the open stub. The caller must hold no
+  /// PartSource of the part, because the source's lock would prevent this.
   static Result<std::shared_ptr<StagedFile>> reopen(const restart::Stub& stub,
                                                     const std::string& path, restart::File at_path);
-  /// Returns the part that this process writes at the path of this file; null if there is none.
+  /// Returns the part that this process is writing and whose file at the path has that identity;
+  /// null if there is none.
   static std::shared_ptr<StagedFile> find(FileIdentity identity);
 
   ~StagedFile();
@@ -83,7 +86,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   Result<void> truncate(std::uint64_t size);
   /// Publishes provisionally.
   Result<void> flush();
-  /// Publishes the part, or drops it if nothing was written. The writer's last call.
+  /// Publishes the part, or drops it if nothing was written. No other call may follow.
   Result<void> finish();
   /// Moves the part out of the stage: the file becomes a native one.
   Result<void> spill(const char* why);
@@ -130,9 +133,9 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   std::optional<NativeBackend> native_;  ///< after spill
   std::string native_temporary_;  ///< the native file's name until it replaces the file at the path
   std::uint64_t free_bytes_ = UINT64_MAX;  ///< a part that would grow beyond this size is spilled
-  std::uint64_t native_from_ns_ =
-      0;                   ///< when it begins to count as appended to; 0: not yet flushed
-  bool is_noted_ = false;  ///< a note says whose native file it is
+  /// From this time on the file counts as appended to; 0: not yet flushed.
+  std::uint64_t native_from_ns_ = 0;
+  bool is_noted_ = false;  ///< a note says to which set the native file belongs
   bool wrote_ = false;
   bool failed_ = false;  ///< a write failed for lack of memory
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A published part that is written again.
+// Writes into a published part again.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,12 +24,13 @@ namespace mcr::vol {
 
 namespace {
 
-// True if the stub is a copy, which names the part of the original. A write into the copy must reach
-// neither the original nor the directory of its containers, which may go while the copy stays.
+// True if the stub is a copy of another stub, whose part it names. A write into the copy must not
+// change the original. Nor may the new data go into the original's directory of containers, which
+// may be removed while the copy stays.
 bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::string& own_launch) {
   if (place.path == stub.path) return false;
-  // The stub was carried elsewhere by `cp -r` or `mv`, perhaps with its containers. New containers
-  // would go to the writer's old place.
+  // `cp -r` or `mv` may have brought the stub here, perhaps with its containers. New containers
+  // would go to the old place, where the stub was written.
   struct stat home {};
   const bool is_home = ::stat(restart::parent_of(stub.path).c_str(), &home) == 0 &&
                        FileIdentity(home) == FileIdentity(place.directory_status);
@@ -40,9 +41,9 @@ bool is_copy(const restart::Stub& stub, const ResolvedPath& place, const std::st
   return !is_same_file && there.is_stub_of(stub.part);
 }
 
-// True if the stub's names lead to a directory above the file's own, with the program's own
-// container_dir. The new container goes there, and a stub that this program has not made may say
-// anything.
+// True if the stub's names lead to a directory above the file, with the program's own
+// container_dir. The new container goes to that directory, and a stub that this program has not
+// made may name any place.
 bool leads_above(const restart::Stub& stub, const ResolvedPath& place,
                  std::string_view container_dir) {
   if (stub.container_directory != container_dir) return false;
@@ -54,10 +55,10 @@ bool leads_above(const restart::Stub& stub, const ResolvedPath& place,
       });
 }
 
-// True if the part itself must be written again, not a copy of it. A rank that reopens its own file
-// gets a new part, because copies of its stub, which this process cannot see, must keep giving the old
-// part. If ranks write a file in turn, that would copy the part in each turn. If the file has several
-// names, all of them must show what is written.
+// True if the part itself must be written again, not a copy of the part. Normally a rank that
+// reopens its own file gets a copy: there may be copies of its stub elsewhere, and they must still
+// give the old part. But if ranks write a file in turn, the part would be copied in each turn. And
+// if the file has several names, all of them must show the new data.
 bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
                   const std::string& path, const struct stat& status) {
   return stub.rank != launcher.rank ||
@@ -66,7 +67,8 @@ bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
 
 }  // namespace
 
-// Takes the part back without a copy, if it is this launch's and still published.
+// Takes the part back from the leader without a copy. False if the part is not this launch's or no
+// longer published.
 Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& path,
                                   StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
@@ -139,7 +141,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   if (!launcher.launch || !Process::is_owner())
     return Error{Cause::system, "this process belongs to no launch", EPERM};
   const struct stat status = MCR_TRY(at_path.status());
-  // Other users can write into their own stubs, and must not redirect this user's parts and sets.
+  // Only this user's stubs count: other users can write into theirs, and must not redirect this
+  // user's parts and sets.
   if (status.st_uid != geteuid()) return Error{Cause::system, "its stub is another user's", EPERM};
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
@@ -155,7 +158,8 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.at_path = std::move(at_path);
   auto file = in_table(std::move(part));
   file->wrote_ = true;
-  // Opened again and again to append: native from now on, so that it is never drained piece by piece.
+  // A file that is opened again and again to append goes native, so that it is never drained piece
+  // by piece.
   const bool again = stub.launch == *launcher.launch && process.has_reopened(place.path);
   if (again && restart::appended_of(*file->part_.settings) == restart::Appended::native)
     MCR_TRY(file->go_on_as_appended());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part that leaves the stage during writing: native from now on.
+// Spilling: a part leaves the stage while it is written, and its file is native from then on.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -32,9 +32,9 @@ Result<void> StagedFile::copy_to(const restart::File& target) {
   return target.truncate(part_.size);
 }
 
-// Writes into the stub's own file, whose open descriptors stay valid, or into the file to be replaced,
-// wherever the program has moved it. Our links to stubs are removed first: they must not keep a file of
-// the program.
+// Writes into the stub's own file, whose open descriptors stay valid, or into the file to be
+// replaced, wherever the program has moved it. Our links to stubs are removed first, because they
+// would keep a file of the program alive.
 Result<restart::File> StagedFile::spill_in_place() {
   follow_put_back(part_);
   if (const auto status = part_.at_path.status()) {
@@ -44,7 +44,8 @@ Result<restart::File> StagedFile::spill_in_place() {
   }
   MCR_TRY(part_.at_path.truncate(0));
   if (auto copied = copy_to(part_.at_path); !copied) {
-    // Storage refuses the bytes, as it would refuse native HDF5's. Restore the stub of the staged part.
+    // Storage refuses the bytes, as with native HDF5. The part stays in the stage: restore its
+    // stub.
     const Bytes stub = restart::write_stub(stub_of(part_));
     if (part_.at_path.truncate(0) && part_.has_stub && part_.at_path.write_at(0, stub))
       (void)part_.at_path.truncate(stub.size()).has_value();
@@ -66,8 +67,8 @@ Result<restart::File> StagedFile::spill_beside(const restart::File& home) {
   return std::move(file);
 }
 
-// Records the native file in the journal before the bytes go: if the writer died, its part would be
-// looked for there.
+// Records the native file in the journal before the bytes are removed from the stage. If the writer
+// dies, the leader then finds the part's file.
 void StagedFile::leave_stage(FileIdentity native) {
   if (!part_.is_begun()) {
     if (auto journal = part_.stage->directory.begin(part_.begin)) {
@@ -82,7 +83,8 @@ void StagedFile::leave_stage(FileIdentity native) {
   record.native = restart::PartPublish::NativeFile{native.device, native.inode};
   tell_stage(record);
   if (part_.bytes.is_open()) (void)part_.bytes.truncate(0).has_value();
-  // Keeps one descriptor from now on, as native HDF5 does. Our presence shows that this process lives.
+  // From now on the file has one descriptor, as with native HDF5. The presence still shows that
+  // this process lives.
   part_.journal_rests = part_.is_begun();
   part_.bytes = restart::File();
   part_.journal = restart::File();
@@ -94,8 +96,8 @@ Result<void> StagedFile::spill(const char* why) {
     restart::log_debug(part_.begin.path, " leaves the stage: ", why);
     restart::log_warning_once("spill", part_.begin.path + " is written natively: " + why);
   }
-  // A part that was never in the stage needs an id too: for unique names, and because it still counts
-  // for its set.
+  // A part that was never in the stage needs an id too: for unique temporary names, and because the
+  // part still counts for its set.
   if (!part_.is_begun()) part_.begin.part = MCR_TRY(restart::PartId::random());
   const auto home =
       part_.begin.replaced == restart::Replaced::nothing ? std::nullopt : home_of(part_);
@@ -110,7 +112,8 @@ Result<void> StagedFile::spill(const char* why) {
 Result<void> StagedFile::take_path() {
   if (native_temporary_.empty()) return {};
   const FileIdentity identity = MCR_TRY(identity_of(native_->descriptor(), part_.begin.path));
-  // The leader may have put back what this file replaces, or be at it: its mark comes first.
+  // The leader may have put back the part that this file replaces, or may be doing so. home_of()
+  // finds its mark, which it makes before it changes names.
   (void)home_of(part_);
   restart::PresentName now = restart::present_name(part_.at_path);
   if (now.is_removed) {
@@ -119,8 +122,8 @@ Result<void> StagedFile::take_path() {
   }
   const FileIdentity old(MCR_TRY(part_.at_path.status()));
   const auto beside = directory_of_temporary(identity);
-  // The old file was removed during writing, perhaps with its directory. Natively the new data would be
-  // lost too.
+  // The program removed the old file during writing, perhaps with its directory. Natively the new
+  // data would be gone too.
   if (now.is_removed) {
     drop_temporary();
     return {};
@@ -130,8 +133,8 @@ Result<void> StagedFile::take_path() {
   const int from = beside->descriptor();
   const restart::File home = MCR_TRY(restart::open_directory_of(path, old));
   if (path == part_.begin.path) {
-    // Note first whose file it will be, and keep the old file aside. A crash here leaves a note about
-    // no file, or the old file with a second name.
+    // Before the rename, make the note about the new file, and keep the old file aside. A crash
+    // here leaves a note without a file, or the old file with a second name.
     is_noted_ = note_native(part_, identity.inode);
     keep_replaced_member(home, path, part_.settings->text("container_dir"));
   }
@@ -143,7 +146,7 @@ Result<void> StagedFile::take_path() {
   return {};
 }
 
-// Removes the file that waits for the path. It may be gone already, with its directory.
+// Removes the temporary file. It may be gone already, with its directory.
 void StagedFile::drop_temporary() {
   const auto identity = identity_of(native_->descriptor(), part_.begin.path);
   const auto beside = identity ? directory_of_temporary(*identity) : Result<restart::File>(Error{});
@@ -151,7 +154,7 @@ void StagedFile::drop_temporary() {
   native_temporary_.clear();
 }
 
-// Opens the directory of the file that waits for the path.
+// Opens the directory of the temporary file, which has that identity.
 Result<restart::File> StagedFile::directory_of_temporary(FileIdentity identity) const {
   auto home = restart::open_begun_in(part_.begin, O_PATH);
   if (home && restart::leads_to(home->descriptor(), native_temporary_, identity)) return home;
@@ -177,7 +180,7 @@ Result<void> StagedFile::finish_native() {
     restart::complete_note(containers_of(part_), status);
   leave_table();
   auto closed = native_->close();
-  tell_stage(record);  // last: its journal may need the freed descriptor
+  tell_stage(record);  // comes last: opening the journal may need the freed descriptor
   return closed;
 }
 

@@ -10,14 +10,14 @@
 
 namespace mcr::vol {
 
-/// Opens the part of the stub at `path`: a finished one from the stage or a container, or one that its
-/// writer has flushed but not closed.
+/// Opens the part that the stub at `path` names: a finished part in the stage or a container, or a
+/// part that its writer has flushed but not closed.
 Result<std::unique_ptr<restart::PartSource>> open_source(const restart::Stub& stub,
                                                          const std::string& path);
 
-/// Opens a part that was flushed but not closed: its writer still writes, or has died. The bytes are
-/// those that native HDF5 would have left at the path. Whether a living writer's file may be read is
-/// decided by HDF5's lock.
+/// Opens a part that was flushed but not closed, because its writer still writes or has died. The
+/// bytes are those that native HDF5 would have left at the path. HDF5's own lock decides whether
+/// the file of a living writer may be read.
 Result<std::unique_ptr<restart::PartSource>> open_flushed(const restart::Stub& stub);
 
 }  // namespace mcr::vol

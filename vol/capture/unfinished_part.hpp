@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drops a part again if its beginning fails half-way.
+// Drops a new part if a later step of its creation fails.
 #pragma once
 
 #include "restart/stage/stage.hpp"

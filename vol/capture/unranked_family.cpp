@@ -10,7 +10,8 @@ namespace mcr::vol {
 
 namespace {
 
-/// A program that gives its files random names would add families without end.
+/// The limit on remembered families, because a program that gives its files random names would add
+/// families without end.
 constexpr std::size_t most_families = 64;
 
 struct Known {
@@ -18,7 +19,8 @@ struct Known {
   std::map<std::string, bool> families;  ///< true once the other ranks have been told
 };
 Known& known() {
-  static Known& known = *new Known;  // never destroyed: files end after static destructors
+  // Never destroyed: HDF5 closes files after static destructors have run.
+  static Known& known = *new Known;
   return known;
 }
 
@@ -37,7 +39,7 @@ void note_unranked(const std::string& family, const restart::Settings& settings,
   if (families.size() >= most_families && !families.contains(family)) return;
   bool& is_told = families[family];
   if (is_told) return;
-  // If no rank has begun a part yet, this call leaves no trace in the stage.
+  // Does nothing if no rank has begun a part yet; a later call tries again.
   is_told = restart::mark_native_where_begun(std::string(settings.text("stage")), launcher.node,
                                              *launcher.launch, family);
 }

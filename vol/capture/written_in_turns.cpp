@@ -15,7 +15,8 @@ using State = restart::LaunchDirectory::State;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Returns a glob for the file's name: its rank as {part}, its other numbers as *.
+// Returns a glob for the file's name, with {part} in place of the rank, and * in place of other
+// numbers.
 std::string glob_for(std::string_view masked_name) {
   masked_name.remove_prefix(masked_name.rfind('/') + 1);
   std::string glob;
@@ -24,7 +25,9 @@ std::string glob_for(std::string_view masked_name) {
       glob += "{part}";
       i = std::min(masked_name.find('}', i), masked_name.size() - 1) + 1;
     } else if (is_digit(masked_name[i]) && masked_name.find('{', i) != std::string_view::npos) {
-      glob += '*';  // a number after the rank is most likely the extension's
+      // Only numbers before the rank are replaced: a number after it most likely belongs to the
+      // extension.
+      glob += '*';
       while (i < masked_name.size() && is_digit(masked_name[i])) ++i;
     } else {
       glob += masked_name[i++];
@@ -55,7 +58,8 @@ bool goes_on_natively(const restart::Stub& stub, const std::string& path) {
   for (const std::string& name : stub.masked_names) {
     (void)there.mark_native(restart::pattern_of(name)).has_value();
   }
-  // Files of one step must be treated alike, even if the number in a file's name is no rank.
+  // Also mark the pattern of the path. Files of one step must be treated alike, even if the number
+  // in a file's name is no rank.
   (void)there.mark_native(restart::pattern_of(stub.path)).has_value();
   return true;
 }

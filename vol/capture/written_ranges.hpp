@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which bytes of a file were written. A reused stage file holds another part's old bytes, so all other
-// bytes must read as zeros and must be zeroed at publish.
+// Remembers which bytes of a part were written. A reused stage file contains another part's old
+// bytes, so all bytes that were not written must read as zeros and be zeroed at publish.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class WrittenRanges {
         return;
       }
     }
-    // Find the first range that touches [begin, end], and the first one behind it that does not.
+    // Find the first range that touches [begin, end], and the first range behind it that does not.
     const auto first =
         std::lower_bound(ranges_.begin(), ranges_.end(), begin,
                          [](const Range& range, std::uint64_t at) { return range.end < at; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows that we replace: settings (info), the file's calls, introspection, begin and end. All others
-// are the native connector's.
+// The callbacks that we replace: settings (info), calls on files, introspection, begin and end. All
+// others are the native connector's.
 #include "vol/connector/connector.hpp"
 
 #include "restart/base/log.hpp"
@@ -36,7 +36,7 @@ herr_t terminate() {
 }
 
 // HDF5 asks for the terminal class to find out whether an object is the native connector's. All our
-// objects are.
+// objects are, so the answer is the native class.
 herr_t connector_class_of(void*, H5VL_get_conn_lvl_t level, const H5VL_class_t** found) {
   *found = level == H5VL_GET_CONN_LVL_TERM ? &native_class() : &own;
   return 0;

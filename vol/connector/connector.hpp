@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// H5VL_class_t: a copy of the native connector's class with some rows replaced. Objects stay the native
-// connector's own and are not wrapped, so nothing has to follow changes of HDF5's callbacks. HDF5 2.x,
-// which registers a discovered file with the native connector, gets the objects that it expects.
+// Our H5VL_class_t: a copy of the native connector's class with some callbacks replaced. Objects
+// are the native connector's own, without a wrapper. So our code need not follow changes of HDF5's
+// other callbacks, and HDF5 2.x, which registers a discovered file with the native connector, gets
+// the objects that it expects.
 #pragma once
 
 #include "vol/binding/native_class.hpp"

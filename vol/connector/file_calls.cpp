@@ -16,9 +16,10 @@ namespace mcr::vol {
 
 namespace {
 
-// Calls `with_list` with a list that has our driver in place of the chosen one. If the operating system
-// refused the file, calls it once more with the program's own list, so that native HDF5 reports the
-// error in its own words (h5py makes FileNotFoundError and FileExistsError from the errno in them).
+// Calls `with_list` with a property list that has our driver in place of the chosen one. If the
+// operating system refused the file, calls `with_list` once more with the program's own list, so
+// that native HDF5 reports the error in its own words. (h5py makes FileNotFoundError and
+// FileExistsError from the errno in that text.)
 template <typename Call>
 void* call_with_driver(hid_t access_list, const CapturePlan* plan, Call with_list,
                        const ChosenDriver& chosen = {}) {
@@ -42,22 +43,23 @@ bool is_refused(const char* function, const std::string& mistake) {
   return true;
 }
 
-// True if the program chose this connector. False if HDF5 only asks every plugin on its path.
+// True if the program chose this connector. False if HDF5 only found us because it tries every
+// plugin on its path.
 bool is_chosen(hid_t access_list) {
   if (is_named_by_environment()) return true;
   const auto info = HeldInfo::of(access_list);
   return info && info->is_there();
 }
 
-// True if a stub lies there, and the program's driver would have read a native file there. (After an
-// open that found us by itself, 1.14 never closes a list with the family driver, and crashes over it at
-// its end.)
+// True if a stub lies at the path, and the program's driver would have read a native file at that
+// path. (If HDF5 1.14 finds our connector by itself for a list with the family driver, it never
+// closes the list, and crashes when it ends.)
 bool is_stub_for(const char* name, hid_t access_list) {
   return name != nullptr && is_stub_path(name) &&
          chosen_driver(access_list).kind != DriverKind::other;
 }
 
-// Opens a stub with another driver than the default one.
+// Opens a stub for a program that chose another driver than the default one.
 template <typename Call>
 void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flags,
                      hid_t access_list, Call native) {
@@ -65,8 +67,7 @@ void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flag
   if (chosen.kind == DriverKind::ours) return native(access_list);
   if (chosen.kind != DriverKind::other && !(chosen.kind == DriverKind::reads_file && for_writing))
     return call_with_driver(access_list, nullptr, native, chosen);
-  // Family, multi and similar drivers derive other names from this one, and may not need the stub at
-  // all.
+  // Family, multi and similar drivers derive other names from this one, and may not need the stub.
   if (chosen.kind == DriverKind::other) {
     if (void* file = native(access_list)) return file;
   }
@@ -80,8 +81,8 @@ void* open_stub_with(const ChosenDriver& chosen, const char* name, unsigned flag
   return nullptr;
 }
 
-// Keeps HDF5's error stack unchanged, because it belongs to the open that failed, and the program may
-// print or inspect it.
+// True if we should answer for the file. Leaves HDF5's error stack unchanged: it is about the open
+// that failed, and the program may print or inspect it.
 bool is_for_us(const char* name, hid_t access_list) {
   const KeptErrors kept;
   return is_stub_for(name, access_list) || is_chosen(access_list);
@@ -107,14 +108,14 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
   if (is_refused("H5Fcreate", info->mistake())) return nullptr;
   if (name == nullptr || *name == '\0' || !has_default_driver(access_list))
     return native(access_list);
-  // SWMR readers follow the file itself, and a user block is meant to be written without HDF5: both
-  // need a native file.
+  // A native file is needed in two cases: SWMR readers follow the file itself, and programs write a
+  // user block without HDF5.
   if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0 || has_user_block(create_list)) {
     return call_with_driver(access_list, nullptr, native);
   }
   const Waiting waiting;
   const bool exclusive =
-      (flags & H5F_ACC_TRUNC) == 0;  // native HDF5 takes EXCL if neither is given
+      (flags & H5F_ACC_TRUNC) == 0;  // native HDF5 takes EXCL if neither flag is given
   auto plan = plan_capture(name, exclusive, info->settings());
   if (!plan) {
     push_error("H5Fcreate", plan.error());
@@ -166,7 +167,8 @@ herr_t file_specific(void* file, H5VL_file_specific_args_t* arguments, hid_t tra
   }
   if (arguments->op_type == H5VL_FILE_IS_ACCESSIBLE) {
     auto& asked = arguments->args.is_accessible;
-    // After another connector's failed open HDF5 asks every connector on its path: claim stubs only.
+    // After a failed open by another connector, HDF5 asks every connector on its path. In that case
+    // only stubs are ours.
     if (!is_for_us(asked.filename, asked.fapl_id)) {
       *asked.accessible = false;
       return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of files: create, open, get, specific, optional. Each does its work and calls the native row
-// that it replaced; HDF5's error stack stays as that row left it.
+// The connector's callbacks for files: create, open, get, specific, optional. Each does its work
+// and calls the native callback that it replaced; HDF5's error stack stays as that callback left
+// it.
 #pragma once
 
 #include "vol/binding/host_hdf5.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5 takes the list from its own context when it follows the link, so replacing the call's argument
-// has no effect. Instead the list inside the program's link access list is exchanged during the call
-// and restored after it. Both happen under HDF5's lock, like the call itself.
+// When HDF5 follows the link, it takes the property list from its own context, so replacing the
+// call's argument has no effect. Instead, the list inside the program's link access list is
+// replaced during the call and restored after it. All this happens under HDF5's lock.
 #include "vol/connector/link_access.hpp"
 
 #include "vol/binding/error_stack.hpp"

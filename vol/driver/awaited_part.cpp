@@ -26,8 +26,9 @@ using restart::LaunchDirectory;
 constexpr std::uint64_t shortest_pause_ms = 5;
 constexpr std::uint64_t longest_pause_ms = 250;
 constexpr std::uint64_t ring_every_ms = 250;
-/// An older stub without a container belongs to a lost node, because parts are drained soon after their
-/// close. Only ranks of the same launch wait for a stale stub.
+/// A stub that is older than this, and has no container, is stale: its node is lost, because parts
+/// are drained soon after their close. Only ranks of the same launch wait for the part of a stale
+/// stub.
 constexpr std::uint64_t stale_ns = 3'600'000'000'000;
 
 bool is_of_our_launch(const AwaitedPart& part) {
@@ -41,8 +42,8 @@ bool is_stale(const AwaitedPart& part) {
   return !is_of_our_launch(part) && modified + stale_ns < realtime_ns();
 }
 
-// True if a process writes the file: HDF5's writers hold this lock. Natively such an open fails at
-// once.
+// True if a process is writing the file: HDF5's writers hold this lock. The open then fails at
+// once, as natively.
 bool is_being_written(const AwaitedPart& part) {
   const int descriptor = part.stub_file.descriptor();
   if (restart::system_calls().flock(descriptor, LOCK_SH | LOCK_NB) == 0) {
@@ -66,7 +67,8 @@ Error nothing_came(const AwaitedPart& part, const std::string& why) {
 
 std::optional<restart::PartRequest> request_for(const AwaitedPart& part) {
   if (!is_of_our_launch(part) || part.stub.masked_names.empty()) return std::nullopt;
-  // Requests are files, so they are made only where a stub of this user leads.
+  // A request is a file, so it is made only if the stub is this user's, and only in a directory
+  // above the stub's path.
   const auto status = part.stub_file.status();
   if (!status || status->st_uid != geteuid()) return std::nullopt;
   const auto where =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A part that another node's stage holds and that has no container yet. This node cannot read its
-// bytes, but its leader can bring them. A reader waits for the container; a writer of the same launch
-// asks for the native file (docs/design/capture.md). Both waits are bounded by read_wait=.
+// bytes; the leader of that other node must first bring them to storage. A reader waits for the
+// container; a writer of the same launch asks for the native file (docs/design/capture.md). Both
+// waits are bounded by read_wait=.
 #pragma once
 
 #include <functional>
@@ -22,23 +23,24 @@ struct AwaitedPart {
   bool for_writing = false;
 };
 
-/// True if the part lies in another node's stage, if it is in a stage at all.
+/// True if the part was written on another node: if a stage still has it, that stage is not ours.
 bool is_elsewhere(const AwaitedPart& part);
-/// True if the open must not use what a stage has of the part: another node's rank of this launch wants
-/// to write into the file, and no setting says that such files are captured.
+/// True if the part must become a native file first: it was written on another node by another rank
+/// of this launch, this rank wants to write into it, and no setting says that such files are
+/// captured. The open must then not use a stage.
 bool must_become_native(const AwaitedPart& part);
 
-/// True if the stub is no longer at its path: its part may be gone with it.
+/// True if the stub is no longer at its path; its part may then be gone too.
 bool is_replaced(const AwaitedPart& part);
 
 enum class Arrival {
   opened,    ///< `try_open` has succeeded
-  replaced,  ///< something else lies at the path now: the native file, or another stub
+  replaced,  ///< another file lies at the path now: the native file, or another stub
 };
 
-/// Waits until `try_open` succeeds or the stub at the path is replaced. Calls `try_open` repeatedly; it
-/// must not wait itself. Fails if read_wait= has passed or waiting is useless; the error names stub,
-/// node and remedy. A process waits only once for the stage of a launch that does not answer.
+/// Calls `try_open`, which must not wait itself, until it succeeds or the stub at the path is
+/// replaced. Fails if read_wait= has passed or waiting is useless; the error names stub, node and
+/// remedy. If the stage of a launch does not answer, a process waits for it only once.
 Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>& try_open);
 
 }  // namespace mcr::vol

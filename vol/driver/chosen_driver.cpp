@@ -15,8 +15,8 @@ namespace {
 // Sec2's id in the host's HDF5; invalid after H5close.
 constinit hid_t sec2_id = H5I_INVALID_HID;
 
-// True if the list names the driver that `set` puts into a list. HDF5 does not name a list's driver, so
-// the ids are compared.
+// True if the list has the driver that `set` puts into a list. HDF5 cannot name a list's driver, so
+// the drivers' ids are compared.
 template <typename Set>
 bool is_driver(hid_t access_list, Set set) {
   const Id list(hdf5.H5Pcopy(access_list));

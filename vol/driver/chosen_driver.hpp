@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the file driver that a program chose would do with a native file. A stub opened with that driver
-// must behave the same: the same bytes read, and writes where the program wants them.
+// How the file driver that a program chose treats a native file. A stub that is opened with that
+// driver must behave the same: the same bytes are read, and writes go where that driver would put
+// them.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +12,16 @@ namespace mcr::vol {
 
 enum class DriverKind {
   standard,    ///< sec2, HDF5's default
-  ours,        ///< the list of a file that is open with our driver
-  same_file,   ///< stdio, log and direct: they read and write the one file as sec2 does
+  ours,        ///< the list comes from a file that is open with our driver
+  same_file,   ///< stdio, log and direct: they read and write the file at the path as sec2 does
   memory,      ///< core: the file is loaded, and written back only with a backing store
   reads_file,  ///< reads like sec2, but its writes may go elsewhere (mpio, mirror,
                ///< drivers of users)
-  other,       ///< family, multi, splitter, onion and others with a form of their own
+  other,       ///< family, multi, splitter, onion and others with a file format of their own
 };
 
-/// How the core driver treats a file; the fields of H5Pset_fapl_core and H5Pset_core_write_tracking.
+/// How the core driver treats a file; the fields of H5Pset_fapl_core and
+/// H5Pset_core_write_tracking.
 struct CoreSettings {
   std::size_t increment = 0;
   hbool_t has_backing_store = false;
@@ -36,7 +38,7 @@ struct ChosenDriver {
 
 ChosenDriver chosen_driver(hid_t access_list);
 
-/// True if the list names sec2. Asked for each file, so it is cheap.
+/// True if the list names sec2. Cheap, because it is called for each file.
 bool has_default_driver(hid_t access_list);
 /// Call it when HDF5 ends: ids of drivers are invalid afterwards.
 void forget_default_driver();

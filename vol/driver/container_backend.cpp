@@ -25,7 +25,8 @@ namespace mcr::vol {
 
 namespace {
 
-/// A superblock has at most 96 bytes, and its extension's message is only a little longer.
+/// The largest write that is held back. A superblock has at most 96 bytes, and the message of its
+/// extension is only a little longer.
 constexpr std::size_t max_pending_bytes = 512;
 
 // Writes the part's bytes as a native file in place of the stub.
@@ -138,8 +139,9 @@ Result<void> ContainerBackend::make_native() {
   return written_->make_native();
 }
 
-// Finds out whether the writer has made the file native. A stub becomes a native file in place only by
-// a writer of the same launch: the descriptor at the path then shows no stub any more.
+// Finds out whether the SWMR writer has made the file native. Either another file lies at the path
+// now, or the writer has replaced the stub's content in place (only a writer of the same launch
+// does so).
 void ContainerBackend::follow_swmr_writer() {
   struct stat now {};
   if (restart::system_calls().fstatat(AT_FDCWD, path_.c_str(), &now, 0) != 0) return;
@@ -154,15 +156,16 @@ void ContainerBackend::follow_swmr_writer() {
                                              ignore_disabled_locks_);
 }
 
-// Follows renames of the file or its directory, because natively too a program writes into the file
-// that it opened. False if the program has removed the file.
+// Follows renames of the file or its directory, because a program writes into the file that it
+// opened, as natively. False if the program has removed the file.
 bool ContainerBackend::follow_renames() {
   const restart::PresentName now = restart::present_name(at_path_);
   if (!now.path.empty()) path_ = now.path;
   return !now.is_removed;
 }
 
-// The file was removed: natively too, only this program sees what is written.
+// Continues in a file without a name, because the program has removed the file. As natively, only
+// this program sees what it writes.
 Result<void> ContainerBackend::write_without_name() {
   auto file = MCR_TRY(restart::File::without_name(path_));
   if (source_ == nullptr)
@@ -184,7 +187,8 @@ Result<void> ContainerBackend::begin_writing() {
   const Waiting waiting;
   auto native = restart::find_put_back(at_path_);
   const bool is_there = native || follow_renames();
-  // The leader's mark comes before what it does to the names: a second look is decisive.
+  // The leader makes its mark before it changes the names. So if the stub has lost its name, a
+  // second look finds the mark.
   if (!is_there) native = restart::find_put_back(at_path_);
   if (native) {
     const std::uint64_t size = MCR_TRY(native->size());
@@ -193,11 +197,11 @@ Result<void> ContainerBackend::begin_writing() {
     return write_pending();
   }
   if (!is_there) return write_without_name();
-  // A second descriptor, because HDF5's lock and the program's handle use ours, which stays open beside
-  // it.
+  // Duplicate the descriptor, because HDF5's lock and the program's handle use ours, which stays
+  // open.
   const int second = fcntl(at_path_.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (second < 0) return restart::system_error("cannot duplicate the descriptor of", path_);
-  // Our open source holds a lock on the part, which would prevent taking the part back.
+  // Close our source first: its lock on the part would prevent taking the part back.
   source_.reset();
   restart::File stub_file(second, path_);
   const bool natively = goes_on_natively(stub_, path_);

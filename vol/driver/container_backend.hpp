@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A finished part, read from the stage or from its container. After an open for writing the part stays
-// where it is until bytes really change, because HDF5 marks and unmarks the superblock at every such
-// open. With the first change it becomes a part that is written (StagedFile::reopen), or else a native
-// file.
+// A finished part, read from the stage or from its container. After an open for writing the part
+// stays unchanged until bytes really change, because HDF5 marks and unmarks the superblock at every
+// such open. At the first change, the file continues as a part that is being written
+// (StagedFile::reopen) or, if that is refused, as a native file.
 #pragma once
 
 #include <string>
@@ -44,8 +44,8 @@ class ContainerBackend : public Backend {
   [[nodiscard]] Content content() const override {
     return written_ ? written_->content() : Content{Content::Kind::part, part_at_path_};
   }
-  /// SWMR: the writer makes the file native with its first write, and readers follow a file that has
-  /// become native. So both use the same file.
+  /// SWMR: the writer makes the file native at its first write, and readers then switch to the
+  /// native file. So writer and readers use the same file.
   void set_swmr_role(SwmrRole role) { swmr_ = role; }
   Result<void> make_native() override;
   void require_durable() override {
@@ -69,7 +69,7 @@ class ContainerBackend : public Backend {
   std::uint64_t size_;
   bool ignore_disabled_locks_;
   SwmrRole swmr_ = SwmrRole::none;
-  // One small write that may still be undone: the superblock's mark.
+  // One small write that HDF5 may undo again: the superblock's mark.
   std::uint64_t pending_offset_ = 0;
   Bytes pending_;
   std::unique_ptr<Backend> written_;  ///< after the first change

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flags, feature bits and the order of checks follow HDF5's sec2 driver, because programs must not see
-// a difference. HDF5 opens a file tentatively first (H5F_open), so nothing may happen to a file before
-// it is opened with flags that allow it, or written.
+// Flags, feature bits and the order of checks follow HDF5's sec2 driver, because programs must not
+// see a difference. HDF5 first opens a file tentatively (H5F_open). So a file must not change
+// before it is opened with flags that allow a change, or written.
 #include "vol/driver/driver.hpp"
 
 #include <fcntl.h>
@@ -32,11 +32,11 @@ constexpr H5FD_class_value_t driver_value = 387;
 constexpr H5FD_class_value_t memory_driver_value = 388;
 constexpr haddr_t address_limit = (haddr_t{1} << 63) - 1;
 
-// An open file: HDF5's part, then ours.
+// An open file: HDF5's fields, then ours.
 struct DriverFile : H5FD_t {
   std::unique_ptr<Backend> backend;
   haddr_t end_of_addresses = 0;
-  MemoryBackend* memory = nullptr;  // the backend, where the program chose the core driver
+  MemoryBackend* memory = nullptr;  // the backend, if the program chose the core driver
   ChosenDriver chosen;
   int handle = -1;                      // H5Fget_vfd_handle points to it
   const void* memory_handle = nullptr;  // used instead for the core driver
@@ -52,14 +52,15 @@ struct DriverInfo {
 constinit thread_local bool system_refused = false;
 constinit thread_local int program_flushes = 0;
 
-// All open DriverFiles. Native HDF5 gives the address of a descriptor (H5Fget_vfd_handle); this list
-// tells whether it lies in a file of ours.
+// All open DriverFiles. HDF5 returns the address of a descriptor (H5Fget_vfd_handle); with this
+// list, tell_driver() finds the file of ours that contains the address.
 struct OpenFiles {
   std::mutex mutex;
   std::vector<DriverFile*> files;
 };
 OpenFiles& open_files() {
-  static OpenFiles& files = *new OpenFiles;  // never destroyed: files end after static destructors
+  // Never destroyed: HDF5 closes files after static destructors have run.
+  static OpenFiles& files = *new OpenFiles;
   return files;
 }
 
@@ -116,8 +117,8 @@ OpenRequest request_of(const char* name, unsigned flags, hid_t access_list,
   return request;
 }
 
-// True for HDF5's first, tentative open of an H5Fcreate. Only file_create sets a plan. It has looked at
-// the path already, so this open need not look again.
+// True for HDF5's first, tentative open of an H5Fcreate. Only file_create() sets a plan, and it has
+// looked at the path already, so this open need not look again.
 bool is_tentative(const OpenRequest& request, const DriverInfo& info) {
   return info.plan != nullptr && !request.create;
 }
@@ -186,8 +187,8 @@ herr_t query(const H5FD_t* file, unsigned long* flags) {
   return 0;
 }
 
-// Returns exactly the core driver's flags, so that a flush and a request for the file's handle behave
-// as with that driver.
+// Returns exactly the core driver's flags, so that H5Fflush and H5Fget_vfd_handle behave as with
+// that driver.
 herr_t query_memory(const H5FD_t* file, unsigned long* flags) {
   if (flags == nullptr) return 0;
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
@@ -199,8 +200,8 @@ herr_t query_memory(const H5FD_t* file, unsigned long* flags) {
   return 0;
 }
 
-// HDF5 makes an open file's access list with it, for the program and for linked files. Like the core
-// driver, it says that there is a backing store whenever a file lies at the path.
+// HDF5 puts this information into the access list of an open file, for the program and for linked
+// files. Like the core driver, it always reports a backing store for a file at a path.
 void* driver_info(H5FD_t* file) {
   auto* const info = static_cast<DriverInfo*>(hdf5.H5allocate_memory(sizeof(DriverInfo), false));
   if (info == nullptr) return nullptr;
@@ -218,7 +219,7 @@ herr_t set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t get_eof(const H5FD_t* file, H5FD_mem_t) { return ours(file).backend->size(); }
 
-// True if HDF5 itself wants a descriptor from the core driver, which this property tells.
+// True if HDF5 itself wants a descriptor from the core driver; a property of the list says so.
 bool wants_descriptor(hid_t access_list) {
   hbool_t wanted = false;
   if (access_list <= 0 || hdf5.H5Pexist(access_list, "want_posix_fd") <= 0) return false;
@@ -288,8 +289,8 @@ herr_t control(H5FD_t*, uint64_t, uint64_t flags, const void*, void**) {
   return (flags & H5FD_CTL_FAIL_IF_UNKNOWN_FLAG) != 0 ? -1 : 0;
 }
 
-// The ids of our drivers in the host's HDF5. After H5close they are invalid: HDF5 then calls
-// driver_terminate, and the next file registers the drivers anew.
+// The ids of our drivers in the host's HDF5. H5close makes them invalid and calls
+// driver_terminate(); the next file registers the drivers anew.
 constinit hid_t driver_id = H5I_INVALID_HID;
 constinit hid_t memory_driver_id = H5I_INVALID_HID;
 
@@ -330,14 +331,15 @@ H5FD_class_t driver_class() {
   driver.unlock = guarded<&unlock>;
   driver.del = guarded<&remove_file>;
   driver.ctl = guarded<&control>;
-  // Like sec2: metadata and raw data apart.
+  // Free lists as in sec2: metadata and raw data apart.
   const std::array<H5FD_mem_t, H5FD_MEM_NTYPES> free_lists = H5FD_FLMAP_DICHOTOMY;
   std::copy(free_lists.begin(), free_lists.end(), driver.fl_map);
   return driver;
 }
 
-// A separate class, because HDF5 shares an open file only between handles of the same class: what a
-// program changes in memory must not appear in its other handles on the file.
+// The driver for memory has a class of its own, because HDF5 shares an open file only between
+// handles of the same class. What a program changes in memory must not appear in its other handles
+// on the file.
 H5FD_class_t memory_driver_class() {
   H5FD_class_t driver = driver_class();
   driver.value = memory_driver_value;

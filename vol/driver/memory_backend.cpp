@@ -17,7 +17,7 @@ Error no_memory(std::uint64_t bytes) {
                ENOMEM};
 }
 
-// A size that does not fit into memory is an ordinary error, not an exception.
+// Returns an error, without an exception, if the size does not fit into memory.
 Result<void> resize_bytes(Bytes& bytes, std::uint64_t size) {
   if (size > std::numeric_limits<std::ptrdiff_t>::max()) return no_memory(size);
   try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5's core driver over a file of any other backend. The file is loaded when it is opened, and reads
-// and writes stay in memory. Only with a backing store (H5Pset_fapl_core) are written ranges copied
-// into the file, at a flush and at the close.
+// Works like HDF5's core driver, over a file of any other backend. The file is loaded when it is
+// opened, and reads and writes stay in memory. Only with a backing store (H5Pset_fapl_core) are
+// written ranges copied into the file, at a flush and at the close.
 #pragma once
 
 #include "vol/capture/backend.hpp"
@@ -43,7 +43,7 @@ class MemoryBackend : public Backend {
   std::unique_ptr<Backend> file_;
   CoreSettings core_;
   Bytes bytes_;
-  WrittenRanges written_;  ///< what the backing store does not have yet
+  WrittenRanges written_;  ///< the ranges that the backing store does not have yet
 };
 
 }  // namespace mcr::vol

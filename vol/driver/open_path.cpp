@@ -36,7 +36,8 @@ bool is_stub(const restart::File& file, const struct stat& status) {
          restart::is_stub_file(file);
 }
 
-// Opens the part that a restart sees there: the stub's own, or one of the whole set before it.
+// Opens the part that a restart sees at the path: the stub's own part, or the same rank's part of
+// the whole set before.
 Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::string& path,
                                          const Process::SettingsPointer& at_path,
                                          const restart::Launcher& launcher, bool may_wait,
@@ -62,8 +63,8 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
 
 Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request);
 
-// True if the leader that wrote the container still runs. If the container was removed, that leader may
-// be bringing it back just now (aggregation/commit/container_watch).
+// True if the launch that wrote the stub still has a leader. If the container was removed, that
+// leader may be restoring it just now (aggregation/commit/container_watch).
 bool has_leader(const restart::Stub& stub) {
   const auto directory = restart::LaunchDirectory::open(stub.launch_directory);
   return directory && directory->has_leader();
@@ -78,7 +79,8 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   adopt_orphans(std::string(settings->text("stage")));
   const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writes_path};
   restart::Stub there = stub;
-  if (must_become_native(awaited)) there.launch_directory.clear();  // its container will do
+  // Do not read the part from a stage: a container must have it, or it must become native first.
+  if (must_become_native(awaited)) there.launch_directory.clear();
   auto opened = open_as_seen(there, place.path, settings, launcher, true);
   if (!opened && is_elsewhere(awaited)) {
     const auto arrival = MCR_TRY(await_part(awaited, [&] {
@@ -95,7 +97,8 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
     nanosleep(&pause, nullptr);
     opened = open_as_seen(there, place.path, settings, launcher, false);
   }
-  // Between our looks the leader put the file back, or put another stub there, and removed the part.
+  // Since the stub was read, the leader has put the file back, or put another stub there, and
+  // removed the part.
   if (!opened && is_replaced(awaited)) return open_by_content(request);
   if (!opened) return opened.error();
   auto backend = std::make_unique<ContainerBackend>(
@@ -105,8 +108,8 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-// Opens what a restart sees instead of a native file of a set. Nothing if that is the file itself, or
-// there is no note about it.
+// Opens the part that a restart sees instead of a native file of a set. Returns nothing if the
+// restart sees the file itself, or there is no note about the file.
 Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart::File& file,
                                              const struct stat& status, FileIdentity identity) {
   if (CreateScope::is_open() || !S_ISREG(status.st_mode)) return std::unique_ptr<Backend>();
@@ -129,8 +132,8 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-// Creates a native file where a part of a set lies, and keeps what an earlier set needs. Nothing if no
-// such part lies there.
+// Creates a native file at a path where a part of a set lies, and keeps the old file if an earlier
+// set needs it. Returns nothing if no such part lies there.
 Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& request) {
   auto replaced = MCR_TRY(replace_member_natively(request.name));
   if (!replaced) return std::unique_ptr<Backend>();
@@ -182,8 +185,9 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
       return std::unique_ptr<Backend>(
           std::make_unique<StageBackend>(std::move(*staged), true, request.ignore_disabled_locks));
     }
-    // If native HDF5 could not create the file either, the program gets its error here. A file that the
-    // attempt may have left at the path is ours, unless another process was faster.
+    // Try natively: if native HDF5 cannot create the file either, the program gets the native
+    // error. The failed attempt may have left a file at the path, so an existing file is no error,
+    // unless another process was faster (EEXIST).
     OpenRequest again = request;
     if (staged.error().system_error != EEXIST) {
       again.truncate = true;

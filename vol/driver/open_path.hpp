@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which backend the file at a path needs: native bytes, a part that this process is writing, a
-// part in the stage or in a container, or a new part.
+// Decides which backend the file at a path needs: native bytes, a part that this process is
+// writing, a part in the stage or in a container, or a new part.
 #pragma once
 
 #include <memory>

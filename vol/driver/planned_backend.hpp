@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HDF5's first, tentative open of a file that it will create over another one. It only asks whether
-// this process has that file open already. The plan knows the file at the path, so the stub's container
-// need not be opened.
+// The backend for HDF5's first, tentative open of a file that it will create over another file.
+// With this open HDF5 only finds out whether the process has that other file open already. The plan
+// contains the identity of the file at the path, so a stub's container need not be opened.
 #pragma once
 
 #include "vol/capture/backend.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One of HDF5's handles on a part that this process is writing. A handle that created or wrote the file
-// publishes when it closes; HDF5's tentative handles do not.
+// One of HDF5's handles on a part that this process is writing. A handle that created or wrote the
+// file publishes the part when it is closed; HDF5's tentative handles do not.
 #pragma once
 
 #include "vol/capture/staged_file.hpp"
@@ -19,7 +19,8 @@ class StageBackend : public Backend {
   Result<void> write(std::uint64_t offset, ByteSpan data) override;
   Result<void> truncate(std::uint64_t size) override;
   Result<void> flush() override;
-  /// Locks the file at the path (flock), as native HDF5 does, so that other programs are kept out too.
+  /// Locks the file at the path (flock), as native HDF5 does, so that other programs are kept out
+  /// too.
   Result<void> lock(bool exclusive) override;
   Result<void> unlock() override;
   Result<void> close() override;

@@ -43,8 +43,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// Takes the first "key=value" from `text`, with braces kept together; `text` keeps what follows its
-// semicolon.
+// Removes the first "key=value" and its semicolon from `text`, and returns it. A semicolon within
+// braces does not end the value.
 std::string_view take_item(std::string_view& text) {
   std::size_t depth = 0;
   std::size_t end = 0;
@@ -58,8 +58,8 @@ std::string_view take_item(std::string_view& text) {
   return trimmed(item);
 }
 
-// Refuses another connector below ours: captured bytes are those that the native connector hands to
-// HDF5's driver layer.
+// Refuses another connector below ours, because we capture the bytes that the native connector
+// hands to HDF5's driver layer.
 std::string check_under(std::string_view value) {
   if (value == "0" || value == "native") return {};
   return "mcr: under_vol=" + std::string(value) +
@@ -76,8 +76,8 @@ std::string check_info(std::string_view value) {
          "} cannot be used: the native connector below takes none, under_info={}";
 }
 
-// Must not fail, hence must not allocate: after a failure HDF5 (1.14.5, H5P_copy_plist) frees the
-// original with the copy.
+// Must not fail, and so must not allocate: after a failure HDF5 (1.14.5, H5P_copy_plist) frees the
+// original together with the copy.
 void* copy(const void* info) {
   if (info == nullptr) return nullptr;
   shared(info).references.fetch_add(1);

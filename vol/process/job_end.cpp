@@ -34,8 +34,8 @@ void pause_ms(std::uint64_t ms) {
   nanosleep(&pause, nullptr);
 }
 
-// Waits until `done` returns true, with growing pauses. False when the limit has passed. Replaces a
-// leader that died meanwhile.
+// Waits until `done` returns true, with growing pauses; false if the limit has passed. Starts a new
+// leader if the leader died meanwhile.
 template <typename Done>
 bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
   const std::uint64_t begin = monotonic_ns();
@@ -83,7 +83,8 @@ std::uint64_t ranks_here(const JobStage& stage) {
 std::string count_text(const JobStage& stage, const restart::LaunchSummary& summary) {
   const std::uint64_t sets = summary.sets;
   const std::uint64_t parts = summary.parts;
-  // "in all" if sets have different numbers of parts: late parts, or files that went native.
+  // The line says "in all" if sets have different numbers of parts, because of late parts or files
+  // that went native.
   const bool is_even = parts % sets == 0;
   const std::uint64_t rank_count = stage.launcher.rank_count;
   const std::uint64_t here = ranks_here(stage);
@@ -136,8 +137,9 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
   restart::log_summary(line);
 }
 
-/// Warns while the job waits for full storage, because it would seem to hang. The warning contains the
-/// reason, because the leader's log is removed with the launch as soon as there is room.
+/// Warns that the job waits for full storage, because the job would seem to hang. The warning
+/// contains the reason, because the leader's log is removed with the launch's directory as soon as
+/// storage has room.
 void tell_of_wait(const JobStage& stage) {
   const std::string why = summary_of(stage).last_failure;
   restart::log_warning(
@@ -159,12 +161,12 @@ void tell_of_astray_files(const JobStage& stage) {
       "being a directory above both");
 }
 
-/// Reports files that were restored natively after a failed commit, because the user asked for captured
-/// ones.
+/// Reports files that were restored natively after a failed commit, because the user asked for
+/// captured ones.
 void tell_of_native_files(JobStage& stage) {
   if (summary_of(stage).failed_commits == 0) return;
-  // Storage may have room again a moment later. The leader reports a moment later what became of the
-  // files.
+  // Storage may have room again by now. The leader reports after a moment whether it restored the
+  // files natively.
   constexpr std::uint64_t moment_ms = 300;
   const bool are_native = wait_until(stage, moment_ms, [&] {
     return stage.directory.notice().commit_failed || summary_of(stage).put_back > 0;
@@ -195,12 +197,13 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
     const std::uint64_t begin = monotonic_ns();
     const bool committed = wait_until(stage, stage.exit_wait_ms, [&] {
       hand_over_waiting_stubs(stage);
-      // Looks at one part at a time: a look at all of 10,000 parts, twenty times a second, would cost
-      // too much.
+      // Looks at one part at a time: a look at all of 10,000 parts, twenty times a second, would
+      // cost too much.
       while (!stage.published.empty() && !is_pending(*stage.published.begin()))
         stage.published.erase(stage.published.begin());
       if (stage.published.empty()) return true;
-      // After a failed commit, plain files may still find room; that takes a moment.
+      // Warn only after a second: after a failed commit, the leader may still restore the files as
+      // plain files.
       const bool stands = monotonic_ns() - begin > 1'000'000'000;
       if (!told && stands && stage.directory.notice().commit_failed) {
         told = true;
@@ -224,7 +227,8 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
       });
       if (!told && committed) tell_of_native_files(stage);
       tell_of_astray_files(stage);
-      // A tool that only changes a stub, with nothing set but the plugin path, gets no summary.
+      // A tool that only changes a stub, in an environment that sets only the plugin path, gets no
+      // summary.
       if (stage.has_created || is_named_by_environment()) print_summary(stage, waited_ns);
     }
   }

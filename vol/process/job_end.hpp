@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The regular end of a rank (docs/design/leader.md, exit=wait): it is recorded, and the rank waits
-// until its parts are committed, at most exit_wait=. The lowest rank of the node prints the summary
-// line; of several nodes only the one with rank 0, unless another one has trouble.
+// The regular end of a rank (docs/design/leader.md, exit=wait). The end is recorded first. Then the
+// rank waits until its parts are committed, at most exit_wait=. The lowest rank of the node prints
+// the summary line. Of several nodes only the node of rank 0 prints it, unless another one has
+// trouble.
 #pragma once
 
 #include "vol/process/process.hpp"

@@ -17,7 +17,7 @@ class LaunchShare final : public restart::FrameShare {
   LaunchShare(Process::SettingsPointer settings, restart::Launcher launcher)
       : settings_(std::move(settings)), launcher_(std::move(launcher)) {}
 
-  /// Replaces a leader that died, because only a leader removes the shared frames.
+  /// If the leader has died, starts another one, because only a leader removes the shared frames.
   ~LaunchShare() override {
     if (stage_ && Process::is_owner() && restart::LaunchDirectory::open(stage_->directory.path()))
       ensure_leader(*stage_, LeaderLook::last);
@@ -25,8 +25,8 @@ class LaunchShare final : public restart::FrameShare {
   LaunchShare(const LaunchShare&) = delete;
   LaunchShare& operator=(const LaunchShare&) = delete;
 
-  // Opens the directory anew each time: the leader removes at its end a directory that no process has
-  // entered.
+  // Opens the directory anew each time, because a leader that ends removes a directory that no
+  // process has entered.
   const restart::LaunchDirectory* place() override {
     if (!Process::is_owner()) return nullptr;
     const std::string path(settings_->text("stage"));
@@ -39,7 +39,8 @@ class LaunchShare final : public restart::FrameShare {
       stage_.emplace(restart::LaunchDirectory::Entered{std::move(*directory), {}}, launcher_, path);
       stage_->settings = settings_->changed();
     }
-    // Shares nothing without a leader: no other process would remove the frames from the stage.
+    // Without a leader nothing is shared, because no other process would remove the frames from the
+    // stage.
     return ensure_leader(*stage_, LeaderLook::now) ? &stage_->directory : nullptr;
   }
 
@@ -54,7 +55,7 @@ class LaunchShare final : public restart::FrameShare {
  private:
   Process::SettingsPointer settings_;
   restart::Launcher launcher_;
-  std::optional<JobStage> stage_;  ///< a place in the stage without a presence
+  std::optional<JobStage> stage_;  ///< this process's place in the stage, without a presence
   std::uint64_t asked_ns_ = 0;
   std::uint64_t free_bytes_ = 0;
 };

@@ -37,12 +37,12 @@ using restart::holds_frames;
 using State = restart::LaunchDirectory::State;
 
 constexpr std::uint64_t check_interval_ns = 1'000'000'000;
-/// After this many looks without a leader, a second apart, starting another leader would not help.
+/// After this many looks without a leader, a second apart, no further leader is started.
 constexpr int most_looks_in_vain = 5;
 constexpr std::uint64_t start_limit_ns = 2'000'000'000;
 
-// False for variables that would load a library into the leader, make it a rank, or let its own HDF5
-// look for connectors: the leader is not part of the job.
+// False for variables that would load a library into the leader, make it a rank, or let its own
+// HDF5 look for connectors. The leader must not become part of the job.
 bool is_passed_on(std::string_view variable) {
   for (const std::string_view prefix : {"LD_PRELOAD=", "LD_AUDIT=", "HDF5_", "PMI_", "PMIX_",
                                         "OMPI_", "MPI_", "MPIR_", "HYDI_", "HYDRA_"}) {
@@ -67,10 +67,10 @@ struct Start {
   int status = 0;  // why the program could not be started
 };
 
-// Closes all descriptors in the intermediate process, which has a copy of our descriptor table, before
-// the leader starts. posix_spawn would let us go on before descriptors marked close-on-exec are closed.
-// Until then a lock (flock) would outlive the program's close of a file, and HDF5 could not open the
-// file again.
+// Closes all descriptors in the intermediate process, which has a copy of our descriptor table,
+// before the leader starts. posix_spawn returns before descriptors marked close-on-exec are closed.
+// Until then a lock (flock) would outlast the program's close of a file, and HDF5 could not open
+// that file again.
 void close_copied_descriptors() {
   constexpr unsigned first = 3;
   if (syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
@@ -91,10 +91,10 @@ int start(void* argument) {
   return 0;
 }
 
-// Starts a program that is not a child of this process. An intermediate process, which shares our
-// memory like a child of vfork, starts it and has ended when this returns. The program does not notice
-// the intermediate process: it sends no SIGCHLD, and wait() for any child does not return it, because
-// it was made by clone() and __WALL is not set.
+// Starts the leader so that it is not a child of this process. An intermediate process, which
+// shares our memory like a child of vfork, starts the leader and then ends. The user's program does
+// not notice the intermediate process, because clone() makes it without an exit signal: it sends no
+// SIGCHLD, and wait() without __WALL does not return it.
 int spawn_orphan(Start what) {
   constexpr std::size_t stack_bytes = 64 * 1024;
   const auto stack = std::make_unique<std::byte[]>(stack_bytes);
@@ -112,8 +112,8 @@ int spawn_orphan(Start what) {
   return what.status;
 }
 
-// Returns 0 if the leader was started. Does not wait until its program is loaded, because that takes
-// longer than many checkpoints.
+// Returns 0 if the leader was started. Does not wait until the leader's program is loaded, because
+// loading takes longer than many checkpoints.
 int spawn(const std::string& command, std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -132,7 +132,8 @@ int spawn(const std::string& command, std::vector<std::string> words) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  // A session of its own from the start, so that what ends the job's processes does not end the leader.
+  // A session of its own from the start, so that what ends the job's processes does not end the
+  // leader.
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
   posix_spawn_file_actions_t actions;
@@ -166,7 +167,8 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   if (stage.looks_in_vain >= most_looks_in_vain) return false;
   if (is_time) ++stage.looks_in_vain;
   const std::string command = command_path();
-  // If the command is missing, no start is claimed, so that each rank finds that out at once.
+  // If the command is missing, no start is claimed, so that each rank notices at once that the
+  // command is missing.
   const bool is_there = access(command.c_str(), X_OK) == 0;
   if (is_there && !stage.directory.claim_start() && look != LeaderLook::last) return true;
   using Kind = restart::ResidentRequest::Kind;
@@ -244,7 +246,7 @@ void adopt_orphans(const std::string& stage) {
     };
     const std::size_t left = parts_in(State::published) + parts_in(State::open);
     if (left == 0 && !holds_frames(*directory)) continue;
-    if (!directory->claim_start()) continue;  // another rank does it and reports it
+    if (!directory->claim_start()) continue;  // another rank starts the leader and reports it
     // A tool that only reads a stub must not report about other files.
     if (left > 0 && is_named_by_environment()) {
       restart::log_summary(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts the node's leader if none leads: `mcr leader --detach`, always the command that was installed
-// beside the plugin, by clone and posix_spawn (never a plain fork from an MPI rank). The leader itself
-// resets descriptors, affinity and priority after exec.
+// Starts the launch's leader on this node if there is none: `mcr leader --detach`, always the
+// command that was installed with the plugin. It is started by clone and posix_spawn, never by a
+// plain fork from an MPI rank. The leader itself resets descriptors, affinity and priority after
+// exec.
 #pragma once
 
 #include "vol/process/process.hpp"
@@ -11,20 +12,22 @@ namespace mcr::vol {
 enum class LeaderLook : std::uint8_t {
   seldom,  ///< once a second
   now,
-  last  ///< no later look follows: does not rely on a leader that another rank starts
+  last  ///< now; no later look follows, so a start by another rank is not relied on
 };
-/// Makes sure that the launch has a leader on this node: looks for one, and starts one if there is none and
-/// no other rank is starting one. Returns false if there is still none: the parts in the stage then
-/// wait for `mcr recover`, and the caller should put no more into the stage.
+/// Makes sure that the launch has a leader on this node: looks for one, and starts one if there is
+/// none and no other rank is starting one. Returns false if a leader cannot be started, or several
+/// looks found none: the parts in the stage then wait for `mcr recover`, and the caller should put
+/// no more parts there.
 bool ensure_leader(JobStage& stage, LeaderLook look);
 
-/// Starts a leader for another launch's directory that has parts but no leader. The directory must lie
-/// in `stage`, which the settings name: `launch_directory` may come from a stub, and a leader removes
-/// it.
+/// Starts a leader for another launch's directory that has parts but no leader. The directory must
+/// lie in `stage`, which the settings name, because `launch_directory` may come from a stub, and a
+/// leader removes its directory.
 void adopt_launch(const std::string& stage, const std::string& launch_directory);
 
-/// The same for all of this user's launches in the stage without a living process. Works once per
-/// process: for a process that only reads, and so has no leader of its own.
+/// The same for all of this user's launches in the stage that have no living process. Only the
+/// first call in a process does anything. For processes that only read, and so start no leader of
+/// their own.
 void adopt_orphans(const std::string& stage);
 
 }  // namespace mcr::vol

@@ -30,7 +30,7 @@ bool answers_yes(const char* question) {
   return ask != nullptr && ask(&flag) == 0 && flag != 0;
 }
 
-// Returns a number that grows with each loaded library.
+// Returns how many libraries were loaded so far.
 unsigned long long loaded_libraries() {
   unsigned long long count = 0;
   dl_iterate_phdr(
@@ -42,8 +42,8 @@ unsigned long long loaded_libraries() {
   return count;
 }
 
-// True if an MPI library is loaded. Called before each create of a program without MPI, so the search
-// is repeated only after a library was loaded.
+// True if an MPI library is loaded. Called before each create of a program without MPI, so the
+// search is repeated only after a library was loaded.
 bool is_loaded() {
   static constinit std::atomic<unsigned long long> none_among{0};
   const unsigned long long libraries = loaded_libraries();
@@ -56,7 +56,7 @@ bool is_loaded() {
 bool has_mpich_interface() {
   auto* const get_version = symbol<int(char*, int*)>("MPI_Get_library_version");
   if (get_version == nullptr) return false;
-  // The interface of the MPI standard has other handles.
+  // Libraries with the binary interface of the MPI standard have other handles.
   if (auto* const get_standard = symbol<int(int*, int*)>("MPI_Abi_get_version")) {
     int major = 0;
     int minor = 0;

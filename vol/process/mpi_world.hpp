@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank and size from the program's own MPI library, if no launcher left them in the environment. The
-// plugin links no MPI. It looks for the library among the loaded ones, and calls it only if the handle
-// of MPI_COMM_WORLD is known for certain, because a wrong handle would end the program.
+// Rank and size from the program's own MPI library, if no launcher left them in the environment.
+// The plugin links no MPI. It looks for the library among the loaded ones, and calls it only if the
+// handle of MPI_COMM_WORLD is known for certain, because a wrong handle would end the program.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace mcr::vol {
 
-/// Returns nothing if no MPI library is loaded, or it is not initialised, already finalised or of an
-/// unknown kind, or this thread must not call it.
+/// Returns nothing if no MPI library is loaded, if the library is not initialised, finalised or of
+/// an unknown kind, or if this thread must not call it.
 std::optional<restart::MpiWorld> mpi_world();
 
 }  // namespace mcr::vol

@@ -28,8 +28,8 @@ alignas(Process) constinit std::byte storage[sizeof(Process)]{};
 constinit std::atomic<Process*> made{nullptr};
 constinit std::mutex making;
 
-// The open presence files. A fork's child closes its copies, because a presence counts as alive while
-// any process has it open. The child's handler may use async-signal-safe calls only.
+// The open presence files. A fork's child closes its copies, because a presence counts as alive
+// while any process has it open. The handler in the child may only use async-signal-safe calls.
 struct OpenPresence {
   std::atomic<int> descriptor_plus_1{0};
   std::atomic<ino_t> inode{0};
@@ -74,9 +74,9 @@ void become_child() {
   }
 }
 
-// Enters the stage again after a program that becomes a daemon has closed all descriptors, ours among
-// them. Their numbers may belong to the program's own files by then, so our objects must neither write
-// to them nor close them.
+// Enters the stage again if the program has closed our descriptors, as a program does that becomes
+// a daemon. The numbers may belong to the program's own files by now, so our objects must neither
+// write to them nor close them.
 Result<void> stay_entered(JobStage& stage) {
   if (!Process::is_owner()) return {};  // a fork's child has closed its presence itself
   const bool is_open = identity_of(stage.directory.descriptor()) == stage.opened_directory &&
@@ -95,7 +95,7 @@ Result<void> stay_entered(JobStage& stage) {
   return {};
 }
 
-// Returns the path of an administrator's settings for this installation, found from the loaded plugin.
+// Returns the path of this installation's settings file, relative to the loaded plugin.
 std::string installed_settings() {
   const std::string plugin = plugin_file();
   const auto slash = plugin.rfind('/');
@@ -140,7 +140,8 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
       MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
   for (const std::string& warning : warnings) restart::log_warning_once(warning, warning);
   restart::set_log_level(restart::log_level_of(loaded));
-  // A program that makes a directory for each set asks with ever new keys, so the cache is bounded.
+  // The cache is bounded, because a program that makes a directory for each set asks with a new key
+  // each time.
   if (settings_.size() > 256) settings_.clear();
   auto kept = std::make_shared<const restart::Settings>(std::move(loaded));
   settings_[key] = kept;
@@ -183,9 +184,9 @@ Result<JobStage*> Process::job_stage(const restart::Settings& settings,
   Entering how = Entering::waits;
   if (const auto failed = unusable_.find(key); failed != unusable_.end()) {
     const auto& [error, since_ns] = failed->second;
-    // Only with one rank is the stage tried again. With several, other nodes' leaders would not hear of
-    // the files that this rank wrote natively meanwhile, and would take it for a rank that had nothing
-    // to write.
+    // The stage is tried again only in a launch of one rank. With several ranks, leaders on other
+    // nodes would not learn of the files that this rank wrote natively meanwhile, and would take it
+    // for a rank that had nothing to write.
     const bool may_be_free = error.system_error == EWOULDBLOCK && launcher.rank_count == 1;
     if (!may_be_free || monotonic_ns() - since_ns < 1'000'000'000) return error;
     how = Entering::at_once;
@@ -254,9 +255,11 @@ void Process::end() {
 }
 
 void Process::end_without_hdf5() {
-  // is_owner() is false in a child of fork; the process number tells a child of a bare clone().
+  // Do nothing in a child process. is_owner() is false in a child of fork(); the process number
+  // differs in a child of a bare clone().
   if (!is_owner() || getpid() != pid_) return;
-  // Bounded: a signal handler may have called exit() while this very thread held the mutex.
+  // The wait is bounded, because a signal handler may have called exit() while this very thread
+  // held the mutex.
   constexpr std::uint64_t limit_ns = 1'000'000'000;
   const std::uint64_t begin = monotonic_ns();
   while (!mutex_.try_lock()) {

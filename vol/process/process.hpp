@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one object with a process's state: settings, launcher, place in the stage. It is made at the
-// first captured create or opened stub. It is never destroyed, because HDF5 closes files after static
-// destructors have run; so nothing in the plugin has a destructor at exit. A fork's child inherits the
-// state but must not use it: is_owner() is false there, and it captures nothing.
+// first captured create or opened stub. It is never destroyed, because HDF5 closes files after
+// static destructors have run; for the same reason no static object of the plugin has a destructor.
+// A fork's child inherits the state but must not use it: in the child is_owner() is false, and
+// nothing is captured.
 #pragma once
 
 #include <sys/types.h>
@@ -27,8 +28,8 @@
 
 namespace mcr::vol {
 
-/// A process's place in the stage of one launch: entered at the first capture, left at the process's
-/// end.
+/// A process's place in the stage of one launch. The process enters it at its first capture, and
+/// leaves it at its end.
 struct JobStage {
   JobStage(restart::LaunchDirectory::Entered entered, restart::Launcher who, std::string stage_path)
       : directory(std::move(entered.directory)),
@@ -38,27 +39,30 @@ struct JobStage {
 
   restart::LaunchDirectory directory;
   restart::LaunchDirectory::Presence presence;
-  restart::FileIdentity opened_directory,
-      opened_presence;  ///< which files these descriptors led to when they were opened
+  /// Identities of the files behind `directory` and `presence` when they were opened.
+  restart::FileIdentity opened_directory, opened_presence;
   restart::Launcher launcher;
   std::string stage;
   std::string settings;  ///< for a leader that this process may have to start
   std::uint64_t exit_wait_ms = 0;
   bool waits_at_exit = false;
   bool gives_hints = false;
-  bool has_created = false;  ///< a file was created and captured, not only a stub changed
-  /// Set if other programs may have run in this rank before, behind a shell or another wrapper.
+  /// This process created and captured a file; it did not only change stubs.
+  bool has_created = false;
+  /// Set if other programs may have run in this rank before this one (a shell or another wrapper
+  /// starts them).
   std::optional<restart::EarlierWritings> earlier;
   std::set<restart::PartId> published;  ///< by this process
   std::string newest_path;              ///< of the part that this process published last
   std::string newest_masked_name;       ///< its likeliest one; empty if there is none
   std::uint64_t leader_checked_ns = 0;
-  int looks_in_vain = 0;  ///< looks for a leader, a second apart, since one was last seen
-  // Cached answers of the stage, valid for recent_ns, because programs create files in bursts.
+  /// Number of looks for a leader, a second apart, since a leader was last seen.
+  int looks_in_vain = 0;
+  // Values read from the stage, kept for recent_ns, because programs create files in bursts.
   std::uint64_t asked_ns = 0;
   std::uint64_t free_bytes = 0;
   std::map<std::string, bool> marked_native;
-  /// Stubs whose descriptors no leader has yet (stub_handover.hpp), the oldest first.
+  /// Stubs whose descriptors were not handed to a leader yet (stub_handover.hpp), the oldest first.
   struct WaitingStub {
     restart::PartId part;
     restart::File stub;
@@ -71,7 +75,7 @@ struct JobStage {
 
 class Process {
  public:
-  /// Returns the object, which the first call makes.
+  /// Returns the object; the first call makes it.
   static Process& get();
   /// Returns null if nothing has been captured or read so far.
   static Process* if_made();
@@ -85,19 +89,19 @@ class Process {
   /// Returns the settings for files in `directory`. Cause::usage: an unknown key or a bad value.
   Result<SettingsPointer> settings(const std::string& connector_text, const std::string& directory);
 
-  /// Returns rank and launch under these settings. They are determined once, because with one rank the
-  /// launch is random.
+  /// Returns rank and launch under these settings. They are determined only once, because the nonce
+  /// of a launch with one rank is random.
   restart::Launcher launcher(const restart::Settings& settings);
 
-  /// Enters the stage at the first call. An error means that the stage cannot be used; it is final,
-  /// except for a locked stage in a launch of one rank, which is tried again.
+  /// Enters the stage at the first call. An error means that the stage cannot be used. The error is
+  /// final; only a locked stage is tried again, in a launch of one rank.
   Result<JobStage*> job_stage(const restart::Settings& settings, const restart::Launcher& launcher);
 
-  /// Returns one more than the last sequence with which this process began to write `path`; at the
-  /// first time, the value of `first`.
+  /// Returns the sequence of this process's next writing of `path`: one more than the last one. The
+  /// first call for `path` returns the value of first().
   std::uint64_t next_sequence(const std::string& path, const std::function<std::uint64_t()>& first);
-  /// Records that `path` was written natively, for example because the stage was full. The next
-  /// captured writing of it must not count as one of an earlier step.
+  /// Records that `path` was written natively, for example because the stage was full. This writing
+  /// counts in the sequence, so that the next captured one does not belong to an earlier step.
   void count_native(const std::string& path);
   [[nodiscard]] bool has_stage();
   /// False at the first call for `path`, true afterwards. Called when a published file is written
@@ -107,15 +111,16 @@ class Process {
   /// Remembers a part that this process has published, for exit=wait.
   void add_published(JobStage& stage, const restart::PartBegin& begin);
 
-  /// Time that the program has spent in capture.
+  /// Time that the program has waited for capture.
   std::atomic<std::uint64_t> waited_ns{0};
   std::atomic<std::uint64_t> captured_parts{0};
 
-  /// HDF5 ends, and all files are closed: records the regular end, waits (exit=wait), prints the
-  /// summary.
+  /// Call it when HDF5 ends and all files are closed: records the regular end, waits (exit=wait),
+  /// prints the summary.
   void end();
-  /// The process ends, and HDF5 did not end before (vol/process/process_exit.hpp). Files that are still
-  /// open stay as their last flush left them, as natively. Does nothing after end().
+  /// Call it when the process ends without a regular end of HDF5 (vol/process/process_exit.hpp).
+  /// Files that are still open stay as their last flush left them, as natively. Does nothing after
+  /// end().
   void end_without_hdf5();
 
  private:
@@ -131,7 +136,7 @@ class Process {
     std::uint64_t since_ns;  ///< CLOCK_MONOTONIC
   };
   std::map<std::string, Unusable> unusable_;
-  std::map<std::string, std::uint64_t> sequences_;  ///< the last one of each path
+  std::map<std::string, std::uint64_t> sequences_;  ///< the last sequence of each path
   std::set<std::string> reopened_;
   std::map<std::string, restart::Launcher> launchers_;
 };
@@ -140,7 +145,7 @@ class Process {
 std::uint64_t monotonic_ns();
 std::uint64_t realtime_ns();
 
-/// Adds the time of its scope to the time that the program has waited.
+/// Adds the time of its scope to Process::waited_ns.
 class Waiting {
  public:
   Waiting() : begin_(monotonic_ns()) {}

@@ -24,7 +24,7 @@ void end_quickly() {
   end_process();
 }
 
-// If HDF5 has ended before, nothing is left to do.
+// Does nothing if HDF5 has ended before.
 [[gnu::destructor]] void finalize() { guarded<&end_process>(); }
 
 }  // namespace

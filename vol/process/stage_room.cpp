@@ -9,8 +9,8 @@ namespace mcr::vol {
 
 namespace {
 
-/// Returns the limit by memory from the leader's notice: finding the control groups' limits takes many
-/// file reads, so the leader does it.
+/// Returns the limit by memory from the leader's notice: the leader finds that limit, because
+/// reading the limits of control groups takes many file reads.
 std::uint64_t limit_of_memory(int descriptor, const restart::LaunchDirectory::Notice& notice) {
   constexpr std::uint64_t fresh_ns = 3'000'000'000;
   const std::uint64_t now = realtime_ns();
@@ -30,7 +30,8 @@ std::uint64_t stage_room(const JobStage& stage, const restart::Settings& setting
   const bool given = settings.is_set("stage_limit") && settings.text("stage_limit") != "auto";
   const std::uint64_t limit =
       given ? settings.bytes("stage_limit") : limit_of_memory(descriptor, notice);
-  // Pages that a part reuses from the pool are counted in both numbers, which errs on the safe side.
+  // Pages that a part reuses from the pool are counted in both numbers, which errs on the safe
+  // side.
   return used >= limit ? 0 : std::min(limit - used, *free_bytes);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much more the stage may take (stage_limit=), without a look into its directories. The leader
-// counts what all parts, kept sets and pools of the user take on this node, and leaves the number in
-// the stage.
+// How many more bytes the stage may take (stage_limit=), found without listing its directories. The
+// leader counts the bytes of all parts, kept sets and pools of the user on this node, and writes
+// the number into the stage.
 #pragma once
 
 #include "vol/process/process.hpp"

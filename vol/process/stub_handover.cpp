@@ -12,8 +12,9 @@ namespace mcr::vol {
 
 namespace {
 
-/// A leader listens a few hundredths of a second after the first create. Programs rarely close more
-/// files than this meanwhile, and each waiting stub takes a descriptor from the program.
+/// At most this many stubs wait, because each one takes a descriptor from the program. A leader
+/// listens a few hundredths of a second after the first create; programs rarely close more files in
+/// that time.
 constexpr std::size_t most_waiting = 32;
 
 // False if the program has closed this descriptor with all others: its number may belong to the
@@ -29,7 +30,7 @@ void forget_first(JobStage& stage) {
 }
 
 // True for NFS, where a file that is removed while it is open keeps a name (.nfs…), so that its
-// directory cannot be removed. There the leader looks for renamed stubs instead.
+// directory cannot be removed. On NFS the leader searches for renamed stubs instead.
 bool keeps_names_of_open_files(JobStage& stage, const restart::File& stub, std::uint64_t device) {
   const auto found = stage.keeps_names.find(device);
   if (found != stage.keeps_names.end()) return found->second;

@@ -7,14 +7,14 @@
 using namespace mcr;
 using namespace mcr::restart;
 
-TEST_CASE("of the owning group's rights those count that the mask leaves") {
+TEST_CASE("the mask limits the rights of the owning group") {
   CHECK(rights_of_own_group(made_list({{Tag::own_group, 7, 0}, {Tag::mask, 5, 0}})) == 05);
   CHECK(rights_of_own_group(made_list({{Tag::own_group, 4, 0}, {Tag::mask, 7, 0}})) == 04);
   CHECK(rights_of_own_group(made_list({{Tag::mask, 7, 0}})) == 0);
   CHECK(rights_of_own_group({}) == 0);
 }
 
-TEST_CASE("all groups of a list have in common what none of its entries denies") {
+TEST_CASE("groups of a list have only those rights in common that each named entry grants too") {
   const Bytes list = made_list(
       {{Tag::user, 4, 1000}, {Tag::own_group, 6, 0}, {Tag::group, 7, 1234}, {Tag::mask, 7, 0}});
   CHECK(rights_of_all_groups(list) == 04);
@@ -34,14 +34,14 @@ TEST_CASE("a list gets the owner's, the mask's and the others' rights from a mod
                                                  {Tag::others, 0, 0}}));
 }
 
-TEST_CASE("a list that ends within an entry counts up to there") {
+TEST_CASE("of a list that ends within an entry, only the whole entries before it count") {
   Bytes list = made_list({{Tag::own_group, 6, 0}, {Tag::user, 0, 1000}});
   list.resize(list.size() - 1);
   CHECK(rights_of_all_groups(list) == 06);
   CHECK(rights_of_own_group(ByteSpan(list).first(3)) == 0);
 }
 
-TEST_CASE("a list lets somebody write whom the directory above does not") {
+TEST_CASE("a list lets a named user write who may not write to the directory above") {
   struct stat above {};
   above.st_mode = 0755;
   above.st_uid = 1;
@@ -51,10 +51,11 @@ TEST_CASE("a list lets somebody write whom the directory above does not") {
   CHECK_FALSE(lets_more_write(writer, writer, above));
   CHECK(lets_more_write(writer, made_list({{Tag::user, 7, 1000}, {Tag::mask, 5, 0}}), above));
   CHECK(lets_more_write(writer, made_list({{Tag::group, 7, 1000}, {Tag::mask, 7, 0}}), above));
-  // A mask, or a missing right to enter, leaves an entry without effect.
+  // An entry has no effect if the mask denies the right to write, or if the right to enter is
+  // missing.
   CHECK_FALSE(lets_more_write(made_list({{Tag::user, 7, 1000}, {Tag::mask, 5, 0}}), {}, above));
   CHECK_FALSE(lets_more_write(made_list({{Tag::user, 6, 1000}, {Tag::mask, 7, 0}}), {}, above));
-  // The owner above may write there anyway, its group where the mode says so.
+  // The owner of the directory above may write there anyway; its group may if the mode says so.
   CHECK_FALSE(lets_more_write(made_list({{Tag::user, 7, 1}}), {}, above));
   CHECK(lets_more_write(made_list({{Tag::group, 7, 2}}), {}, above));
   above.st_mode = 0775;

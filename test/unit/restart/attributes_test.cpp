@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mode, group and access list of a container that holds several files, and of a file that replaces
-// another.
+// Mode, group and access list of a container with several files' data, and of a file that replaces
+// another file.
 #include "restart/base/attributes.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ int refused(int /*file*/, uid_t /*user*/, gid_t /*group*/) {
 
 }  // namespace
 
-TEST_CASE("of files of one group their common bits count, and nothing is executed") {
+TEST_CASE("files of one group have the bits that all of them have, without execute permission") {
   CHECK(common_access({of(7, 0755)}) == of(7, 0644));
   CHECK(common_access({of(7, 0644), of(7, 0640)}) == of(7, 0640));
   CHECK(common_access({of(7, 0664), of(7, 0646)}) == of(7, 0644));
@@ -45,22 +45,24 @@ TEST_CASE("of files of one group their common bits count, and nothing is execute
   CHECK(common_access({}).mode == 0600);
 }
 
-TEST_CASE("of files of two groups a member of either reads only what he could read of both") {
+TEST_CASE(
+    "with files of two groups, group members get only the rights that both groups and all others "
+    "have") {
   CHECK(common_access({of(7, 0640), of(8, 0640)}) == of(7, 0600));
   CHECK(common_access({of(7, 0640), of(8, 0644)}) == of(7, 0640));
   CHECK(common_access({of(7, 0644), of(8, 0644)}) == of(7, 0644));
-  // The second file is closed to group 8 alone, whose members are among all others of the first.
+  // The second file is closed to group 8, whose members count as others for the first file.
   CHECK(common_access({of(7, 0644), of(8, 0604)}) == of(7, 0600));
 }
 
 TEST_CASE(
-    "an access list whose mask would be empty, so that the kernel did not ask it, opens no file") {
+    "an access list with an empty mask, which the kernel would ignore, gives no access to others") {
   const Bytes list{std::byte{1}};
   CHECK(common_access({of(7, 0715, list)}) == of(7, 0600));
   CHECK(common_access({of(7, 0654, list)}) == of(7, 0644, list));
 }
 
-TEST_CASE("of files with different access lists only the owner reads") {
+TEST_CASE("files with different access lists are readable by the owner alone") {
   const Bytes one{std::byte{1}};
   const Bytes two{std::byte{2}};
   CHECK(common_access({of(7, 0644, one), of(7, 0644, one)}) == of(7, 0644, one));
@@ -69,7 +71,8 @@ TEST_CASE("of files with different access lists only the owner reads") {
   CHECK(common_access({of(7, 0644, one), of(8, 0644, one)}) == of(7, 0600));
 }
 
-TEST_CASE("a file that cannot get its group is closed to both groups where the other file was") {
+TEST_CASE(
+    "a file that cannot get its group gives group and others only the rights that both have") {
   const ScratchDirectory scratch;
   const File file = make(scratch, "file", 0600);
   SystemCalls calls = real_system_calls();
@@ -84,7 +87,8 @@ TEST_CASE("a file that cannot get its group is closed to both groups where the o
   CHECK(mode_of(file) == 0644);
 }
 
-TEST_CASE("a file in another one's place has its mode and its own attributes, however many") {
+TEST_CASE(
+    "a file that replaces another one has the other's mode and user attributes, however many") {
   const ScratchDirectory scratch;
   const File from = make(scratch, "from", 0640);
   const File to = make(scratch, "to", 0600);
@@ -101,7 +105,7 @@ TEST_CASE("a file in another one's place has its mode and its own attributes, ho
           5);
 }
 
-TEST_CASE("no file gets a setuid or a setgid bit from the one that it replaces") {
+TEST_CASE("no file gets a setuid or setgid bit from the file that it replaces") {
   const ScratchDirectory scratch;
   const File from = make(scratch, "from", 06755);
   const File to = make(scratch, "to", 0600);
@@ -110,7 +114,8 @@ TEST_CASE("no file gets a setuid or a setgid bit from the one that it replaces")
 }
 
 TEST_CASE(
-    "a file in the place of another user's is as open as a new one, and no more than that was") {
+    "a file that replaces another user's file is no more open than a new file, nor than the old "
+    "one") {
   if (::geteuid() != 0) return;
   const ScratchDirectory scratch;
   const mode_t before = ::umask(027);
@@ -135,7 +140,7 @@ TEST_CASE(
   ::umask(before);
 }
 
-TEST_CASE("a directory is opened as far as the one in which it lies") {
+TEST_CASE("a directory is opened as far as its parent directory") {
   const ScratchDirectory scratch;
   REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);
   REQUIRE(::mkdir((scratch / "in").c_str(), 0700) == 0);

@@ -13,7 +13,7 @@ using namespace mcr::restart;
 
 namespace {
 
-/// `v/0`, where a file lies that all may read.
+/// The directories v, v/0 and v2; all users may read them.
 struct Tree {
   Tree() {
     for (const char* made : {"v", "v/0", "v2"})
@@ -26,7 +26,7 @@ struct Tree {
     return *File::open(root.descriptor(), name, O_PATH | O_DIRECTORY);
   }
   [[nodiscard]] struct stat status(const char* name) const { return *open(name).status(); }
-  /// What is left of 0644 for a file in `directory`, seen from `base`.
+  /// Returns what is left of mode 0644 for a file of ours in `base` about a file in `directory`.
   [[nodiscard]] mode_t left(const File& directory, const char* base) const {
     const Access open_to_all{status("v").st_gid, 0644, {}};
     return closed_by_directories(open_to_all, directory, FileIdentity(status(base))).mode;
@@ -38,7 +38,7 @@ struct Tree {
 
 }  // namespace
 
-TEST_CASE("directories between a file and ours close it, others do not") {
+TEST_CASE("only directories between a file's directory and the base restrict the access") {
   const Tree tree;
   CHECK(tree.left(tree.open("v/0"), "v") == 0644);
   tree.mode("v/0", 0700);
@@ -48,13 +48,13 @@ TEST_CASE("directories between a file and ours close it, others do not") {
   CHECK(tree.left(tree.open("v/0"), "v") == 0640);
 }
 
-TEST_CASE("a file that does not lie below ours is for its owner alone") {
+TEST_CASE("if the file does not lie below the base, only its owner gets access") {
   const Tree tree;
   CHECK(tree.left(tree.open("v/0"), "v2") == 0600);
   CHECK(tree.left(tree.open("v2"), "v") == 0600);  // the names begin alike
 }
 
-TEST_CASE("it is the directories that are open that close a file, wherever they were renamed") {
+TEST_CASE("the open directories restrict the access, even if they were renamed") {
   const Tree tree;
   const File directory = tree.open("v/0");
   tree.mode("v/0", 0700);
@@ -65,7 +65,7 @@ TEST_CASE("it is the directories that are open that close a file, wherever they 
   CHECK(closed_by_directories(open_to_all, directory, FileIdentity(base)).mode == 0600);
 }
 
-TEST_CASE("who may write above but not in a directory is kept out of it") {
+TEST_CASE("a directory keeps out users who may write to the base but not to the directory") {
   const Tree tree;
   tree.mode("v", 0775);
   CHECK(keeps_writers_out(tree.open("v/0"), tree.status("v")));
@@ -73,7 +73,8 @@ TEST_CASE("who may write above but not in a directory is kept out of it") {
   CHECK_FALSE(keeps_writers_out(tree.open("v/0"), tree.status("v")));
 }
 
-TEST_CASE("users whom a file's access list names count as others to the directories above it") {
+TEST_CASE(
+    "users whom a file's access list names count as others in the directories above the file") {
   const Tree tree;
   constexpr std::uint32_t user = 64101;
   const Access listed{tree.status("v").st_gid, 0674, list_for_user(user, 4, 6)};
@@ -85,7 +86,7 @@ TEST_CASE("users whom a file's access list names count as others to the director
   CHECK(left() == Access{listed.group, 0640, {}});
 }
 
-TEST_CASE("where an access list says who may write, a directory keeps writers out") {
+TEST_CASE("a directory under a base with an access list counts as keeping writers out") {
   const Tree tree;
   for (const char* name : {"v", "v/0"}) tree.mode(name, 0755);
   CHECK_FALSE(keeps_writers_out(tree.open("v/0"), tree.status("v")));

@@ -15,7 +15,7 @@ TEST_CASE("a container lies in the deepest directory that all parts share") {
   CHECK(name.prefix == "set-DD0003.cpu{rank}.L1-4.");
 }
 
-TEST_CASE("where directories are masked the container lies above them") {
+TEST_CASE("if directories are masked, the container lies above them") {
   const auto name = container_name("/w/checkpoints/{ranks}/dump-00001-{rank}.h5", "mcr", "L", 0);
   CHECK(name.directory == "/w/checkpoints/mcr");
   CHECK(name.directory_from_stub("mcr") == "../mcr");
@@ -25,14 +25,14 @@ TEST_CASE("where directories are masked the container lies above them") {
   CHECK(container_name("/w/s.{part}.h5", "mcr", "L", 0).directory == "/w/mcr");
 }
 
-TEST_CASE("a name without a mask lies beside its container") {
+TEST_CASE("the container of a name without a mask lies in the file's own directory") {
   const auto name = container_name("/w/a.h5", "mcr", "L", 0);
   CHECK(name.directory == "/w/mcr");
   CHECK(name.prefix == "set-a.h5.L-0.");
   CHECK(container_name("/a.h5", "mcr", "L", 0).directory == "/mcr");
 }
 
-TEST_CASE("a brace of the user's own is not a mask") {
+TEST_CASE("braces in the user's own path are not a mask") {
   CHECK(container_name("/w/{x}/r{rank}.h5", "mcr", "L", 0).base == "/w/{x}");
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("different masked names never give the same file name") {
         container_name(long_b, "mcr", "L", 0).prefix);
 }
 
-TEST_CASE("a container's file name always fits") {
+TEST_CASE("a container's file name is never longer than a file name may be") {
   std::string word;
   for (int i = 0; i < 100; ++i) word += "é";
   const auto name =
@@ -55,7 +55,7 @@ TEST_CASE("a container's file name always fits") {
   CHECK((name.prefix + container_suffix(4294967294U, 4294967295U, 4294967295U)).size() <= 255);
 }
 
-TEST_CASE("a container's file name says what it is") {
+TEST_CASE("a container's file name can be parsed again") {
   const auto name = container_name("/w/a-b.1/r{rank}.x.h5", "mcr", "l-1_2", 12);
   const auto parsed = parse_container_name(name.prefix + container_suffix(3, 7, 2));
   REQUIRE(parsed);
@@ -78,7 +78,7 @@ TEST_CASE("other file names are not taken for containers") {
   }
 }
 
-TEST_CASE("a safe name is the text itself or ends in its checksum") {
+TEST_CASE("a safe name is the text itself, or ends in the text's checksum") {
   CHECK(safe_name("node_17-a", 80) == "node_17-a");
   CHECK(safe_name("a.b", 80) != safe_name("a_b", 80));
   CHECK(safe_name("a.b", 80) != safe_name("a/b", 80));
@@ -87,7 +87,8 @@ TEST_CASE("a safe name is the text itself or ends in its checksum") {
   CHECK_FALSE(safe_name("", 80).empty());
 }
 
-TEST_CASE("a bundle is named by pattern, launch and the part's block, and the name is read back") {
+TEST_CASE(
+    "a bundle is named by pattern, launch and the part's block, and the name can be parsed again") {
   PartId part;
   part.bytes[0] = 0xab;
   const ContainerName name = bundle_name("/out/step3/f0007.h5", "mcr", "L-1", part);
@@ -110,7 +111,7 @@ TEST_CASE("a bundle is named by pattern, launch and the part's block, and the na
   CHECK(is_container_name(file));
 }
 
-TEST_CASE("what is no name of a bundle is not taken for one") {
+TEST_CASE("other file names are not taken for bundles") {
   for (const char* name :
        {"set-f.h5.L-1.r0-0.h5", "set-f.h5.L-1.b0.h5", "set-f.h5.L-ab00000000000000.b.h5",
         "set-f.h5.L-ab00000000000000.b0", "f.h5.L-ab00000000000000.b0.h5",

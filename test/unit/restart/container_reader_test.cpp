@@ -14,7 +14,7 @@
 namespace mcr::restart {
 namespace {
 
-TEST_CASE("a container tells its set, parts and datasets") {
+TEST_CASE("a container lists its set, parts and datasets") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   const auto reader = made.open();
@@ -32,9 +32,7 @@ TEST_CASE("a container tells its set, parts and datasets") {
   CHECK(reader->dataset_name(3) == "dataset 3");
 }
 
-TEST_CASE(
-    "a frame is decoded; one that is not there, or is damaged, is an error with the container's "
-    "name") {
+TEST_CASE("a frame is decoded; a missing or damaged frame is an error with the container's name") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   const auto reader = made.open();
@@ -57,7 +55,7 @@ TEST_CASE(
   CHECK(damaged.error().message.find(made.path) == 0);
 }
 
-TEST_CASE("what is no container, or ends too early, is refused with its name") {
+TEST_CASE("a file that is no container, or ends too early, is refused with its name") {
   const ScratchDirectory directory;
   const auto other = File::open(AT_FDCWD, directory / "other", O_RDWR | O_CREAT);
   REQUIRE(other);
@@ -74,7 +72,8 @@ TEST_CASE("what is no container, or ends too early, is refused with its name") {
   CHECK_FALSE(ContainerReader::open(AT_FDCWD, made.path));
 }
 
-/// Makes the container claim a part table of so many bytes. The file gets that length; nothing lies there.
+/// Makes the container claim a part table of `bytes` bytes. The file gets the length for it, but
+/// the table is a hole.
 void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
   const auto file = File::open(AT_FDCWD, made.path, O_RDWR);
   REQUIRE(file);
@@ -96,7 +95,8 @@ void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
   REQUIRE(place != directory.end());
   directory.insert(directory.erase(place, place + static_cast<std::ptrdiff_t>(now.size())),
                    claimed.begin(), claimed.end());
-  directory.resize(static_cast<std::size_t>(block.directory_bytes));  // zeros were at its end
+  // Cut to the old length: the directory ended in reserved zeros.
+  directory.resize(static_cast<std::size_t>(block.directory_bytes));
   REQUIRE(file->write_at(block.index_offset, directory));
   block.index_bytes += bytes;
   block.directory_checksum = checksum(directory);
@@ -104,7 +104,7 @@ void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
   REQUIRE(file->truncate(block.index_offset + block.index_bytes));
 }
 
-TEST_CASE("a table that a sparse file claims to have asks for no memory") {
+TEST_CASE("a table of any size that a sparse file claims to have costs no memory") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   constexpr std::uint64_t claimed_bytes = 1ULL << 40;  // more than any machine of ours has

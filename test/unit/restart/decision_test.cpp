@@ -20,12 +20,12 @@ bool says(const Result<Decision>& read, const Decision& wanted) {
 
 }  // namespace
 
-TEST_CASE("a decision says what was decided") {
+TEST_CASE("a decision is read back as it was written") {
   CHECK(says(read_decision(write_decision(example())), example()));
   CHECK(says(read_decision(write_decision({})), {}));
 }
 
-TEST_CASE("every altered bit of a decision is noticed, and every length at which it ends") {
+TEST_CASE("every altered bit of a decision is noticed, and every length to which it is cut") {
   const Bytes file = write_decision(example());
   std::size_t changes = 0;
   for (std::size_t place = 0; place < file.size(); ++place) {
@@ -49,7 +49,7 @@ TEST_CASE("a decision of a newer format is unsupported") {
   CHECK(read.error().cause == Cause::unsupported);
 }
 
-TEST_CASE("the first decision under a name holds") {
+TEST_CASE("the first decision that is recorded under a name holds") {
   const ScratchDirectory directory;
   const std::string place = directory / "mcr";
   REQUIRE(::mkdir(place.c_str(), 0755) == 0);

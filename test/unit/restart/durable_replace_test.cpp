@@ -32,7 +32,7 @@ struct Place {
 
 }  // namespace
 
-TEST_CASE("a file takes the place of one certain file, and of nothing that came there meanwhile") {
+TEST_CASE("finish_over() replaces one given file, and no other file that got the name meanwhile") {
   const Place place;
   REQUIRE(replace_file(place.descriptor(), "a", as_bytes("old"), 0640, Durability::none));
   const File old = *File::open(place.descriptor(), "a", O_RDONLY);
@@ -44,20 +44,20 @@ TEST_CASE("a file takes the place of one certain file, and of nothing that came 
   const auto always = [] { return true; };
   std::string expected = "old";
   bool is_done = false;
-  SECTION("it lies there") {
+  SECTION("the file is at the name") {
     is_done = *put(always);
     expected = "new";
     CHECK(is_done);
   }
-  SECTION("it must not go") {
+  SECTION("the file must stay") {
     is_done = *put([] { return false; });
   }
-  SECTION("it has changed when its name leads to the new one already") {
+  SECTION("the file has changed when its name leads to the new file already") {
     int asked = 0;
     is_done = *put([&] { return ++asked == 1; });
     CHECK(asked == 2);
   }
-  SECTION("another one came in the last moment") {
+  SECTION("another file got the name in the last moment") {
     int asked = 0;
     is_done = *put([&] {
       if (++asked == 1)
@@ -66,13 +66,13 @@ TEST_CASE("a file takes the place of one certain file, and of nothing that came 
     });
     expected = "other";
   }
-  SECTION("it was removed in the last moment") {
+  SECTION("the file was removed in the last moment") {
     is_done = *put([&] { return ::unlinkat(place.descriptor(), "a", 0) == 0; });
     CHECK(place.names().empty());
     CHECK_FALSE(is_done);
     return;
   }
-  SECTION("the file system exchanges no names") {
+  SECTION("the file system cannot exchange names") {
     SystemCalls calls = real_system_calls();
     calls.rename_exchange = [](int, const char*, int, const char*) {
       errno = EINVAL;
@@ -99,7 +99,7 @@ TEST_CASE("a file appears whole and leaves nothing beside it") {
   }
 }
 
-TEST_CASE("where the name must be free it is taken once") {
+TEST_CASE("a name that must be free is taken only once") {
   const Place place;
   CHECK(replace_file(place.descriptor(), "a", as_bytes("first"), 0600, Durability::durable,
                      Existing::kept));
@@ -111,7 +111,7 @@ TEST_CASE("where the name must be free it is taken once") {
   CHECK(place.names() == std::vector<std::string>{"a"});
 }
 
-/// A file system without a rename that replaces nothing.
+/// The calls of a file system without a rename that replaces nothing.
 SystemCalls without_rename_new() {
   SystemCalls calls = real_system_calls();
   calls.rename_new = [](int, const char*, int, const char*) {
@@ -121,7 +121,8 @@ SystemCalls without_rename_new() {
   return calls;
 }
 
-TEST_CASE("without a rename that replaces nothing the name is still taken once") {
+TEST_CASE(
+    "a name that must be free is taken only once, even without a rename that replaces nothing") {
   const Place place;
   const SystemCalls calls = without_rename_new();
   const ReplacedSystemCalls replaced(calls);
@@ -135,7 +136,7 @@ TEST_CASE("without a rename that replaces nothing the name is still taken once")
   CHECK(place.names() == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("a link whose answer got lost counts as made") {
+TEST_CASE("a hard link counts as made if the answer to link() got lost") {
   const Place place;
   SystemCalls calls = without_rename_new();
   calls.linkat = [](int a, const char* b, int c, const char* d, int flags) {
@@ -150,7 +151,7 @@ TEST_CASE("a link whose answer got lost counts as made") {
   CHECK(place.names() == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("a file with two names does not lose one to another file that has the free name") {
+TEST_CASE("a file with two names keeps both if another file has the name that must be free") {
   const Place place;
   REQUIRE(replace_file(place.descriptor(), "old", as_bytes("ours"), 0600, Durability::none));
   REQUIRE(::linkat(place.descriptor(), "old", place.descriptor(), "second", 0) == 0);
@@ -169,7 +170,7 @@ TEST_CASE("a file with two names does not lose one to another file that has the 
   }
 }
 
-TEST_CASE("a pending file that is given up leaves nothing") {
+TEST_CASE("a pending file that is never finished leaves nothing") {
   const Place place;
   {
     const auto pending = PendingFile::create(place.descriptor(), "a", 0600);
@@ -188,7 +189,7 @@ TEST_CASE("a name may have a directory in front") {
   CHECK(*list_directory(place.descriptor(), "d") == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("a file that somebody removed and another one made in its place never gets the name") {
+TEST_CASE("a file that another process made at the temporary name never gets the final name") {
   const Place place;
   auto pending = PendingFile::create(place.descriptor(), "a", 0600, "fixed");
   REQUIRE(pending);
@@ -201,7 +202,7 @@ TEST_CASE("a file that somebody removed and another one made in its place never 
   CHECK_FALSE(File::open(place.descriptor(), "a", O_RDONLY));
 }
 
-TEST_CASE("what cannot be removed at the temporary name keeps no file from being written") {
+TEST_CASE("a directory at the temporary name does not prevent the write") {
   const Place place;
   REQUIRE(::mkdirat(place.descriptor(), ".mcr-fixed.tmp", 0700) == 0);
   auto pending = PendingFile::create(place.descriptor(), "a", 0600, "fixed");
@@ -225,7 +226,7 @@ TEST_CASE("an unsynced file is never given its name when sync fails") {
   CHECK(place.text("a") == "old");
 }
 
-TEST_CASE("whatever call fails, the name holds the old file or the new one, whole") {
+TEST_CASE("whatever call fails, the name leads to the whole old file or the whole new file") {
   for (const Existing existing : {Existing::replaced, Existing::kept}) {
     for (const Fault fault : {Fault::error, Fault::interrupted, Fault::short_transfer}) {
       bool reached_end = false;
@@ -257,7 +258,7 @@ TEST_CASE("whatever call fails, the name holds the old file or the new one, whol
   }
 }
 
-TEST_CASE("what a dead process left under its temporary name goes when the file is made again") {
+TEST_CASE("a temporary file that a dead process left is removed when the file is made again") {
   const Place place;
   REQUIRE(replace_file(place.descriptor(), ".mcr-word.tmp", as_bytes("half of it"), 0600,
                        Durability::none));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// With which sequence a program goes on that another one of the same rank and launch came before.
+// The sequence with which a program continues after an earlier program of the same rank and launch.
 #include "restart/sets/earlier_writings.hpp"
 
 #include <filesystem>
@@ -31,7 +31,7 @@ struct Place : TestStage {
     const PartBegin part = begin(rank, sequence);
     REQUIRE(directory.publish_small(part, final_publish(1), as_bytes("x")));
   }
-  /// Ranks 0 and 1 have written into it, whatever its name says.
+  /// Stores a container under that name. It holds parts of ranks 0 and 1, whatever the name says.
   void store(const std::string& name) const {
     const MadeContainer made(scratch / ("out/mcr/" + name), 1, scratch / "out/tmp.{rank}.h5");
   }
@@ -46,9 +46,9 @@ struct Place : TestStage {
 
 }  // namespace
 
-TEST_CASE("where nobody wrote the count begins") { CHECK(Place().next(1) == 0); }
+TEST_CASE("without an earlier writing the sequence is 0") { CHECK(Place().next(1) == 0); }
 
-TEST_CASE("what a rank has in the stage is counted, whatever became of the name; others' is not") {
+TEST_CASE("a rank's own parts in the stage count, even if renamed; parts of other ranks do not") {
   const Place place;
   place.stage(1, 0);
   place.stage(1, 1);
@@ -57,7 +57,7 @@ TEST_CASE("what a rank has in the stage is counted, whatever became of the name;
   CHECK(place.next(0) == 0);
 }
 
-TEST_CASE("what a rank has in containers of the launch is counted") {
+TEST_CASE("a rank's parts in containers of the launch count") {
   const Place place;
   place.store("set-tmp.{rank}.h5.launch-0.r0-3.h5");
   place.store("set-tmp.{rank}.h5.launch-3.r0-3.h5");
@@ -66,27 +66,27 @@ TEST_CASE("what a rank has in containers of the launch is counted") {
   CHECK(place.next(1) == 4);
 }
 
-TEST_CASE("a late rank's first writing belongs to the set that the others' container holds") {
+TEST_CASE("a late rank's first writing belongs to the set in the container of the other ranks") {
   const Place place;
   place.store("set-tmp.{rank}.h5.launch-0.r0-3.h5");
   CHECK(place.next(2) == 0);
   CHECK(place.next(1) == 1);
 }
 
-TEST_CASE("a container that came with a renamed directory is of other names, and does not count") {
+TEST_CASE("a container that came with a renamed directory has other names and does not count") {
   const Place place;
   const MadeContainer moved(place.scratch / "out/mcr/set-tmp.{rank}.h5.launch-5.r0-3.h5", 1,
                             place.scratch / "before/tmp.{rank}.h5");
   CHECK(place.next(1) == 0);
 }
 
-TEST_CASE("of a container that cannot be read the name is believed") {
+TEST_CASE("a container that cannot be read counts by its name") {
   const Place place;
   std::ofstream(place.scratch / "out/mcr/set-tmp.{rank}.h5.launch-4.r0-3.h5") << "no container";
   CHECK(place.next(2) == 5);
 }
 
-TEST_CASE("what this process wrote since it first asked is not an earlier program's") {
+TEST_CASE("later writings of this process itself do not count") {
   const Place place;
   EarlierWritings earlier;
   CHECK(place.next(earlier, 1) == 0);

@@ -10,7 +10,7 @@ Fault kind_of_fault = Fault::error;
 int error_number = EIO;
 std::string faulty_name;
 
-/// True where this call is the one that misbehaves.
+/// Counts the call; true if this call is the one that misbehaves.
 bool is_hit(const char* name) {
   if (call_count++ != faulty_call) return false;
   faulty_name = name;
@@ -23,7 +23,7 @@ Answer refuse() {
   return Answer(-1);
 }
 
-/// A call without bytes to transfer: short_transfer means nothing to it.
+/// A call without bytes to transfer, for which Fault::short_transfer has no meaning.
 template <auto Member, typename... Arguments>
 auto plain(const char* name, Arguments... arguments) {
   using Answer = decltype((real_system_calls().*Member)(arguments...));

@@ -30,7 +30,7 @@ std::string content(const File& file) {
 
 }  // namespace
 
-TEST_CASE("what was written at a place is read from there") {
+TEST_CASE("bytes that were written at an offset are read from that offset") {
   const ScratchDirectory scratch;
   const File file = make(scratch, "a");
   CHECK(file.write_at(3, as_bytes("hello")));
@@ -40,7 +40,7 @@ TEST_CASE("what was written at a place is read from there") {
   CHECK(as_text(out) == "hello");
 }
 
-TEST_CASE("a read behind the end says that the file ends too early") {
+TEST_CASE("a read beyond the end says that the file ends too early") {
   const ScratchDirectory scratch;
   const File file = make(scratch, "a");
   CHECK(file.write_at(0, as_bytes("abc")));
@@ -52,7 +52,7 @@ TEST_CASE("a read behind the end says that the file ends too early") {
   CHECK_FALSE(file.read_at(~std::uint64_t{0}, out));
 }
 
-TEST_CASE("interrupted and short transfers go unnoticed") {
+TEST_CASE("interrupted and short transfers are repeated") {
   const ScratchDirectory scratch;
   for (const Fault fault : {Fault::interrupted, Fault::short_transfer}) {
     for (long at = 0; at < 12; ++at) {
@@ -90,7 +90,7 @@ TEST_CASE("an append that fails half-way leaves the file as it was") {
   CHECK(content(file) == "whole");
 }
 
-TEST_CASE("a write that neither fails nor gets on is an error and not a hang") {
+TEST_CASE("a write that transfers nothing and reports no error is an error, not a hang") {
   const ScratchDirectory scratch;
   const File file = make(scratch, "a");
   SystemCalls calls = real_system_calls();
@@ -101,7 +101,8 @@ TEST_CASE("a write that neither fails nor gets on is an error and not a hang") {
   CHECK_FALSE(file.append(as_bytes("x")));
 }
 
-TEST_CASE("an error names the thing and its errno, and space is a cause of its own") {
+TEST_CASE(
+    "an error contains the name and the text of errno; lack of space has a cause of its own") {
   const auto missing = File::open(AT_FDCWD, "/nowhere/at/all", O_RDONLY);
   REQUIRE_FALSE(missing);
   CHECK(missing.error().system_error == ENOENT);
@@ -124,7 +125,7 @@ TEST_CASE("a file is read whole only up to a limit") {
   CHECK_FALSE(read_file(AT_FDCWD, "/dev/zero", 1 << 16));
 }
 
-TEST_CASE("a named pipe in the way does not stop us") {
+TEST_CASE("a named pipe at the path does not block") {
   const ScratchDirectory scratch;
   REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
   CHECK_FALSE(read_file(AT_FDCWD, scratch / "pipe", 100));
@@ -141,7 +142,7 @@ TEST_CASE("a directory is listed in order, without itself") {
   CHECK_FALSE(list_directory(AT_FDCWD, scratch / "a"));
 }
 
-TEST_CASE("descriptors are closed on exec and once only") {
+TEST_CASE("descriptors are closed on exec, and closed only once") {
   const ScratchDirectory scratch;
   File file = make(scratch, "a");
   CHECK((::fcntl(file.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
@@ -152,7 +153,7 @@ TEST_CASE("descriptors are closed on exec and once only") {
   CHECK(::fcntl(number, F_GETFD) == -1);
 }
 
-TEST_CASE("a lock is held by one opening of a file, not by the process") {
+TEST_CASE("a lock belongs to one open of a file, not to the process") {
   const ScratchDirectory scratch;
   const File one = make(scratch, "a");
   File two = make(scratch, "a");
@@ -166,7 +167,7 @@ TEST_CASE("a lock is held by one opening of a file, not by the process") {
   CHECK(try_lock(one, LockKind::exclusive).value_or(false));
 }
 
-TEST_CASE("messages are lines without control characters, warnings come once per topic") {
+TEST_CASE("messages are lines without control characters; a warning is logged once per topic") {
   const ScratchDirectory scratch;
   const File log = make(scratch, "log", O_APPEND);
   set_log_descriptor(log.descriptor());
@@ -192,7 +193,7 @@ TEST_CASE("messages are lines without control characters, warnings come once per
   CHECK(text.find("mcr: said\n") != std::string::npos);
 }
 
-TEST_CASE("a message to a reader who has gone does not end the program") {
+TEST_CASE("a message to a pipe without a reader does not end the program") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   ::close(ends[0]);

@@ -20,7 +20,7 @@ constexpr hsize_t chunk_elements = 1000;
 class FilteredDataset {
  public:
   FilteredDataset() {
-    // Every value that HDF5 keeps for itself would hide what a chunk holds: nothing is cached.
+    // HDF5 caches nothing, because cached values would hide what a chunk holds.
     access_ = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_core(access_, 1 << 20, 0);
     H5Pset_cache(access_, 0, 0, 0, 0);
@@ -106,7 +106,7 @@ TEST_CASE("the filter reads frames that were written as chunks") {
   REQUIRE(back == values);
 }
 
-TEST_CASE("the filter fills what a short frame leaves of its chunk with zeros") {
+TEST_CASE("the filter fills the rest of a chunk with zeros if the frame is shorter") {
   const FilteredDataset dataset;
   dataset.write_chunk(0, frame_of(ramp(10)));
   dataset.write_chunk(1, frame_of({}));
@@ -137,7 +137,7 @@ TEST_CASE("the filter refuses a damaged chunk") {
   REQUIRE_FALSE(dataset.read(back));
 }
 
-TEST_CASE("the filter refuses a chunk that refers to data which it cannot reach") {
+TEST_CASE("the filter refuses a chunk with links to data that it cannot reach") {
   const FilteredDataset dataset;
   Bytes frame;
   const Layout layout{{ElementKind::floating, 8, false}, {Shape::flat(chunk_elements)}};
@@ -147,7 +147,7 @@ TEST_CASE("the filter refuses a chunk that refers to data which it cannot reach"
   REQUIRE_FALSE(dataset.read(back));
 }
 
-TEST_CASE("filter parameters survive their form in HDF5 files, and newer ones are refused") {
+TEST_CASE("filter parameters are read back from HDF5's form, and newer versions are refused") {
   FilterParameters parameters;
   parameters.chunk_bytes = 123456;
   parameters.element_bytes = 8;

@@ -35,7 +35,7 @@ AtName shows(const Generation& it, bool available = true) {
   return {Kind::stub, it.name, available};
 }
 
-/// Rank 0 asks; the stubs at the four names are of these generations.
+/// A question of rank 0; `present` is what lies at the ranks' names.
 Question question(std::vector<Generation> generations, const std::vector<AtName>& present) {
   Question asked;
   asked.own = present.front().generation;
@@ -52,27 +52,27 @@ TEST_CASE("a set is whole when every rank wrote or passed") {
   CHECK(wholeness({4, {0, 1, 3}, {2}, {}, false}) == Wholeness::whole);
 }
 
-TEST_CASE("a rank that nobody knows of leaves the set unknown") {
+TEST_CASE("a rank of which nothing is known leaves the set unknown") {
   CHECK(wholeness({4, {0, 1, 3}, {}, {}, false}) == Wholeness::unknown);
   CHECK(wholeness({4, {0, 1, 3}, {1}, {}, false}) == Wholeness::unknown);
 }
 
-TEST_CASE("ranks beyond the launch do not count") {
+TEST_CASE("ranks that the launch does not have do not count") {
   CHECK(wholeness({2, {0, 7}, {9}, {}, false}) == Wholeness::unknown);
   CHECK(wholeness({2, {0, 1}, {}, {7}, false}) == Wholeness::whole);
 }
 
-TEST_CASE("a rank that failed makes the set incomplete, unless its part came late") {
+TEST_CASE("a failed rank makes the set incomplete, unless its part came later") {
   CHECK(wholeness({2, {0}, {}, {1}, false}) == Wholeness::incomplete);
   CHECK(wholeness({2, {0, 1}, {}, {1}, false}) == Wholeness::whole);
 }
 
-TEST_CASE("a set of one file is whole with it, whatever other ranks did") {
+TEST_CASE("a set of one file is whole when the file is written, whatever other ranks did") {
   CHECK(wholeness({4, {2}, {}, {0}, true, true}) == Wholeness::whole);
   CHECK(wholeness({4, {}, {}, {0}, false, true}) == Wholeness::unknown);
 }
 
-TEST_CASE("counts of ranks that drifted apart prove nothing") {
+TEST_CASE("a drifted set is unknown, whatever the counts are") {
   CHECK(wholeness({2, {0, 1}, {}, {}, true}) == Wholeness::unknown);
   CHECK(wholeness({2, {0}, {}, {1}, true}) == Wholeness::unknown);
 }
@@ -86,7 +86,7 @@ TEST_CASE("a set that all names show is given as it is") {
   CHECK(choice.given == now.name);
 }
 
-TEST_CASE("a set that half of the names show gives way to the whole one before it, in every rank") {
+TEST_CASE("if half of the names show the newest set, every rank gets the whole set before it") {
   const auto old = whole("A", 0, 10);
   const auto half = generation("A", 1, 20, {0, 1});
   for (const bool from_old_side : {false, true}) {
@@ -104,7 +104,7 @@ TEST_CASE("a set that half of the names show gives way to the whole one before i
   }
 }
 
-TEST_CASE("of three generations the newest whole one is taken, whatever the names show") {
+TEST_CASE("of three generations the newest whole one is given, whatever the names show") {
   const auto first = whole("A", 0, 10);
   const auto second = generation("B", 0, 20, {2, 3});
   const auto third = generation("C", 0, 30, {0, 1});
@@ -114,7 +114,7 @@ TEST_CASE("of three generations the newest whole one is taken, whatever the name
   CHECK(choice.given == first.name);
 }
 
-TEST_CASE("a part that nobody has any more makes its set incomplete") {
+TEST_CASE("a part that is lost makes its set incomplete") {
   const auto old = whole("A", 0, 10);
   const auto lost = generation("A", 1, 20, {0, 1, 2});
   const auto choice = choose_generation(
@@ -123,7 +123,8 @@ TEST_CASE("a part that nobody has any more makes its set incomplete") {
   CHECK(choice.given == old.name);
 }
 
-TEST_CASE("a rank that wrote nothing ever leaves the set unknown, and it is given as it is") {
+TEST_CASE(
+    "a rank that never wrote anything leaves the set unknown, and the set is given as it is") {
   const auto only = generation("A", 0, 10, {0, 1, 2});
   const auto choice =
       choose_generation(question({only}, {shows(only), shows(only), shows(only), AtName{}}));
@@ -131,7 +132,7 @@ TEST_CASE("a rank that wrote nothing ever leaves the set unknown, and it is give
   CHECK(choice.given == only.name);
 }
 
-TEST_CASE("a rank that passed keeps what it had") {
+TEST_CASE("a rank that passed keeps its older file") {
   const auto old = whole("A", 0, 10);
   auto now = generation("B", 0, 20, {0, 1, 2});
   now.account.passed = {3};
@@ -140,7 +141,7 @@ TEST_CASE("a rank that passed keeps what it had") {
   CHECK(choice.kind == Answer::as_it_is);
 }
 
-TEST_CASE("where ranks drifted, or may still write, names prove nothing") {
+TEST_CASE("if ranks drifted, or may still write, the names prove nothing") {
   const auto old = whole("A", 0, 10);
   auto half = generation("A", 1, 20, {0, 1});
   const std::vector<AtName> present = {shows(half), shows(half), shows(old), shows(old)};
@@ -151,7 +152,7 @@ TEST_CASE("where ranks drifted, or may still write, names prove nothing") {
   CHECK(choose_generation(question({old, half}, present)).kind == Answer::unknown);
 }
 
-TEST_CASE("what drains here may still change any choice but a whole set") {
+TEST_CASE("parts that still drain here may change any choice but a whole set") {
   const auto old = whole("A", 0, 10);
   const auto half = generation("A", 1, 20, {0, 1});
   auto asked = question({old, half}, {shows(half), shows(half), shows(old), shows(old)});
@@ -159,7 +160,7 @@ TEST_CASE("what drains here may still change any choice but a whole set") {
   asked.stages.drains = true;
   CHECK(choose_generation(asked).kind == Answer::previous);
   CHECK(choose_generation(asked).may_change);
-  asked.stages.living = {"A"};  // its ranks go on: nothing is decided
+  asked.stages.living = {"A"};  // its ranks may still write: no decision is made
   CHECK_FALSE(choose_generation(asked).may_change);
   auto of_old = question({old}, {shows(old), shows(old), shows(old), shows(old)});
   of_old.stages.drains = true;
@@ -167,8 +168,7 @@ TEST_CASE("what drains here may still change any choice but a whole set") {
 }
 
 TEST_CASE(
-    "a part that only another node can bring changes the choice unless the set before is the "
-    "next") {
+    "a part on another node may change the choice, unless no set lies between given and newest") {
   const auto old = whole("A", 0, 10);
   const auto next = generation("A", 1, 20, {0, 1});
   const auto later = generation("A", 2, 30, {0, 1});
@@ -180,14 +180,15 @@ TEST_CASE(
     asked.stages.lost = true;
     CHECK(choose_generation(asked).may_change == lies_between);
   }
-  // All names show it: the part that is nowhere makes it incomplete only until it comes.
+  // All names show `next`. The lost part makes it incomplete only until another node commits that
+  // part.
   auto asked = question({old, next}, {shows(next), shows(next), shows(next), shows(next, false)});
   asked.stages.lost = true;
   CHECK(choose_generation(asked).kind == Answer::previous);
   CHECK(choose_generation(asked).may_change);
 }
 
-TEST_CASE("an incomplete set without a whole one before it is given as it is, and said to be") {
+TEST_CASE("an incomplete set without a whole set before it is given as it is, and reported") {
   const auto old = generation("A", 0, 10, {2, 3});
   const auto half = generation("A", 1, 20, {0, 1});
   const auto choice =
@@ -207,7 +208,7 @@ TEST_CASE("an earlier set with fewer names, or a damaged one, is not given") {
   CHECK(choose_generation(question({damaged, half}, present)).kind == Answer::no_whole);
 }
 
-TEST_CASE("files renamed half-way over older ones give the older set") {
+TEST_CASE("if only some files were renamed over older ones, the older set is given") {
   const auto old = whole("A", 0, 10);
   const auto now = whole("A", 1, 20);
   auto asked = question({old, now}, {shows(now), shows(now), shows(old), shows(old)});
@@ -217,7 +218,7 @@ TEST_CASE("files renamed half-way over older ones give the older set") {
   CHECK(choice.given == old.name);
 }
 
-TEST_CASE("files renamed half-way to new names never give an older set's data") {
+TEST_CASE("if only some files were renamed to new names, no older set is given") {
   const auto old = whole("A", 0, 10);  // lies under other names
   const auto now = whole("A", 1, 20);
   auto asked = question({old, now}, {shows(now), shows(now), AtName{}, AtName{}});
@@ -227,7 +228,7 @@ TEST_CASE("files renamed half-way to new names never give an older set's data") 
   CHECK(choice.given == now.name);
 }
 
-TEST_CASE("within a launch the sequence orders, between launches the time") {
+TEST_CASE("the sequence orders writings of one launch, and time orders launches") {
   std::uint64_t first = 99, second = 10, other = 20;
   follow_sequences({{{"A", 0}, &first}, {{"A", 1}, &second}, {{"B", 5}, &other}});
   CHECK(first == 99);
@@ -236,13 +237,12 @@ TEST_CASE("within a launch the sequence orders, between launches the time") {
 }
 
 TEST_CASE(
-    "of a launch whose clock went back the newest writing is given, and no launch is before and "
-    "after another") {
+    "if a launch's clock went back, its newest writing is given, and the order has no cycle") {
   const auto old = whole("A", 0, 50);
   const auto now = whole("A", 1, 30);
   const auto other = whole("B", 0, 40);
   const auto torn = generation("B", 1, 60, {0});
-  // B's first is after A's first by time, and A's second after A's first by sequence.
+  // B-0 is older than A-0 by its time, but A-1 is newer than A-0 by its sequence.
   const auto choice = choose_generation(
       question({torn, old, other, now}, {shows(torn), shows(other), shows(other), shows(other)}));
   CHECK(choice.kind == Answer::previous);
@@ -250,7 +250,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a writing of which nothing is committed is older than what its launch committed after it") {
+    "a writing without a committed part is older than a later committed writing of its launch") {
   std::uint64_t staged = Generation::not_committed, committed = 10, other = 20;
   follow_sequences({{{"A", 3}, &staged}, {{"A", 4}, &committed}, {{"B", 0}, &other}});
   CHECK(staged == 10);
@@ -259,7 +259,7 @@ TEST_CASE(
   CHECK(last == Generation::not_committed);
 }
 
-TEST_CASE("a number of ranks that nobody has costs nothing") {
+TEST_CASE("a huge number of ranks costs no time") {
   constexpr std::uint32_t many = 4'000'000'000;
   CHECK(wholeness({many, {0, 7}, {3}, {}, false}) == Wholeness::unknown);
   CHECK(wholeness({many, {0, 7}, {3}, {5}, false}) == Wholeness::incomplete);

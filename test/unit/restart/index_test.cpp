@@ -62,7 +62,8 @@ ByteSpan at(ByteSpan index, const TablePlace& place) {
                        static_cast<std::size_t>(place.bytes));
 }
 
-TEST_CASE("a set without an order counts by when it was begun, else made") {
+TEST_CASE(
+    "a set without an order time is ordered by its begin time, or else by its creation time") {
   SetIdentity set;
   set.created_ns = 3;
   CHECK(set.order() == 3);
@@ -131,7 +132,7 @@ TEST_CASE("an index is read back as it was written, piece by piece") {
   }
 }
 
-TEST_CASE("a user block is read back, and every changed byte of it is noticed") {
+TEST_CASE("a user block is read back, and every changed byte in it is noticed") {
   UserBlock block;
   block.uuid[3] = 9;
   block.index_offset = 4096;
@@ -154,9 +155,9 @@ TEST_CASE("a user block is read back, and every changed byte of it is noticed") 
   }
 }
 
-TEST_CASE("a newer container is unsupported and not damaged") {
+TEST_CASE("a container of a newer version is unsupported, not damaged") {
   Bytes written = write_user_block({});
-  written[16] = std::byte{3};  // version, with a checksum that fits
+  written[16] = std::byte{3};  // the version; the checksum is set to match
   const std::uint64_t sum = checksum(ByteSpan(written).first(68));
   Bytes stored;
   Writer(stored).u64(sum);
@@ -167,7 +168,7 @@ TEST_CASE("a newer container is unsupported and not damaged") {
   CHECK(read.error().message.find("version 3") != std::string::npos);
 }
 
-TEST_CASE("a record page is not taken for another page or table") {
+TEST_CASE("a page of records is not taken for another page, or a page of another table") {
   const IndexBytes written = write_index(sample_index(150, 1));
   const auto directory = read_index_directory(
       ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());
@@ -181,7 +182,7 @@ TEST_CASE("a record page is not taken for another page or table") {
   CHECK_FALSE(dataset_pages.open({}, 0));
 }
 
-TEST_CASE("a map page must cover its run of the part exactly") {
+TEST_CASE("a map page must cover its range of the part exactly") {
   Bytes bytes;
   Writer out(bytes);
   out.varint(0);
@@ -205,7 +206,7 @@ TEST_CASE("a map page must cover its run of the part exactly") {
   CHECK_FALSE(read_map_page(bytes, page, 1000, 600, 6));
 }
 
-TEST_CASE("a skeleton's base must be another part without one") {
+TEST_CASE("a skeleton's base must be another part, and must have no base itself") {
   for (const std::uint32_t base : {1U, 2U, 7U}) {
     Index index = sample_index(3, 3);
     index.parts[1].skeleton.base = base;
@@ -219,7 +220,7 @@ TEST_CASE("a skeleton's base must be another part without one") {
 }
 
 }  // namespace
-TEST_CASE("a bundle says the set of each part, and must have as many as parts") {
+TEST_CASE("a bundle names the set of each part, and must have as many sets as parts") {
   Index index = sample_index(3, 2);
   index.set.bundled.clear();
   for (std::size_t i = 0; i < index.parts.size(); ++i)

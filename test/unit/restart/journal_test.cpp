@@ -41,7 +41,7 @@ Bytes joined(std::initializer_list<Bytes> pieces) {
 
 }  // namespace
 
-TEST_CASE("a journal says what it was told") {
+TEST_CASE("a journal is read back as it was written") {
   const auto read =
       read_journal(joined({write_begin(example()), write_publish({4096, 5, true, false, {}}),
                            write_publish({8192, 6, false, true, PartPublish::NativeFile{7, 8}})}));
@@ -82,7 +82,7 @@ TEST_CASE("a begun part has no publish record") {
   CHECK_FALSE(read->publish);
 }
 
-TEST_CASE("a torn last record is as if it had not been written, at every length") {
+TEST_CASE("a torn last record is ignored, at whatever length it is torn") {
   const Bytes begin = write_begin(example());
   const Bytes first = write_publish({1, 1, true, false, {}});
   const Bytes second = write_publish({2, 2, false, false, {}});
@@ -103,7 +103,7 @@ TEST_CASE("a torn last record is as if it had not been written, at every length"
   }
 }
 
-TEST_CASE("an altered byte never gives another journal, only less of it") {
+TEST_CASE("an altered byte never changes a record; it only ends the journal earlier") {
   const Bytes file = joined({write_begin(example()), write_publish({2, 2, false, false, {}})});
   for (std::size_t i = 0; i < file.size(); ++i) {
     Bytes altered = file;
@@ -115,7 +115,7 @@ TEST_CASE("an altered byte never gives another journal, only less of it") {
   }
 }
 
-TEST_CASE("records of later versions are passed over") {
+TEST_CASE("records of unknown kinds are skipped") {
   const Bytes unknown = write_record(99, as_bytes("whatever"));
   const auto read = read_journal(
       joined({write_begin(example()), unknown, write_publish({2, 2, false, false, {}})}));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a leader leaves for the line at the job's end.
+// The summary that a leader writes for the line at the job's end.
 #include "restart/format/launch_summary.hpp"
 
 #include "test/support/catch.hpp"
 
 using namespace mcr::restart;
 
-TEST_CASE("what is written of a launch is read again, each number and each text") {
+TEST_CASE("a summary is read back as it was written, with all numbers and texts") {
   LaunchSummary summary;
   std::uint64_t next = 1;
   for (const SummaryNumber& number : summary_numbers) summary.*number.field = next++;
@@ -15,7 +15,9 @@ TEST_CASE("what is written of a launch is read again, each number and each text"
   CHECK(read_summary(write_summary({})) == LaunchSummary{});
 }
 
-TEST_CASE("a text of several lines adds no line, and what is not understood is left out") {
+TEST_CASE(
+    "a line break in a text adds no line to the summary; lines that are not understood are "
+    "ignored") {
   LaunchSummary summary;
   summary.last_failure = "no room\nsets=99";
   CHECK(read_summary(write_summary(summary)).sets == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints what find_launcher() finds; started by real launchers in launcher_test.
+// Prints the result of find_launcher(). launcher_test starts this program with real launchers.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The variables that launchers set, and, where there is a launcher, real starts of several
-// processes.
+// Tests with the variables that launchers set and, if a launcher is installed, real starts of
+// several processes.
 #include "restart/settings/launcher.hpp"
 
 #include <unistd.h>
@@ -41,7 +41,7 @@ Variables with(Variables variables, const std::string& name, const std::string& 
   return variables;
 }
 
-/// One line of launcher_probe per process.
+/// The line that launcher_probe printed in one process.
 struct Seen {
   std::string rank, count, local_count, launch;
 };
@@ -67,7 +67,7 @@ std::set<std::string> launches(const std::vector<Seen>& seen) {
   return different;
 }
 
-/// All ranks there, one nonce for all, another one at the next start.
+/// Checks two starts: each has all ranks, with one nonce for all, and the two nonces differ.
 void check_starts(const std::string& command, std::size_t ranks, const std::string& local_count) {
   INFO(command);
   const auto first = started(command);
@@ -129,7 +129,7 @@ TEST_CASE("each launcher's variables are understood") {
   }
 }
 
-TEST_CASE("variables that cannot be are not believed") {
+TEST_CASE("impossible values of variables are ignored") {
   CHECK(find({{"PMI_RANK", "8"}, {"PMI_SIZE", "8"}}).rank_count == 1);
   CHECK(find({{"PMI_RANK", "x"}, {"PMI_SIZE", "8"}}).rank_count == 1);
   CHECK(find({{"PMI_RANK", "-1"}, {"PMI_SIZE", "8"}}).rank_count == 1);
@@ -155,7 +155,7 @@ TEST_CASE("Slurm's job, step and restart count tell starts apart") {
   CHECK(launch != find(with(slurm, "SLURM_CLUSTER_NAME", "other")).launch);
 }
 
-TEST_CASE("a Hydra inside a Slurm step does not take the step for its own start") {
+TEST_CASE("ranks of a Hydra inside a Slurm step do not take the step for their start") {
   Variables inside = slurm;
   inside["PMI_RANK"] = "3";
   inside["PMI_SIZE"] = "8";
@@ -173,7 +173,7 @@ TEST_CASE("Slurm with PMIx counts restarts too") {
   CHECK(launch != find(with(pmix, "SLURM_RESTART_COUNT", "1")).launch);
 }
 
-TEST_CASE("Open MPI's key tells starts apart, PRRTE's namespace does, a bare number does not") {
+TEST_CASE("Open MPI's key and PRRTE's namespace tell starts apart, a bare number does not") {
   const Variables open_mpi = {{"OMPI_COMM_WORLD_RANK", "1"},
                               {"OMPI_COMM_WORLD_SIZE", "4"},
                               {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
@@ -204,7 +204,7 @@ TEST_CASE("identifiers of PALS, Flux and Intel MPI tell starts apart") {
   }
 }
 
-TEST_CASE("no certain source, no nonce") {
+TEST_CASE("without a certain source there is no nonce") {
   CHECK_FALSE(find({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}}).launch);
   CHECK_FALSE(find({{"MV2_COMM_WORLD_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "4"}}).launch);
   CHECK_FALSE(
@@ -212,7 +212,7 @@ TEST_CASE("no certain source, no nonce") {
           .launch);
 }
 
-TEST_CASE("a shell that starts ranks is no launcher: it may start them again") {
+TEST_CASE("a shell that starts ranks is no launcher, because it may start them again") {
   const std::string ranks =
       "for r in 0 1; do PMI_RANK=$r PMI_SIZE=2 MPI_LOCALNRANKS=2 " MCR_LAUNCHER_PROBE " & done";
   const auto seen = started("sh -c '" + ranks + "; wait'");
@@ -233,7 +233,7 @@ TEST_CASE("settings override what the launcher says") {
   CHECK_FALSE(find({}, {.rank = 3, .rank_count = 8, .launch = "", .node = ""}).launch);
 }
 
-TEST_CASE("the MPI library is believed where no variable and no setting says the rank") {
+TEST_CASE("the MPI library's rank is used if no variable and no setting gives the rank") {
   LauncherOverrides overrides;
   overrides.mpi = MpiWorld{2, 8};
   const auto nothing = [](const char*) -> const char* { return nullptr; };

@@ -33,13 +33,13 @@ struct Machine {
 
 }  // namespace
 
-TEST_CASE("without control groups memory is what the machine has") {
+TEST_CASE("without control groups, the limit is the machine's memory") {
   const Machine machine;
   CHECK(memory_limits(machine.places).limit == 16384 * mib);
   CHECK(memory_limits(machine.places).available == 8192 * mib);
 }
 
-TEST_CASE("the least limit of all levels counts, in version 2") {
+TEST_CASE("in version 2, the lowest limit of all levels counts") {
   const Machine machine;
   machine.write("proc/self/cgroup", "0::/job/step\n");
   machine.write("cgroup/job/step/memory.max", "max\n");
@@ -53,7 +53,7 @@ TEST_CASE("the least limit of all levels counts, in version 2") {
   CHECK(memory_limits(machine.places).limit == 512 * mib);
 }
 
-TEST_CASE("the least limit counts in version 1, where no limit is a huge number") {
+TEST_CASE("in version 1, the lowest limit counts, and a huge number means no limit") {
   const Machine machine;
   machine.write("proc/self/cgroup", "4:memory:/job\n3:cpu,cpuacct:/job\n0::/x\n");
   machine.write("cgroup/memory/job/memory.limit_in_bytes", "2147483648\n");
@@ -64,14 +64,14 @@ TEST_CASE("the least limit counts in version 1, where no limit is a huge number"
   CHECK(memory_limits(machine.places).available == 0);
 }
 
-TEST_CASE("in a container the path may be the host's and the mount's root ours") {
+TEST_CASE("in a Linux container, the path may be the host's, and the mount's root is our group") {
   const Machine machine;
   machine.write("proc/self/cgroup", "0::/system.slice/docker-1.scope\n");
   machine.write("cgroup/memory.max", "268435456\n");
   CHECK(memory_limits(machine.places).limit == 256 * mib);
 }
 
-TEST_CASE("time that a group does not get is no CPU") {
+TEST_CASE("CPUs whose time a group does not get do not count") {
   const Machine machine;
   const unsigned all = usable_cpu_count(machine.places);
   CHECK(all == allowed_cpus().size());
@@ -94,7 +94,7 @@ TEST_CASE("version 1 has its quota in two files") {
   CHECK(usable_cpu_count(machine.places) == allowed_cpus().size());
 }
 
-TEST_CASE("nonsense in these files limits nothing and breaks nothing") {
+TEST_CASE("nonsense in these files sets no limit and causes no error") {
   const Machine machine;
   machine.write("proc/self/cgroup", "::\nnonsense\n0::\n0::relative\n:::::\n");
   machine.write("cgroup/memory.max", "lots\n");
@@ -104,7 +104,7 @@ TEST_CASE("nonsense in these files limits nothing and breaks nothing") {
   CHECK(memory_limits({machine.scratch / "nowhere", machine.scratch / "nowhere"}).limit == 0);
 }
 
-TEST_CASE("on this machine there is memory, a CPU and space") {
+TEST_CASE("this machine has memory, a CPU and free space") {
   CHECK(memory_limits().limit > 0);
   CHECK(memory_limits().available <= memory_limits().limit);
   CHECK(usable_cpu_count() >= 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container without HDF5: user block, frames, index. Enough for a reader that needs no more.
+// A container that is made without HDF5: user block, frames, index. ContainerReader needs no more.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 namespace mcr::restart {
 
 /// Two ranks, each with a header of 100 bytes, 5,000 numbers of "a" and 300 of "b", and 50 bytes at
-/// its end. "a" has frames of 8,000 bytes, which the ranks' border cuts; "b" lies in one frame.
+/// its end. "a" has frames of 8,000 bytes, one of which holds bytes of both ranks; "b" lies in one
+/// frame.
 struct MadeContainer {
   std::string path;
   std::vector<Bytes> parts;
-  std::vector<FramePlace> frames;  ///< of "a", then that of "b", then that of the skeletons
+  std::vector<FramePlace> frames;  ///< those of "a", then that of "b", then that of the skeletons
 
-  /// `scale`: so many times as many numbers, in frames as much larger.
+  /// `scale` multiplies the count of numbers and the size of frames.
   explicit MadeContainer(std::string file, unsigned scale = 1, std::string masked_name = {});
   [[nodiscard]] std::shared_ptr<ContainerReader> open() const;
   void flip(std::uint64_t place) const;

@@ -24,7 +24,7 @@ enum class Tag : std::uint16_t {
 struct ListEntry {
   Tag tag;
   std::uint16_t rights;
-  std::uint32_t id;  ///< of a user or group; the kernel wants UINT32_MAX where there is none
+  std::uint32_t id;  ///< of a user or group; UINT32_MAX for entries without an id
 };
 
 inline Bytes made_list(std::initializer_list<ListEntry> entries) {
@@ -39,7 +39,8 @@ inline Bytes made_list(std::initializer_list<ListEntry> entries) {
   return list;
 }
 
-/// Entries of owner, own group, mask and others in the kernel's order, with one named user between them.
+/// Entries of owner, own group, mask and others in the kernel's order, with one named user between
+/// them.
 inline Bytes list_for_user(std::uint32_t user, std::uint16_t rights, std::uint16_t own_group) {
   constexpr std::uint32_t none = UINT32_MAX;
   return made_list({{Tag::owner, 7, none},

@@ -24,8 +24,8 @@ bool contains(const Names& names, const std::string& wanted) {
   return std::find(names.begin(), names.end(), wanted) != names.end();
 }
 
-/// Of each rank's candidates the one that most ranks share, among equals the most likely one;
-/// without repetition.
+/// Returns the masked names that the ranks end up with, each once. Of a rank's candidates the one
+/// that most ranks share counts; among equals, the most likely one.
 Names names_of_set(std::uint32_t ranks, const std::function<std::string(std::uint32_t)>& path) {
   std::vector<Names> candidates;
   std::map<std::string, std::size_t> sharers;
@@ -44,7 +44,7 @@ Names names_of_set(std::uint32_t ranks, const std::function<std::string(std::uin
   return names;
 }
 
-/// Every rank's own path is among the siblings that any other rank looks for under `mask`.
+/// Checks that every rank's path is among the sibling paths that any other rank finds under `mask`.
 void check_siblings(std::uint32_t ranks, const std::string& mask,
                     const std::function<std::string(std::uint32_t)>& path) {
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -57,7 +57,7 @@ void check_siblings(std::uint32_t ranks, const std::string& mask,
 
 }  // namespace
 
-TEST_CASE("the rank is the last run of the file name whose value it is") {
+TEST_CASE("the rank is the last run of digits in the file name that equals it") {
   CHECK(masked_names("out/r3.h5", 3, 8).front() == "out/r{rank}.h5");
   CHECK(masked_names("dump_0007_0003.h5", 3, 8).front() == "dump_0007_{rank}.h5");
   CHECK(masked_names("dump_0003_0007.h5", 3, 8).front() == "dump_{rank}_0007.h5");
@@ -67,7 +67,7 @@ TEST_CASE("the rank is the last run of the file name whose value it is") {
   CHECK(masked_names("99999999999999999999.h5", 3, 8).empty());
 }
 
-TEST_CASE("digits of an extension are no rank, in mid-name neither") {
+TEST_CASE("digits of an extension are no rank, not even in mid-name") {
   CHECK(masked_names("a.h5", 5, 8).empty());
   CHECK(masked_names("a.nc4", 4, 8).empty());
   CHECK(masked_names("a.HDF5", 5, 8).empty());
@@ -78,12 +78,12 @@ TEST_CASE("digits of an extension are no rank, in mid-name neither") {
   CHECK(masked_names("x.h6", 6, 8) == Names{"x.h{rank}"});
 }
 
-TEST_CASE("with one rank there is nothing to mask") {
+TEST_CASE("with one rank nothing is masked") {
   CHECK(masked_names("out/r0.h5", 0, 1) == Names{"out/r0.h5"});
   CHECK(masked_full_names("r0.h5", "/w/r0.h5", 0, 1) == Names{"/w/r0.h5"});
 }
 
-TEST_CASE("file names come before directories, near directories before far ones") {
+TEST_CASE("runs in the file name come before directories, and near directories before far ones") {
   CHECK(masked_names("3/p3/a3_b3.h5", 3, 8) ==
         Names{"3/p3/a3_b{rank}.h5", "3/p3/a{rank}_b3.h5", "3/p{rank}/a3_b{rank}.h5",
               "{rank}/p3/a3_b{rank}.h5", "{rank}/p{rank}/a3_b{rank}.h5", "3/p{rank}/a{rank}_b3.h5",
@@ -92,7 +92,7 @@ TEST_CASE("file names come before directories, near directories before far ones"
               "{rank}/p{rank}/a{rank}_b{rank}.h5"});
 }
 
-TEST_CASE("only what the program named is looked at, not its working directory") {
+TEST_CASE("only directories that the program named are searched, not its working directory") {
   CHECK(masked_full_names("out/r3.h5", "/home/u3/out/r3.h5", 3, 8) ==
         Names{"/home/u3/out/r{rank}.h5"});
   CHECK(masked_full_names("./out/./r3.h5", "/home/u3/out/r3.h5", 3, 8) ==
@@ -100,7 +100,7 @@ TEST_CASE("only what the program named is looked at, not its working directory")
   CHECK(masked_full_names("../x3/r3.h5", "/home/u3/x3/r3.h5", 3, 8) ==
         Names{"/home/u3/x3/r{rank}.h5", "/home/u3/x{rank}/r{rank}.h5", "/home/u3/x{rank}/r3.h5"});
   CHECK(masked_full_names("/home/u3/r3.h5", "/home/u3/r3.h5", 3, 8).size() == 3);
-  SECTION("unless nothing fits there, as with a link named after the rank") {
+  SECTION("unless none of them fits, as with a link that is named after the rank") {
     CHECK(masked_full_names("rank3/out.h5", "/local/disk3/out.h5", 3, 8) ==
           Names{"/local/disk{rank}/out.h5"});
   }
@@ -115,7 +115,7 @@ TEST_CASE("Enzo: DD{N}/DD{N}.cpu{R} is one set for every N") {
   }
 }
 
-TEST_CASE("the rank in front and the step behind: hotstart_{R}_{N}.nc") {
+TEST_CASE("the rank before the step: hotstart_{R}_{N}.nc") {
   for (unsigned n = 0; n <= 8; ++n) {
     const auto path = [n](std::uint32_t r) { return format("hotstart_%06u_%u.nc", r, n); };
     CHECK(names_of_set(8, path) == Names{format("hotstart_{rank}_%u.nc", n)});
@@ -179,7 +179,7 @@ TEST_CASE("a dimension in the name that fits one rank is not masked") {
   CHECK(names_of_set(8, behind) == Names{"rho_{rank}_3d.h5"});
 }
 
-TEST_CASE("files of single ranks get a name of their own") {
+TEST_CASE("a file of a single rank may be masked too") {
   CHECK(masked_names("log_0.h5", 0, 8) == Names{"log_{rank}.h5"});
   CHECK(masked_names("plt_00000.h5", 0, 8) == Names{"plt_{rank}.h5"});
   CHECK(masked_names("d01.h5", 1, 8) == Names{"d{rank}.h5"});
@@ -192,7 +192,8 @@ TEST_CASE("a temporary name is masked like any other") {
   CHECK(masked_names("ckpt/state.3.h5.tmp", 3, 8) == Names{"ckpt/state.{rank}.h5.tmp"});
 }
 
-TEST_CASE("siblings keep the width that is certain and offer both where it is not") {
+TEST_CASE(
+    "paths of siblings have the width of the number if it is certain, else both widths are tried") {
   CHECK(sibling_paths("a/r0003.h5", "a/r{rank}.h5", 3, 12) == Names{"a/r0012.h5"});
   CHECK(sibling_paths("a/r3.h5", "a/r{rank}.h5", 3, 12) == Names{"a/r12.h5"});
   CHECK(sibling_paths("a/r12.h5", "a/r{rank}.h5", 12, 3) == Names{"a/r03.h5", "a/r3.h5"});
@@ -203,7 +204,7 @@ TEST_CASE("siblings keep the width that is certain and offer both where it is no
   CHECK(sibling_paths("s/x.7.h5", "s/x.{part}.h5", 3, 4).empty());
 }
 
-TEST_CASE("the number behind the mask can be asked for") {
+TEST_CASE("the number at the place of the mask is found") {
   CHECK(masked_number("a/r0012.h5", "a/r{rank}.h5") == 12U);
   CHECK(masked_number("03/r0012.h5", "{ranks}/r{rank}.h5") == 12U);
   CHECK(masked_number("s_005.7.hdf5", "s_005.{part}.hdf5") == 7U);
@@ -211,21 +212,21 @@ TEST_CASE("the number behind the mask can be asked for") {
   CHECK_FALSE(masked_number("plain.h5", "plain.h5").has_value());
 }
 
-TEST_CASE("a pattern masks all other numbers but not those of extensions") {
+TEST_CASE("a pattern masks all other numbers except those of extensions") {
   CHECK(pattern_of("DD0003/DD0003.cpu{rank}") == "DD{n}/DD{n}.cpu{rank}");
   CHECK(pattern_of("checkpoints/{ranks}/dump-00001-{rank}.h5") ==
         "checkpoints/{ranks}/dump-{n}-{rank}.h5");
   CHECK(pattern_of("123456789012345678901234567890.h5") == "{n}.h5");
 }
 
-TEST_CASE("a masked name without a word of the rank is of one file") {
+TEST_CASE("a masked name without a word for digits is of one file") {
   CHECK(is_of_one_file("/a/f_001_002.h5"));
   CHECK_FALSE(is_of_one_file("/a/f_{rank}_002.h5"));
   CHECK_FALSE(is_of_one_file("/a/{ranks}/f.h5"));
   CHECK_FALSE(is_of_one_file("/a/f_{part}.h5"));
 }
 
-TEST_CASE("candidates stay within what a stub can carry") {
+TEST_CASE("all candidates together fit into a stub") {
   std::string path;
   for (int i = 0; i < 1000; ++i) path += "/d3";
   path += "/a3_b3_c3_d3.h5";

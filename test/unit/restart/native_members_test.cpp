@@ -12,7 +12,7 @@ using namespace mcr::restart;
 
 namespace {
 
-/// `out/rank0/a.h5`, a native file of 100 bytes, and its directory.
+/// A native file `out/rank0/a.h5` and its directory.
 struct Member {
   Member() {
     for (const char* made : {"out", "out/rank0"})
@@ -43,7 +43,7 @@ struct Member {
     stub.path = path();
     return stub;
   }
-  /// Says that the file is a part of a set, and that it was closed.
+  /// Makes a complete note: the file is a part of a set, and was closed.
   void note() const {
     REQUIRE(note_native(directory(), "../mcr", stub(), status().st_ino));
     complete_note(place.path() + "/out/mcr", status());
@@ -66,7 +66,7 @@ TEST_CASE("a note about a native file is found from the file's own directory") {
   CHECK(note->stub.launch == "launch");
 }
 
-TEST_CASE("a file that was written again since is another one than the note's") {
+TEST_CASE("a note does not count for a file that was written again later") {
   const Member member;
   member.note();
   struct timespec later[2]{};
@@ -75,7 +75,7 @@ TEST_CASE("a file that was written again since is another one than the note's") 
   CHECK_FALSE(find_native_note(member.directory(), member.path(), "mcr", member.status()));
 }
 
-TEST_CASE("what replaces a file of a set leaves it its second name, as closed as its directory") {
+TEST_CASE("a replaced file of a set keeps a second name, and is as closed as its directory was") {
   const Member member;
   REQUIRE(::fchmodat(member.root.descriptor(), "out/rank0", 0700, 0) == 0);
   member.note();
@@ -90,13 +90,13 @@ TEST_CASE("what replaces a file of a set leaves it its second name, as closed as
   CHECK(is_kept_aside(*note, member.directory(), now));
 }
 
-TEST_CASE("a native file without a note is any file, and is not kept") {
+TEST_CASE("a native file without a note is not kept aside") {
   const Member member;
   REQUIRE(keep_member_aside(member.directory(), member.path(), "mcr"));
   CHECK(member.status().st_nlink == 1);
 }
 
-TEST_CASE("notes are made in the directory that is open, whatever lies at its path") {
+TEST_CASE("notes are made in the open directory, even if its path leads elsewhere") {
   const Member member;
   const File directory = member.directory();
   const int place = member.root.descriptor();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which writing of a set an open gives, with real stubs and containers and no program: a change there is
-// tried in seconds.
+// Which generation an open gives, with real stubs and containers but without a program, so that the
+// test takes only seconds.
 #include "restart/open/open_generation.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint32_t ranks = 3;
 
-/// A directory with files c.<rank>.h5 of three ranks, as launches have left them.
+/// A directory with files c.<rank>.h5 of three ranks, as earlier launches left them.
 struct Run {
   ScratchDirectory scratch;
   std::string out = fs::canonical(scratch.path()).string() + "/out";
@@ -38,7 +38,7 @@ struct Run {
     return launch + "/" + std::to_string(sequence) + " of rank " + std::to_string(rank);
   }
 
-  /// The rank's part in a container of its own, and its stub at its path.
+  /// Writes the rank's part into a container of its own, and its stub to its path.
   void write(const std::string& launch, std::uint64_t sequence, std::uint32_t rank,
              std::uint64_t begun_ns, const std::string& name = "c",
              const std::vector<std::uint32_t>& failed = {}) const {
@@ -65,7 +65,7 @@ struct Run {
     put(stub.path, write_stub(stub));
   }
 
-  /// What a rank of the next launch gets there; "error" where the open fails.
+  /// Returns the bytes that a rank of a later launch gets from its path; "error" if the open fails.
   [[nodiscard]] std::string read(std::uint32_t rank, Mix mix = Mix::previous,
                                  const std::string& launch = "next",
                                  const std::string& name = "c") const {
@@ -90,38 +90,37 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("each rank gets its own part of a set that all have written") {
+TEST_CASE("each rank gets its own part of a set that all ranks have written") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     CHECK(run.read(rank) == Run::content("A", 0, rank));
 }
 
-TEST_CASE("of a set that a rank has not finished every rank gets the whole one before it") {
+TEST_CASE("if a rank has not finished the newest set, every rank gets the whole set before it") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
   run.write("A", 1, 0, 20);
   run.write("A", 1, 1, 20);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     CHECK(run.read(rank) == Run::content("A", 0, rank));
-  // As natively, and not at all.
+  // The setting mix=native gives the stub's own part, and mix=refuse an error.
   CHECK(run.read(0, Mix::native, "native") == Run::content("A", 1, 0));
   CHECK(run.read(0, Mix::refuse, "refuse") == "error");
 }
 
-TEST_CASE("what a launch has decided holds for all its ranks, and a later launch looks anew") {
+TEST_CASE("a decision holds for all ranks of its launch, and a later launch decides anew") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
   run.write("A", 1, 0, 20);
   run.write("A", 1, 1, 20);
   CHECK(run.read(0) == Run::content("A", 0, 0));
-  run.write("A", 1, 2, 20);  // another node's leader was late
+  run.write("A", 1, 2, 20);  // from a late leader of another node
   CHECK(run.read(2, Mix::previous, "later") == Run::content("A", 1, 2));
 }
 
 TEST_CASE(
-    "between launches the later one counts, within a launch the later writing, whatever clocks "
-    "said") {
+    "the later launch counts, and within a launch the later writing, whatever the clocks said") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 50);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 1, rank, 30);
@@ -130,7 +129,7 @@ TEST_CASE(
     CHECK(run.read(rank) == Run::content("A", 1, rank));
 }
 
-TEST_CASE("where there is no whole set, each rank gets what lies at its path") {
+TEST_CASE("if no set is whole, each rank gets the part that the stub at its path names") {
   const Run run;
   run.write("A", 0, 0, 10, "c", {1});
   run.write("A", 0, 2, 10, "c", {1});
@@ -138,7 +137,7 @@ TEST_CASE("where there is no whole set, each rank gets what lies at its path") {
   CHECK(run.read(2) == Run::content("A", 0, 2));
 }
 
-TEST_CASE("files that were all renamed are the set that they were") {
+TEST_CASE("if all files were renamed, they are still one set") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10, "tmp");
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
@@ -147,7 +146,8 @@ TEST_CASE("files that were all renamed are the set that they were") {
     CHECK(run.read(rank) == Run::content("A", 0, rank));
 }
 
-TEST_CASE("a rank's file that is a link now is of the set, although its container lies elsewhere") {
+TEST_CASE(
+    "a rank's file that is a link now belongs to the set, although its container lies elsewhere") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
   fs::create_directories(run.out + "/elsewhere/mcr");
@@ -161,11 +161,11 @@ TEST_CASE("a rank's file that is a link now is of the set, although its containe
     CHECK(run.read(rank) == Run::content("B", 0, rank));
 }
 
-TEST_CASE("a damaged container of the set before is not given") {
+TEST_CASE("an earlier set with a damaged container is not given") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
   run.write("A", 1, 0, 20);
   const auto where = container_name(run.out + "/c.{rank}.h5", "mcr", "A", 0);
   fs::resize_file(where.directory + "/" + where.prefix + container_suffix(2, 2, {}), 100);
-  CHECK(run.read(0) == Run::content("A", 1, 0));  // with a warning: there is no whole one
+  CHECK(run.read(0) == Run::content("A", 1, 0));  // with a warning, because there is no whole set
 }

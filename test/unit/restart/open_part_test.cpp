@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a stub to its bytes: which places are believed, and which are not.
+// From a stub to its part's bytes: which places are believed, and which are not.
 #include "restart/open/open_part.hpp"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ void put(const std::string& path, ByteSpan content) {
   REQUIRE(replace_file(AT_FDCWD, path, content, 0644, Durability::none));
 }
 
-/// A stub at <tree>/out/p3/r.h5 whose container belongs into <tree>/out/mcr.
+/// A stub at <tree>/out/p3/r.h5, whose container should lie in <tree>/out/mcr.
 struct Tree {
   ScratchDirectory scratch;
   std::string root = scratch / "tree";
@@ -81,13 +81,13 @@ bool is_error(const std::string& answer) { return answer.starts_with("error: ");
 
 }  // namespace
 
-TEST_CASE("a part is found in the container beside its stub, by whichever candidate is right") {
+TEST_CASE("a part is found in the container beside its stub, whichever candidate leads there") {
   const Tree tree;
   tree.put_container(tree.container_path(tree.root + "/out/mcr"), "in the container");
   CHECK(tree.read(tree.stub.path) == "in the container");
 }
 
-TEST_CASE("the stage comes first, and only while it has the part") {
+TEST_CASE("the part is read from the stage while the stage has it") {
   const Tree tree;
   tree.put_container(tree.container_path(tree.root + "/out/mcr"), "in the container");
   auto stage = LaunchDirectory::create(tree.scratch / "stage", "n", "L1");
@@ -114,7 +114,7 @@ TEST_CASE("the stage comes first, and only while it has the part") {
     CHECK_FALSE((*source)->read_at(8, out));
     CHECK_FALSE((*source)->read_at(~std::uint64_t{0}, out));
     CHECK((*source)->read_at(7, out));
-    // An open part's file is not reused, and stays readable when it has been freed.
+    // The file of a part that is open is not reused, and stays readable after the part was freed.
     REQUIRE(stage->free_part(begin.part, 0));
     CHECK(as_text(out) == "stage");
     CHECK((*source)->read_at(0, out));
@@ -122,7 +122,7 @@ TEST_CASE("the stage comes first, and only while it has the part") {
   CHECK(tree.read(tree.stub.path) == "in the container");
 }
 
-TEST_CASE("a stage that is open to others is not looked at") {
+TEST_CASE("a stage that is open to other users is not used") {
   const Tree tree;
   tree.put_container(tree.container_path(tree.root + "/out/mcr"), "in the container");
   auto stage = LaunchDirectory::create(tree.scratch / "stage", "n", "L1");
@@ -168,7 +168,7 @@ TEST_CASE("a stub that was moved alone finds its container by the absolute path"
   }
 }
 
-TEST_CASE("a link to a stub stands for the stub where that one lies") {
+TEST_CASE("a link to a stub leads to the container beside the stub") {
   const Tree tree;
   tree.put_container(tree.container_path(tree.root + "/out/mcr"), "linked");
   fs::rename(tree.root, tree.scratch / "elsewhere");
@@ -187,20 +187,20 @@ TEST_CASE("a container that does not list the part is not believed") {
   CHECK(answer.error().message.find(tree.stub.part.text()) != std::string::npos);
 }
 
-TEST_CASE("of several containers the one with the part is found, whatever its name says of ranks") {
+TEST_CASE("the container with the part is found, whatever ranks the containers' names claim") {
   const Tree tree;
   const std::string directory = tree.root + "/out/mcr";
   put(tree.container_path(directory, 0, 3),
       container_of(*PartId::random(), 3, "another part", tree.stub.masked_names[1]));
   tree.put_container(tree.container_path(directory, 4, 7), "the part");
   CHECK(tree.read(tree.stub.path) == "the part");
-  SECTION("past a damaged one") {
+  SECTION("beside a damaged container") {
     put(tree.container_path(directory, 0, 7), as_bytes("not a container"));
     CHECK(tree.read(tree.stub.path) == "the part");
   }
 }
 
-TEST_CASE("damage is told as damage") {
+TEST_CASE("a damaged container is reported as damage") {
   const Tree tree;
   put(tree.container_path(tree.root + "/out/mcr"), as_bytes("not a container"));
   const auto answer = open_part(tree.stub, tree.stub.path, "none");
@@ -209,7 +209,7 @@ TEST_CASE("damage is told as damage") {
   CHECK(answer.error().message.find("set-") != std::string::npos);
 }
 
-TEST_CASE("a stub's words lead nowhere but to containers") {
+TEST_CASE("a stub cannot name a directory outside its tree") {
   Tree tree;
   tree.put_container(tree.container_path(tree.scratch / "secret"), "secret");
   for (const char* directory :
@@ -226,7 +226,7 @@ TEST_CASE("a stub's words lead nowhere but to containers") {
   CHECK(is_error(tree.read(tree.stub.path)));
 }
 
-TEST_CASE("a part of one rank is found in the bundle of its block, whichever number that has") {
+TEST_CASE("a part of one rank is found in a bundle of its block, whichever number the bundle has") {
   Tree tree;
   tree.stub.rank = 0;
   tree.stub.rank_count = 1;
@@ -245,7 +245,7 @@ TEST_CASE("a part of one rank is found in the bundle of its block, whichever num
     put_bundle(1, tree.stub.part, 7);
     CHECK(tree.read(tree.stub.path) == "bundle 1");
   }
-  SECTION("also where one before it is gone") {
+  SECTION("also if an earlier bundle is gone") {
     put_bundle(3, tree.stub.part, 7);
     CHECK(tree.read(tree.stub.path) == "bundle 3");
   }
@@ -253,7 +253,7 @@ TEST_CASE("a part of one rank is found in the bundle of its block, whichever num
     put_bundle(0, tree.stub.part, 6);
     CHECK(is_error(tree.read(tree.stub.path)));
   }
-  SECTION("nor where the bundle is damaged, which is said") {
+  SECTION("not if the bundle is damaged, and the error says so") {
     put_bundle(0, tree.stub.part, 7);
     const auto file =
         File::open(AT_FDCWD, name.directory + "/" + name.prefix + bundle_suffix(0), O_RDWR);

@@ -24,7 +24,7 @@ std::unique_ptr<PartSource> open_part(const std::shared_ptr<ContainerReader>& re
   return std::move(*image);
 }
 
-/// Counts bytes read, through the one door to the system.
+/// Number of bytes that were read, counted in the table of system calls.
 std::uint64_t bytes_read = 0;
 const SystemCalls& counting() {
   static const SystemCalls calls = [] {
@@ -39,7 +39,7 @@ const SystemCalls& counting() {
   return calls;
 }
 
-TEST_CASE("a part is read at any place and of any length") {
+TEST_CASE("reads at any offset and of any length give the part's bytes") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   const auto reader = made.open();
@@ -67,7 +67,7 @@ TEST_CASE("a part is read at any place and of any length") {
   }
 }
 
-TEST_CASE("a file that goes to and fro through all its frames has each decoded once") {
+TEST_CASE("reads that alternate between all frames decode each frame once") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   const ReplacedSystemCalls replaced(counting());
@@ -82,10 +82,10 @@ TEST_CASE("a file that goes to and fro through all its frames has each decoded o
           std::equal(some.begin(), some.end(), part.begin() + static_cast<std::ptrdiff_t>(place)));
     }
   }
-  CHECK(bytes_read < made.frames[0].stored_bytes);  // of tables alone
+  CHECK(bytes_read < made.frames[0].stored_bytes);  // only parts of tables were read
 }
 
-TEST_CASE("a read decodes the frames that it touches and no others") {
+TEST_CASE("a read decodes only the frames that it touches") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   const ReplacedSystemCalls replaced(counting());
@@ -102,7 +102,7 @@ TEST_CASE("a read decodes the frames that it touches and no others") {
 TEST_CASE("damage names container, variable and rank, and leaves the rest readable") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
-  made.flip(made.frames[7].file_offset + 30);  // of "a", within rank 1's
+  made.flip(made.frames[7].file_offset + 30);  // a frame of "a" in rank 1's part
   const auto reader = made.open();
   const auto image = open_part(reader, 1);
   Bytes part(made.parts[1].size());
@@ -125,7 +125,7 @@ TEST_CASE("damage names container, variable and rank, and leaves the rest readab
   CHECK_FALSE(verified->damage.empty());
 }
 
-TEST_CASE("unpack gives whole files, or for some ranks only, and replaces none by itself") {
+TEST_CASE("unpack writes whole files, of all or some ranks, and replaces none unless told to") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   const auto reader = made.open();

@@ -22,14 +22,14 @@ bool is_taken_by_library(const std::string& pattern) {
 
 }  // namespace
 
-TEST_CASE("a regular expression is refused where the library refuses it, and only there") {
+TEST_CASE("a regular expression is refused if and only if std::regex refuses it") {
   constexpr std::string_view pieces = "(((())))[[]]{}?:=!*+|^$.,-\\\\\\abcdwxuB0123f";
   std::mt19937 random(7);
   for (int i = 0; i < 200'000; ++i) {
     std::string pattern;
     for (std::size_t length = 1 + random() % 12; length > 0; --length)
       pattern += pieces[random() % pieces.size()];
-    // Names of classes are the library's affair.
+    // Names of character classes are left out, because only std::regex checks them.
     if (pattern.find("[:") != pattern.npos || pattern.find("[.") != pattern.npos ||
         pattern.find("[=") != pattern.npos)
       continue;
@@ -38,7 +38,7 @@ TEST_CASE("a regular expression is refused where the library refuses it, and onl
   }
 }
 
-TEST_CASE("what is wrong with a regular expression is said") {
+TEST_CASE("the message says what is wrong with a regular expression") {
   CHECK(pattern_problem("^Grid([0-9]+)/[[:alpha:]]*$").empty());
   CHECK(pattern_problem("(") == "a parenthesis is not closed");
   CHECK(pattern_problem("a)") == "a parenthesis is closed that was not opened");
@@ -50,6 +50,6 @@ TEST_CASE("what is wrong with a regular expression is said") {
   CHECK(pattern_problem("a\\") == "it ends with a backslash");
 }
 
-TEST_CASE("a long regular expression takes no more stack than a short one") {
+TEST_CASE("a long regular expression needs no more stack than a short one") {
   CHECK_FALSE(pattern_problem(std::string(1'000'000, '(')).empty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is printed of a name that may hold any byte.
+// How names are printed, which may contain any byte.
 #include "restart/base/printable.hpp"
 
 #include "test/support/catch.hpp"
@@ -13,7 +13,7 @@ TEST_CASE("a name without control characters is printed as it is") {
         "Gr\u00fc\u00dfe \u65e5\u672c \U0001f600");
 }
 
-TEST_CASE("what a terminal obeys is printed as an escape") {
+TEST_CASE("characters that a terminal acts upon are printed as escapes") {
   CHECK(printable("a\033[2Jb") == "a\\033[2Jb");
   CHECK(printable("a\nb\tc\rd\x7f") == "a\\nb\\tc\\rd\\177");
   CHECK(printable(std::string_view("a\0b", 3)) == "a\\000b");
@@ -22,7 +22,7 @@ TEST_CASE("what a terminal obeys is printed as an escape") {
   CHECK(printable("a\u2028b") == "a\\342\\200\\250b");              // line separator
 }
 
-TEST_CASE("bytes that are no UTF-8 are printed as escapes, one by one") {
+TEST_CASE("bytes that are not UTF-8 are printed as escapes, one by one") {
   CHECK(printable("a\xff\xfe"
                   "b") == "a\\377\\376b");
   CHECK(printable("\x9b"

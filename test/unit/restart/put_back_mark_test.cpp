@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose marks are believed, and where they lead: by a mark a program writes into another file than the one
-// that it has opened.
+// Which marks are believed, and where they lead. A mark makes a program write into another file
+// than the one that it has opened, so marks of other users must not count.
 #include "restart/stage/put_back_mark.hpp"
 
 #include <fcntl.h>
@@ -61,7 +61,7 @@ bool is_root() { return ::geteuid() == 0; }
 
 }  // namespace
 
-TEST_CASE("the plain file is found from the exchange on, also when it was renamed") {
+TEST_CASE("the plain file is found as soon as the names are exchanged, even if it was renamed") {
   const PutBack it;
   CHECK(it.found().empty());
   it.mark();
@@ -77,28 +77,28 @@ TEST_CASE("the plain file is found from the exchange on, also when it was rename
   CHECK(it.found().empty());
 }
 
-TEST_CASE("a mark that another user may have made leads nowhere") {
+TEST_CASE("a mark that another user may have made is not believed") {
   const PutBack it;
   it.mark();
   it.exchange();
   REQUIRE(it.found() == "a.h5");
-  SECTION("his stub") {
+  SECTION("the stub is another user's") {
     if (!is_root()) return;
     REQUIRE(::fchown(it.stub.descriptor(), 1001, 1001) == 0);
   }
-  SECTION("a stub that the group may write") { REQUIRE(::fchmod(it.stub.descriptor(), 0660) == 0); }
-  SECTION("a stub that all may write") { REQUIRE(::fchmod(it.stub.descriptor(), 0606) == 0); }
-  SECTION("his plain file") {
+  SECTION("the group may write to the stub") { REQUIRE(::fchmod(it.stub.descriptor(), 0660) == 0); }
+  SECTION("all users may write to the stub") { REQUIRE(::fchmod(it.stub.descriptor(), 0606) == 0); }
+  SECTION("the plain file is another user's") {
     if (!is_root()) return;
     REQUIRE(::chown(it.path("a.h5").c_str(), 1001, 1001) == 0);
   }
-  SECTION("a stub at a name of the program's") {
+  SECTION("the stub has a name of the program") {
     fs::rename(it.path(".mcr-1.tmp"), it.path("copy.h5"));
   }
   CHECK(it.found().empty());
 }
 
-TEST_CASE("without its mark the stub has its times again, and says whether it was read meanwhile") {
+TEST_CASE("removing the mark restores the stub's times, which show whether it was read meanwhile") {
   const PutBack it;
   const struct timespec times[2] = {{1'000'000, 0}, {2'000'000, 0}};
   REQUIRE(::futimens(it.stub.descriptor(), times) == 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks may have a file under a masked name, whatever number of ranks a stub claims.
+// Finds the ranks that may have a file under a masked name, even if a stub claims a huge number of
+// ranks.
 #include "restart/sets/ranks_to_probe.hpp"
 
 #include <unistd.h>
@@ -38,11 +39,11 @@ Ranks ranks_of(const PresentNames& present) {
 
 }  // namespace
 
-TEST_CASE("few ranks are all tried, whatever lies there") {
+TEST_CASE("if there are few ranks, all are tried") {
   CHECK(ranks_to_probe("/nowhere/a_{rank}.h5", 3, not_asked) == Ranks{0, 1, 2});
 }
 
-TEST_CASE("of many ranks those are tried whose number is in a file's name") {
+TEST_CASE("if there are many ranks, those whose number is in a file's name are tried") {
   const ScratchDirectory scratch;
   const std::string dir = scratch.path();
   for (const char* name : {"a_7.h5", "a_0012.h5", "a_3999999999.h5", "a_4000000000.h5", "a_.h5",
@@ -51,7 +52,7 @@ TEST_CASE("of many ranks those are tried whose number is in a file's name") {
   CHECK(ranks_to_probe(dir + "/a_{rank}.h5", many, not_asked) == Ranks{7, 12, 3999999999});
 }
 
-TEST_CASE("of many ranks those are tried whose number is in a directory's name") {
+TEST_CASE("if there are many ranks, those whose number is in a directory's name are tried") {
   const ScratchDirectory scratch;
   const std::string dir = scratch.path();
   touch(dir + "/rank5/a.h5");
@@ -64,13 +65,13 @@ TEST_CASE("of many ranks those are tried whose number is in a directory's name")
   CHECK(ranks_to_probe(dir + "/{ranks}/dump-{rank}.h5", many, not_asked) == Ranks{13, 2013});
 }
 
-TEST_CASE("what does not exist has no ranks") {
+TEST_CASE("a missing directory gives no ranks") {
   CHECK(ranks_to_probe("/nowhere/a_{rank}.h5", many, not_asked).empty());
   CHECK(ranks_to_probe("/nowhere/{ranks}/a_{rank}.h5", many, not_asked).empty());
   CHECK(ranks_to_probe("/etc/passwd", many, not_asked).empty());
 }
 
-TEST_CASE("listing and trying find the same names, of whatever width") {
+TEST_CASE("listing and trying find the same names, whatever the width of the number") {
   const ScratchDirectory scratch;
   const std::string dir = scratch.path();
   for (const char* name : {"a_12.h5", "a_3.h5", "a_07.h5", "a_1000.h5"}) touch(dir + "/" + name);
@@ -82,11 +83,12 @@ TEST_CASE("listing and trying find the same names, of whatever width") {
   CHECK(tried.paths == listed.paths);
 }
 
-TEST_CASE("where nothing can be listed the ranks are tried until many in a row are missing") {
+TEST_CASE("if the directory cannot be listed, ranks are tried until many in a row have no file") {
   const ScratchDirectory scratch;
   const std::string file = scratch.path() + "/file";
   touch(file);
-  // ENOTDIR is an answer; a name that is too long for any directory is none.
+  // ENOTDIR means that there are no files. A name that is too long gives an error that says nothing
+  // about files.
   const std::string unlistable = "/" + std::string(300, 'x') + "/a_{rank}.h5";
   CHECK(ranks_to_probe(file + "/a_{rank}.h5", many, not_asked).empty());
   CHECK(ranks_to_probe(unlistable, many, never).empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A directory of a test's own that goes with it.
+// A new directory for one test. It is removed with the object.
 #pragma once
 
 #include <cstdlib>

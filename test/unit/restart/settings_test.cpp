@@ -17,7 +17,8 @@ using namespace mcr::restart;
 
 namespace {
 
-/// Variables of this process for one test: set while it lives, everything of ours unset before.
+/// The environment of one test: all our variables are unset at first, and those that the test sets
+/// are unset at its end.
 class Environment {
  public:
   Environment() {
@@ -118,7 +119,7 @@ TEST_CASE("sizes take units") {
   }
 }
 
-TEST_CASE("durations take units and are seconds without") {
+TEST_CASE("durations take units; without a unit they are seconds") {
   CHECK(parse_duration("250 ms").value_or(0) == 250);
   CHECK(parse_duration("10").value_or(0) == 10'000);
   CHECK(parse_duration("0.5 s").value_or(0) == 500);
@@ -173,7 +174,7 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
   }
 }
 
-TEST_CASE("what is allowed is taken") {
+TEST_CASE("allowed values are accepted") {
   const Environment environment;
   for (const char* good : {"stage_limit=auto",
                            "stage_limit=2 GiB",
@@ -211,7 +212,7 @@ TEST_CASE("globs of files= may be joined by semicolons in the connector's text")
   CHECK(load("files={rank}.h5")->text("files") == "{rank}.h5");
 }
 
-TEST_CASE("what was changed can be told to another process") {
+TEST_CASE("the changed settings can be passed to another process") {
   Settings settings;
   CHECK(settings.set("files", "{rank}=x;b{part}.h5", "test"));
   CHECK(settings.set("keep", "3", "test"));
@@ -227,14 +228,14 @@ TEST_CASE("what was changed can be told to another process") {
   CHECK_FALSE(other.is_set("launch"));
   CHECK(other.codec_overrides() ==
         std::vector<std::pair<std::string, std::string>>{{"codec.double", "zstd"}});
-  SECTION("even a value that is all one brace") {
+  SECTION("even a value that is one pair of braces") {
     CHECK(settings.set("files", "{rank}", "test"));
     REQUIRE(other.set_all(settings.changed(), "journal"));
     CHECK(other.text("files") == "{rank}");
   }
 }
 
-TEST_CASE("sources have an order of strength and every value knows its own") {
+TEST_CASE("a stronger source overrides a weaker one, and every value has its source") {
   Environment environment;
   const ScratchDirectory checkpoint;
   const ScratchDirectory installed;
@@ -340,7 +341,7 @@ TEST_CASE("a configuration file of another user is ignored with a warning") {
   CHECK(has(warnings[0], "12345"));
 }
 
-TEST_CASE("what is no regular file is ignored and stops nobody") {
+TEST_CASE("an mcr.conf that is not a regular file is ignored and does not block") {
   const Environment environment;
   const ScratchDirectory directory;
   REQUIRE(::mkfifo((directory / "mcr.conf").c_str(), 0600) == 0);
@@ -350,7 +351,7 @@ TEST_CASE("what is no regular file is ignored and stops nobody") {
   CHECK(load("", directory / "nowhere"));
 }
 
-TEST_CASE("variables of other programs are left alone, slips of the finger are not") {
+TEST_CASE("variables of other programs are ignored, typing errors are not") {
   Environment environment;
   environment.set("MCR_CACHE_ROOT", "/tmp");  // MATLAB's runtime
   environment.set("MCR_BUILD", "/tmp/build");
@@ -365,7 +366,7 @@ TEST_CASE("variables of other programs are left alone, slips of the finger are n
   }
 }
 
-TEST_CASE("docs/settings.md is what the table says") {
+TEST_CASE("docs/settings.md agrees with the table") {
   std::ifstream file(MCR_SOURCE_ROOT "/docs/settings.md");
   std::stringstream content;
   content << file.rdbuf();

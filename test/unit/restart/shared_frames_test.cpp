@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Five frames of "a" for each rank, one of "b" for both, and that of the skeletons, which is too
-// small to be shared.
+// The container has five frames of "a" for each rank, one frame of "b" for both ranks, and a frame
+// of the skeletons, which is too small to be shared.
 constexpr unsigned scale = 20;
 constexpr std::uint64_t a_frame_bytes = 160'000, frame_bytes = 96'000;
 constexpr std::size_t frame_in_part = 100 + 5 * a_frame_bytes;
@@ -36,7 +36,7 @@ struct Share final : FrameShare {
   std::uint64_t room_bytes = 1U << 30;
 };
 
-/// Bytes that were read of a container, frames among them.
+/// Number of bytes that were read from the container, with its frames.
 std::uint64_t container_bytes = 0;
 dev_t container_device = 0;
 ino_t container_inode = 0;
@@ -68,7 +68,7 @@ struct Restart {
     container_bytes = 0;
   }
 
-  /// As the rank of its own process.
+  /// Opens the rank's part with a reader of its own, as a separate process would.
   std::unique_ptr<PartSource> open(std::size_t rank, std::shared_ptr<FrameShare> share) const {
     const auto reader = made.open();
     const auto parts = reader->parts();
@@ -101,7 +101,8 @@ FrameOfContainer shared_frame(const MadeContainer& made) { return {10, made.fram
 
 }  // namespace
 
-TEST_CASE("a frame of two ranks is decoded by the first that needs it, and read by the second") {
+TEST_CASE(
+    "a frame of two ranks is decoded by the first rank that needs it, and read by the second") {
   const Restart restart;
   const ReplacedSystemCalls replaced(counting());
   const auto first = restart.open(0);
@@ -116,7 +117,7 @@ TEST_CASE("a frame of two ranks is decoded by the first that needs it, and read 
   CHECK(container_bytes - with_first == restart.made.frames[10].stored_bytes);
 }
 
-TEST_CASE("frames of one part alone are put nowhere") {
+TEST_CASE("frames that belong to one part alone are not shared") {
   const Restart restart;
   const auto image = restart.open(0);
   Bytes some(5 * a_frame_bytes);
@@ -124,7 +125,7 @@ TEST_CASE("frames of one part alone are put nowhere") {
   CHECK(restart.file().empty());
 }
 
-TEST_CASE("reads of any length from what another rank decoded give the part's bytes") {
+TEST_CASE("reads of any length from a frame that another rank decoded give the part's bytes") {
   const Restart restart;
   REQUIRE(restart.gives_all(*restart.open(0), 0));
   const auto image = restart.open(1);
@@ -140,7 +141,7 @@ TEST_CASE("reads of any length from what another rank decoded give the part's by
   }
 }
 
-TEST_CASE("whatever becomes of the file with shared frames, the part's bytes are right") {
+TEST_CASE("whatever happens to the file with shared frames, the part's bytes are right") {
   const Restart restart;
   REQUIRE(restart.gives_all(*restart.open(0), 0));
   const std::string path = restart.file();
@@ -163,21 +164,22 @@ TEST_CASE("whatever becomes of the file with shared frames, the part's bytes are
       REQUIRE(restart.file() == path);
       ++changed;
       if (fs::file_size(path) != size)
-        ++replaced;  // the frame was decoded again, and put behind the damaged one
+        ++replaced;  // the frame was decoded again, and stored behind the damaged copy
       REQUIRE(file->truncate(size));
       REQUIRE(file->write_at(0, good));
     }
-    CHECK(replaced > frame_bytes / 2 / 1501);  // each change in what rank 1 has of the frame
+    // At least each change in rank 1's bytes of the frame.
+    CHECK(replaced > frame_bytes / 2 / 1501);
     WARN(changed << " bytes changed, for " << replaced << " of them the frame was decoded again");
   }
-  SECTION("it is cut") {
+  SECTION("the file is cut") {
     for (std::uint64_t length = size; length > 0; length -= std::min<std::uint64_t>(length, 9973)) {
       REQUIRE(file->truncate(length));
       REQUIRE(restart.gives_all(*restart.open(1), 1));
       REQUIRE(restart.gives_all(*reader, 1));
     }
   }
-  SECTION("it is another container's") {
+  SECTION("the file is overwritten with another container") {
     const MadeContainer other(restart.scratch / "other", 2 * scale);
     REQUIRE(file->truncate(0));
     REQUIRE(file->write_at(0, *read_file(AT_FDCWD, other.path, 1U << 24)));
@@ -186,7 +188,7 @@ TEST_CASE("whatever becomes of the file with shared frames, the part's bytes are
   }
 }
 
-TEST_CASE("a copy that is damaged is replaced by the next rank that decodes") {
+TEST_CASE("a damaged copy is replaced by the next rank that decodes the frame") {
   const Restart restart;
   REQUIRE(restart.gives_all(*restart.open(0), 0));
   const auto file = File::open(AT_FDCWD, restart.file(), O_RDWR);
@@ -203,7 +205,7 @@ TEST_CASE("a copy that is damaged is replaced by the next rank that decodes") {
   CHECK((*frames)->read(shared_frame(restart.made), 0, raw));
 }
 
-TEST_CASE("a rank that decodes is waited for, and what it leaves is taken") {
+TEST_CASE("a rank waits for another rank's decoding, and uses the decoded frame") {
   const Restart restart;
   auto patient = std::make_shared<Share>(*restart.directory);
   patient->longest_wait_ns = 60'000'000'000;
@@ -230,8 +232,7 @@ TEST_CASE("a rank that decodes is waited for, and what it leaves is taken") {
   CHECK(std::equal(head.begin(), head.end(), restart.made.parts[1].begin() + frame_in_part));
 }
 
-TEST_CASE(
-    "a rank that dies over a frame gives it free; one that is stopped is waited for in vain") {
+TEST_CASE("a rank that dies while decoding releases the frame; the wait for a stopped rank ends") {
   const Restart restart;
   Share share(*restart.directory);
   const auto container = restart.made.open();
@@ -241,7 +242,7 @@ TEST_CASE(
   SECTION("dead") { other->reset(); }
   SECTION("stopped") {}
   REQUIRE(restart.gives_all(*restart.open(1), 1));
-  // In either case the others have it now.
+  // In both cases other ranks now find the decoded frame.
   const ReplacedSystemCalls replaced(counting());
   const auto image = restart.open(0);
   const auto alone = restart.open(0, nullptr);
@@ -254,7 +255,7 @@ TEST_CASE(
   CHECK(container_bytes - tables == restart.made.frames[10].stored_bytes);
 }
 
-TEST_CASE("a stopped rank that goes on later puts nothing wrong there") {
+TEST_CASE("a stopped rank that continues later writes nothing wrong") {
   const Restart restart;
   Share share(*restart.directory);
   const auto container = restart.made.open();
@@ -271,7 +272,7 @@ TEST_CASE("a stopped rank that goes on later puts nothing wrong there") {
   CHECK(restart.gives_all(*restart.open(0), 0));
 }
 
-TEST_CASE("without room each rank decodes for itself, and nobody waits") {
+TEST_CASE("without room each rank decodes for itself, and no rank waits") {
   const Restart restart;
   const auto share = std::make_shared<Share>(*restart.directory);
   share->longest_wait_ns = 3'600'000'000'000;
@@ -285,10 +286,10 @@ TEST_CASE("without room each rank decodes for itself, and nobody waits") {
   CHECK(*used <= 16384);
 }
 
-TEST_CASE("a file takes half of the room that there was, and no more") {
+TEST_CASE("a file takes at most half of the free bytes") {
   const Restart restart;
   const auto share = std::make_shared<Share>(*restart.directory);
-  share->room_bytes = 2 * (frame_bytes + 1000);  // for one frame
+  share->room_bytes = 2 * (frame_bytes + 1000);  // half of this is room for one frame
   REQUIRE(restart.gives_all(*restart.open(0, share), 0));
   REQUIRE(restart.gives_all(*restart.open(1, share), 1));
   const auto used = restart.directory->used_bytes();
@@ -296,7 +297,7 @@ TEST_CASE("a file takes half of the room that there was, and no more") {
   CHECK(*used <= frame_bytes + 32768);
 }
 
-TEST_CASE("where no leader leads nothing is shared") {
+TEST_CASE("without a leader nothing is shared") {
   const Restart restart;
   const auto share = std::make_shared<Share>(*restart.directory);
   share->is_led = false;
@@ -304,7 +305,8 @@ TEST_CASE("where no leader leads nothing is shared") {
   CHECK(restart.file().empty());
 }
 
-TEST_CASE("what nobody uses any more is given back, and taken from those who have it open") {
+TEST_CASE(
+    "files that are unused for long are removed and truncated, even if processes have them open") {
   const Restart restart;
   const auto first = restart.open(0);
   REQUIRE(restart.gives_all(*first, 0));
@@ -323,7 +325,7 @@ TEST_CASE("what nobody uses any more is given back, and taken from those who hav
   CHECK(restart.gives_all(*restart.open(1), 1));
 }
 
-TEST_CASE("what nobody holds goes sooner") {
+TEST_CASE("files that no process holds are removed sooner") {
   const Restart restart;
   REQUIRE(restart.gives_all(*restart.open(0), 0));
   const auto kept = drop_idle_frames(*restart.directory, 3'600'000'000'000, 3'600'000'000'000);
@@ -335,20 +337,20 @@ TEST_CASE("what nobody holds goes sooner") {
   CHECK(restart.file().empty());
 }
 
-TEST_CASE("who finds the file taken away shares in a new one") {
+TEST_CASE("a rank whose shared file was removed makes a new one") {
   const Restart restart;
   const auto image = restart.open(0);
   Bytes one(1);
   REQUIRE(image->read_at(frame_in_part, one));
   REQUIRE(drop_idle_frames(*restart.directory, 0, 0));
   REQUIRE(restart.file().empty());
-  // A frame that is neither known nor cached: another part's of the same process.
+  // Read the frame for another part: it is neither known nor cached there.
   const auto held = restart.open(1);
   REQUIRE(held->read_at(frame_in_part, one));
   CHECK_FALSE(restart.file().empty());
 }
 
-TEST_CASE("a container with another's UUID has a file of its own") {
+TEST_CASE("a container with the UUID of another one has a file of its own") {
   const Restart restart;
   const MadeContainer twin(restart.scratch / "twin", scale);
   Share share(*restart.directory);
@@ -366,7 +368,7 @@ TEST_CASE("a container with another's UUID has a file of its own") {
   CHECK_FALSE((*others)->has(frame));
 }
 
-TEST_CASE("all files together never get more than the room that there was") {
+TEST_CASE("all files together never take more than the free bytes") {
   const Restart restart;
   Share share(*restart.directory);
   share.room_bytes = 4 * (frame_bytes + 1000);
@@ -387,7 +389,7 @@ TEST_CASE("all files together never get more than the room that there was") {
   CHECK(*used <= share.room_bytes + 6 * 12288);
 }
 
-TEST_CASE("a file that may not grow holds what it may: no write beyond the process's limit") {
+TEST_CASE("the file does not grow beyond the process's limit on file sizes") {
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   const Restart restart;
@@ -401,7 +403,7 @@ TEST_CASE("a file that may not grow holds what it may: no write beyond the proce
   CHECK(fs::file_size(restart.file()) <= 50'000);
 }
 
-TEST_CASE("a directory with shared frames is removed when nobody lives") {
+TEST_CASE("a directory with shared frames is removed when no process lives") {
   const Restart restart;
   REQUIRE(restart.gives_all(*restart.open(0), 0));
   const auto lock = restart.directory->try_lead();
@@ -413,7 +415,7 @@ TEST_CASE("a directory with shared frames is removed when nobody lives") {
   CHECK_FALSE(fs::exists(restart.directory->path()));
 }
 
-TEST_CASE("any system call may fail: right bytes or an error, never wrong ones") {
+TEST_CASE("whatever system call fails, a read gives the right bytes or an error") {
   for (const Fault fault : {Fault::error, Fault::interrupted, Fault::short_transfer}) {
     for (const int number : {EIO, ENOSPC}) {
       if (fault != Fault::error && number == ENOSPC) continue;

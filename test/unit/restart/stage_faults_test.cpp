@@ -13,8 +13,8 @@ using State = LaunchDirectory::State;
 
 namespace {
 
-/// life(fault, at) for each fault: a system call fails, the first one, then the second one alone, …
-/// until it answers false: there were not so many calls.
+/// Calls life(fault, at) for each fault, with at = 0, 1, …: only system call number `at` fails.
+/// Stops when `life` returns false, because it made fewer calls.
 template <typename Life>
 void with_each_call_failing(std::initializer_list<Fault> faults, const Life& life) {
   for (const Fault fault : faults) {
@@ -25,10 +25,10 @@ void with_each_call_failing(std::initializer_list<Fault> faults, const Life& lif
 
 }  // namespace
 
-// Every system call of a part's whole life fails once, in every way. Allowed: the operation under
-// way reports an error. Not allowed: a crash, a hang, a published part with other bytes than were
-// written, a part in two states, or an error that keeps the next life from working.
-TEST_CASE("whatever call fails in a part's life, what says published is published") {
+// Every system call in the life of a part fails once, in every way. The current operation may then
+// report an error. Not allowed are a crash, a hang, a published part with other bytes than were
+// written, a part in two states, or an error that prevents the next part's life.
+TEST_CASE("whatever call fails in a part's life, a part in published/ is whole") {
   struct Kind {
     Fault fault;
     int number;
@@ -82,7 +82,7 @@ TEST_CASE("whatever call fails in a part's life, what says published is publishe
         CHECK(journal->publish->size == 11);
         CHECK_FALSE(journal->publish->provisional);
       }
-      // And life goes on.
+      // The stage must still work for another part.
       const PartId next = published_part(*directory, "next");
       CHECK(bytes_of(*directory, next) == "next");
     }
@@ -111,8 +111,7 @@ TEST_CASE("whatever call fails, a small part is published whole or not at all") 
       });
 }
 
-TEST_CASE(
-    "whatever call fails in withdraw, the part is published as it was or in its writer's hands") {
+TEST_CASE("whatever call fails in withdraw(), the part is still published, or its writer has it") {
   const bool is_small = GENERATE(false, true);
   with_each_call_failing({Fault::error, Fault::interrupted, Fault::short_transfer}, [&](Fault fault,
                                                                                         long at) {
@@ -140,7 +139,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("whatever call fails in freeing, no journal names bytes that are another part's") {
+TEST_CASE("whatever call fails in free_part(), no journal leads to another part's bytes") {
   with_each_call_failing({Fault::error, Fault::interrupted}, [&](Fault fault, long at) {
     bool reached_end = false;
     const TestStage stage;

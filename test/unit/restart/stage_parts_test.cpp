@@ -44,7 +44,7 @@ TEST_CASE("a small part is published with its bytes in its journal") {
         stage.directory.publish_small(begin_of(part), final_publish(4), as_bytes("data"));
     REQUIRE(writer);
     CHECK(stage.directory.is_in(State::published, part));
-    // Its writer still has to put the stub in place.
+    // While the writer has not put the stub in place, the part is locked.
     const auto refused = stage.directory.open_bytes(part);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().system_error == EWOULDBLOCK);
@@ -62,7 +62,7 @@ TEST_CASE("a small part is published with its bytes in its journal") {
   CHECK_FALSE(stage.directory.is_in(State::committed, part));
 }
 
-TEST_CASE("a small part may be empty, and one that is not small is refused") {
+TEST_CASE("a small part may be empty, and a part that is too large is refused") {
   const TestStage stage;
   CHECK(bytes_of(stage.directory, small_part(stage.directory, "")).empty());
   const std::string most(max_content_bytes, 'x');
@@ -73,7 +73,7 @@ TEST_CASE("a small part may be empty, and one that is not small is refused") {
   CHECK_FALSE(stage.directory.is_in(State::published, part));
 }
 
-TEST_CASE("a small part whose writer died over its journal is nobody's, at whatever byte") {
+TEST_CASE("a small part is ignored if its writer died at any byte of its journal") {
   const TestStage stage;
   const PartId part = small_part(stage.directory, "some bytes");
   const std::string path = stage.directory.path() + "/published/" + part.text() + ".journal";
@@ -91,7 +91,7 @@ TEST_CASE("a small part whose writer died over its journal is nobody's, at whate
   CHECK_FALSE(fs::exists(stage.directory.path()));
 }
 
-TEST_CASE("a small part is given back to its writer as any other") {
+TEST_CASE("withdraw gives a small part back to its writer like any other") {
   const TestStage stage;
   const PartId part = small_part(stage.directory, "abc");
   auto withdrawn = stage.directory.withdraw(part);
@@ -107,7 +107,7 @@ TEST_CASE("a small part is given back to its writer as any other") {
   CHECK(bytes_of(stage.directory, part) == "abcde");
 }
 
-TEST_CASE("a part whose journal no reader would take is not begun") {
+TEST_CASE("a part whose journal would exceed a reader's limits is not begun") {
   const TestStage stage;
   PartBegin begin = begin_of(*PartId::random());
   begin.settings = std::string(20'000, 'x');
@@ -117,7 +117,7 @@ TEST_CASE("a part whose journal no reader would take is not begun") {
   CHECK(stage.directory.list(State::open)->empty());
 }
 
-TEST_CASE("a provisional publish stays open and the last one counts") {
+TEST_CASE("a provisional publish leaves the part in open/, and the last record counts") {
   const TestStage stage;
   const auto made = stage.directory.create_part(0);
   REQUIRE(made);
@@ -133,7 +133,7 @@ TEST_CASE("a provisional publish stays open and the last one counts") {
   CHECK(read->publish->provisional);
 }
 
-TEST_CASE("a hundred thousand flushes do not make a journal that cannot be read") {
+TEST_CASE("after a hundred thousand flushes the journal can still be read") {
   const TestStage stage;
   const auto made = stage.directory.create_part(0);
   REQUIRE(made);
@@ -148,7 +148,7 @@ TEST_CASE("a hundred thousand flushes do not make a journal that cannot be read"
   CHECK(read->begin.path == "/w/r0.h5");
 }
 
-TEST_CASE("a part that is being written cannot be read, a published one can") {
+TEST_CASE("a part that is being written cannot be read, a published part can") {
   const TestStage stage;
   const auto made = stage.directory.create_part(0);
   REQUIRE(made);
@@ -177,7 +177,7 @@ TEST_CASE("withdraw gives a published part back to its writer, locked") {
   CHECK_FALSE(read->publish->provisional);
 }
 
-TEST_CASE("withdraw gives nothing where a reader or the leader was first") {
+TEST_CASE("withdraw gives nothing if a reader or the leader was faster") {
   const bool is_small = GENERATE(false, true);
   const TestStage stage;
   const PartId part =
@@ -219,7 +219,7 @@ TEST_CASE("a drained part's file becomes the next part's file") {
   CHECK(next->part != old);
 }
 
-TEST_CASE("a part that somebody reads is freed but never reused") {
+TEST_CASE("the file of a part that a process reads is freed but never reused") {
   const TestStage stage;
   const PartId part = published_part(stage.directory, "read me");
   const auto reader = stage.directory.open_bytes(part);
@@ -231,7 +231,7 @@ TEST_CASE("a part that somebody reads is freed but never reused") {
   CHECK(next->reused_bytes == 0);
 }
 
-TEST_CASE("a pooled file that is read late is left to its reader") {
+TEST_CASE("a pooled file that a process still reads is not reused") {
   const TestStage stage;
   const PartId part = published_part(stage.directory, "read me");
   auto late = File::open(AT_FDCWD, stage.directory.path() + "/parts/" + part.text(), O_RDONLY);
@@ -244,7 +244,7 @@ TEST_CASE("a pooled file that is read late is left to its reader") {
   CHECK(as_text(*late->read_all(100)) == "read me");
 }
 
-TEST_CASE("a pool has eight places, and gives back what is asked for") {
+TEST_CASE("a pool has eight slots, and frees as many bytes as are asked for") {
   const TestStage stage;
   std::vector<PartId> parts;
   for (int i = 0; i < 10; ++i) {
@@ -271,7 +271,7 @@ TEST_CASE("a kept part can be read until it is freed") {
   CHECK_FALSE(stage.directory.open_bytes(part));
 }
 
-TEST_CASE("drop takes journal and bytes") {
+TEST_CASE("drop removes journal and bytes") {
   const TestStage stage;
   const PartId part = published_part(stage.directory, "x");
   CHECK(stage.directory.drop(part));

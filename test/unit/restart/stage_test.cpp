@@ -21,7 +21,7 @@ using namespace mcr::restart;
 using State = LaunchDirectory::State;
 namespace fs = std::filesystem;
 
-TEST_CASE("a stage is made closed to others, whatever the umask") {
+TEST_CASE("a new stage is closed to other users, whatever the umask") {
   const mode_t before = ::umask(0777);
   const ScratchDirectory scratch;
   const auto made = LaunchDirectory::create(scratch / "stage", "n", "l");
@@ -33,7 +33,7 @@ TEST_CASE("a stage is made closed to others, whatever the umask") {
   CHECK(LaunchDirectory::open(scratch / "stage/n.l"));
 }
 
-TEST_CASE("a stage that is not a directory of our own is refused") {
+TEST_CASE("a stage that is not a closed directory of this user is refused") {
   const ScratchDirectory scratch;
   SECTION("open to others") {
     fs::create_directory(scratch / "stage");
@@ -47,7 +47,7 @@ TEST_CASE("a stage that is not a directory of our own is refused") {
   SECTION("a file") {
     (void)::close(::open((scratch / "stage").c_str(), O_CREAT | O_WRONLY, 0700));
   }
-  SECTION("somebody else's") {
+  SECTION("another user's") {
     if (::geteuid() != 0) return;
     fs::create_directory(scratch / "stage");
     fs::permissions(scratch / "stage", fs::perms::owner_all);
@@ -61,7 +61,7 @@ TEST_CASE("a stage that is not a directory of our own is refused") {
   CHECK_FALSE(launch_directories(scratch / "stage"));
 }
 
-TEST_CASE("a directory that no launch made is neither led nor emptied") {
+TEST_CASE("a leader neither leads nor empties a directory that no launch made") {
   const TestStage stage;
   const std::string other = stage.path + "/dot.directory";
   fs::create_directory(other);
@@ -79,14 +79,14 @@ TEST_CASE("a directory that no launch made is neither led nor emptied") {
   CHECK(fs::exists(other + "/id_ed25519"));
 }
 
-TEST_CASE("a file that no launch made stays, and its directory with it") {
+TEST_CASE("a file that no launch made is not removed, nor is its directory") {
   const TestStage stage;
   const std::string path = stage.directory.path();
   for (const std::string name : {"/notes.txt", "/parts/notes.txt", "/ranks/notes.txt"}) {
     const int file = ::open((path + name).c_str(), O_CREAT | O_WRONLY, 0600);
     REQUIRE(file >= 0);
     (void)::close(file);
-    // It is a launch's all the same, and what waits there is drained.
+    // The directory still counts as a launch's, so its parts are drained.
     CHECK(LaunchDirectory::open_in(stage.path, path));
     const auto removed = stage.directory.remove_if_done();
     REQUIRE_FALSE(removed);
@@ -96,11 +96,13 @@ TEST_CASE("a file that no launch made stays, and its directory with it") {
   CHECK(stage.directory.remove_if_done().value_or(false));
 }
 
-TEST_CASE("only what lies in the stage of the settings, or was made as a launch, is drained") {
+TEST_CASE(
+    "a directory is drained only if it lies in the stage of the settings or has the launch's "
+    "mark") {
   const TestStage stage;
   const TestStage other;
   CHECK(LaunchDirectory::open_in(stage.path, stage.directory.path()));
-  // Of another stage only what has the mark of its making.
+  // In another stage, only directories with the launch's mark are accepted.
   CHECK(LaunchDirectory::open_in(stage.path, other.directory.path()));
   const std::string copy = other.path + "/a.copy";
   fs::copy(other.directory.path(), copy, fs::copy_options::recursive);
@@ -115,7 +117,7 @@ TEST_CASE("only what lies in the stage of the settings, or was made as a launch,
   CHECK_FALSE(LaunchDirectory::open_in(stage.path, stage.path));
 }
 
-TEST_CASE("a planted launch directory is refused") {
+TEST_CASE("a link in place of a launch's directory is refused") {
   const ScratchDirectory scratch;
   fs::create_directory(scratch / "stage");
   fs::permissions(scratch / "stage", fs::perms::owner_all);
@@ -146,7 +148,7 @@ TEST_CASE("patterns are marked native for the whole launch") {
   CHECK(stage.directory.is_marked_native("*"));
 }
 
-TEST_CASE("a process that has not entered a launch marks a pattern only where a leader leads it") {
+TEST_CASE("a process outside a launch marks a pattern only if the launch has a leader") {
   const TestStage stage;
   const std::string path = stage.directory.path();
   const std::string home = path.substr(0, path.rfind('/'));
@@ -176,7 +178,7 @@ TEST_CASE("a notice of the leader is read by the ranks") {
   CHECK_FALSE(stage.directory.notice().commit_failed);
 }
 
-TEST_CASE("who lives is known by locks, who ended by its record") {
+TEST_CASE("locks tell which processes live, and records which have ended") {
   const TestStage stage;
   auto one = stage.directory.join(1, 4);
   auto two = stage.directory.join(2, 4);
@@ -200,7 +202,7 @@ TEST_CASE("who lives is known by locks, who ended by its record") {
   CHECK((*seen)[1].alive);
 }
 
-TEST_CASE("a killed process is dead at once") {
+TEST_CASE("a killed process counts as dead at once") {
   const TestStage stage;
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
@@ -235,16 +237,17 @@ TEST_CASE("there is one leader at a time") {
   CHECK(stage.directory.try_lead()->has_value());
 }
 
-TEST_CASE("one of those who ask is to start a leader") {
+TEST_CASE("only one of the ranks that ask is told to start a leader") {
   const TestStage stage;
   const std::string claim = stage.directory.path() + "/starting";
   REQUIRE(stage.directory.claim_start());
   CHECK_FALSE(stage.directory.claim_start());
-  SECTION("another when the first could not start it") {
+  SECTION("another rank is told if the first one could not start it") {
     stage.directory.end_start();
     CHECK(stage.directory.claim_start());
   }
-  SECTION("another when nobody has led for half a second, or the clock was set back") {
+  SECTION(
+      "another rank is told after half a second without a leader, or if the clock was set back") {
     for (const int seconds : {-1, 3600}) {
       const timespec when{std::time(nullptr) + seconds, 0};
       const std::array<timespec, 2> times{when, when};
@@ -253,7 +256,7 @@ TEST_CASE("one of those who ask is to start a leader") {
       CHECK_FALSE(stage.directory.claim_start());
     }
   }
-  SECTION("nobody while one leads, and somebody when that one has ended") {
+  SECTION("no rank is told while there is a leader, and one is told when the leader has ended") {
     stage.directory.end_start();
     auto lead = stage.directory.try_lead();
     REQUIRE(lead->has_value());
@@ -264,9 +267,9 @@ TEST_CASE("one of those who ask is to start a leader") {
   }
 }
 
-TEST_CASE("one that asks for a leader and is not scheduled for a while keeps none from starting") {
+TEST_CASE("a process that is delayed in has_leader() does not prevent a leader from starting") {
   const TestStage stage;
-  REQUIRE(stage.directory.try_lead());  // makes the file
+  REQUIRE(stage.directory.try_lead());  // makes the lock file
   const auto asker = File::open(AT_FDCWD, stage.directory.path() + "/lock", O_RDONLY);
   REQUIRE(asker);
   REQUIRE(try_lock(*asker, LockKind::shared));
@@ -280,9 +283,9 @@ TEST_CASE("one that asks for a leader and is not scheduled for a while keeps non
   CHECK(lead->has_value());
 }
 
-TEST_CASE("ranks that ask for a leader do not keep one from starting") {
+TEST_CASE("ranks that call has_leader() do not prevent a leader from starting") {
   const TestStage stage;
-  REQUIRE(stage.directory.try_lead());  // makes the file
+  REQUIRE(stage.directory.try_lead());  // makes the lock file
   std::atomic<bool> stop = false;
   std::thread asker([&] {
     while (!stop) {
@@ -300,7 +303,7 @@ TEST_CASE("ranks that ask for a leader do not keep one from starting") {
   CHECK(led == 200);
 }
 
-TEST_CASE("a launch directory goes only when nothing is left to do and nobody lives") {
+TEST_CASE("a launch's directory is removed only if nothing is left to do and no process lives") {
   const TestStage stage;
   const auto lead = stage.directory.try_lead();
   REQUIRE(lead);
@@ -324,7 +327,7 @@ TEST_CASE("a launch directory goes only when nothing is left to do and nobody li
 
 namespace {
 
-/// Files of a pool that this process has open although they have no name any more.
+/// Returns how many files of a pool without a name this process has open.
 int nameless_in_pool() {
   int count = 0;
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
@@ -338,7 +341,7 @@ int nameless_at_the_end = 0;
 
 }  // namespace
 
-TEST_CASE("the pool's memory is given back when others may enter the stage again") {
+TEST_CASE("the pool's memory is freed after the stage is unlocked") {
   const TestStage stage;
   const auto lead = stage.directory.try_lead();
   const PartId part = published_part(stage.directory, std::string(100'000, 'x'));
@@ -357,7 +360,7 @@ TEST_CASE("the pool's memory is given back when others may enter the stage again
   CHECK(nameless_in_pool() == 0);
 }
 
-TEST_CASE("who enters while a leader removes the directory is never lost") {
+TEST_CASE("a process that enters while a leader removes the directory is never lost") {
   const ScratchDirectory scratch;
   const std::string path = scratch / "stage";
   std::atomic<bool> stop = false;
@@ -383,7 +386,7 @@ TEST_CASE("who enters while a leader removes the directory is never lost") {
   remover.join();
 }
 
-TEST_CASE("launch directories of a stage are found, other things are not") {
+TEST_CASE("only the directories of launches are found in a stage") {
   const TestStage stage;
   REQUIRE(LaunchDirectory::create(stage.path, "node", "second"));
   (void)::close(::open((stage.path + "/file.txt").c_str(), O_CREAT | O_WRONLY, 0600));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stage of a test's own, and parts as ranks leave them there.
+// A stage for one test, and parts as ranks leave them in a stage.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ inline PartBegin begin_of(const PartId& part) {
 
 inline PartPublish final_publish(std::uint64_t size) { return {size, 1, false, false, {}}; }
 
-/// A part of `bytes`, published, its writer gone.
+/// Makes a published part with these bytes, whose writer has released its locks.
 inline PartId published_part(const LaunchDirectory& directory, const std::string& bytes) {
   const auto made = directory.create_part(0);
   REQUIRE(made);
@@ -45,7 +45,7 @@ inline PartId published_part(const LaunchDirectory& directory, const std::string
   return made->part;
 }
 
-/// The same of a part that lies in its journal.
+/// The same for a small part, whose bytes lie in its journal.
 inline PartId small_part(const LaunchDirectory& directory, const std::string& bytes) {
   const PartId part = *PartId::random();
   REQUIRE(directory.publish_small(begin_of(part), final_publish(bytes.size()), as_bytes(bytes)));

@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A launch's directory, and a file in it that stands for a stub.
+/// A launch's directory, with a file in it in place of a stub.
 struct Scratch {
   fs::path root = fs::temp_directory_path() / ("mcr-socket-" + PartId::random()->text());
   File directory;
   File stub;
   Scratch() {
-    // Longer than the address of a socket may be.
+    // The path is longer than the address of a socket may be.
     root /= std::string(200, 'd');
     fs::create_directories(root);
     directory = *File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
@@ -33,7 +33,7 @@ struct Scratch {
 
 }  // namespace
 
-TEST_CASE("a descriptor that was sent leads to the file after its name has changed") {
+TEST_CASE("a sent descriptor leads to the file even after a rename") {
   const Scratch scratch;
   auto socket = *StubSocket::listen(scratch.directory.descriptor());
   CHECK(socket.take().empty());
@@ -57,7 +57,7 @@ TEST_CASE("without a leader, or with a dead one, sending fails at once") {
   CHECK(StubSocket::listen(scratch.directory.descriptor()).has_value());
 }
 
-TEST_CASE("many messages wait for a leader that stands still") {
+TEST_CASE("many messages can wait for a leader that is busy") {
   const Scratch scratch;
   auto socket = *StubSocket::listen(scratch.directory.descriptor());
   std::size_t sent = 0;

@@ -25,7 +25,7 @@ Stub example() {
 
 }  // namespace
 
-TEST_CASE("a stub says what it was told") {
+TEST_CASE("a stub is read back as it was written") {
   const Stub stub = example();
   const Bytes file = write_stub(stub);
   const auto read = read_stub(file);
@@ -42,7 +42,7 @@ TEST_CASE("a stub says what it was told") {
   CHECK(read->path == stub.path);
 }
 
-TEST_CASE("a stub begins like HDF5 with a superblock version that cannot be") {
+TEST_CASE("a stub begins like an HDF5 file with a superblock version that does not exist") {
   const Bytes file = write_stub(example());
   CHECK(as_text(file).starts_with("\x89HDF\r\n\x1a\n\xffmcr-stub"));
   CHECK(looks_like_stub(file));
@@ -92,7 +92,7 @@ TEST_CASE("a newer stub is unsupported, not damaged") {
   CHECK(read.error().cause == Cause::unsupported);
 }
 
-TEST_CASE("a stub with very long names leaves out candidates, not itself") {
+TEST_CASE("a stub with very long names omits candidates") {
   Stub stub = example();
   stub.masked_names.assign(16, "/" + std::string(4090, 'x'));
   stub.path = "/" + std::string(4090, 'y');

@@ -41,7 +41,7 @@ int refuse(int, const char*, int, mode_t) {
 
 }  // namespace
 
-TEST_CASE("plain paths lead nowhere else") {
+TEST_CASE("a plain path has no empty component, no dot and no dot-dot") {
   CHECK(is_plain_path("a"));
   CHECK(is_plain_path("a/b.h5/..c"));
   for (const std::string path :
@@ -50,7 +50,7 @@ TEST_CASE("plain paths lead nowhere else") {
   CHECK_FALSE(is_plain_path(std::string_view("a\0b", 3)));
 }
 
-TEST_CASE("nothing is opened outside a directory, with openat2 and without") {
+TEST_CASE("no file outside the directory is opened, with and without openat2") {
   const ScratchDirectory scratch;
   fs::create_directories(scratch / "inside/deep");
   fs::create_directory(scratch / "outside");
@@ -77,29 +77,29 @@ TEST_CASE("nothing is opened outside a directory, with openat2 and without") {
   CHECK(fs::exists(scratch / "inside/deep/new"));
 }
 
-TEST_CASE("who is believed about a file is who could have exchanged it") {
+TEST_CASE("users who could have replaced a file are believed about it") {
   CHECK(is_believed(me, me));
   CHECK(is_believed(root, me));
   CHECK_FALSE(is_believed(neighbour, me));
   CHECK_FALSE(is_believed(me, root));
-  SECTION("in one's own directory: oneself and root") {
+  SECTION("in a directory of this user: this user and root") {
     const Beside own(directory_of(me, 0755), directory_of(me, 0755));
     CHECK(own.believes(me, me));
     CHECK(own.believes(root, me));
     CHECK_FALSE(own.believes(neighbour, me));
-    CHECK(own.believes(me, neighbour));  // who moved his file there left it to us
+    CHECK(own.believes(me, neighbour));  // a user who moved a file there left it to us
   }
-  SECTION("in a sticky one: not who was there first") {
+  SECTION("in a sticky directory: not the owner of the directory of containers") {
     const Beside sticky(directory_of(root, 01777), directory_of(neighbour, 0755));
     CHECK(sticky.believes(me, me));
     CHECK_FALSE(sticky.believes(neighbour, me));
     CHECK(sticky.believes(neighbour, neighbour));
   }
-  SECTION("in another's: he could exchange it, sticky or not") {
+  SECTION("in another user's directory: its owner could replace the file, sticky or not") {
     CHECK(Beside(directory_of(neighbour, 01777), directory_of(neighbour, 0755))
               .believes(neighbour, me));
   }
-  SECTION("in a project's: all its members") {
+  SECTION("in a project's directory: all members of its group") {
     CHECK(
         Beside(directory_of(third, 02775), directory_of(neighbour, 02775)).believes(neighbour, me));
     CHECK_FALSE(
@@ -107,13 +107,13 @@ TEST_CASE("who is believed about a file is who could have exchanged it") {
   }
 }
 
-TEST_CASE("all who may write to a shared directory have one voice") {
+TEST_CASE("all users who may write to a shared directory count as one") {
   CHECK(Beside(directory_of(me, 0755), directory_of(me, 0755)).voice(neighbour) == neighbour);
   CHECK(Beside(directory_of(root, 01777), directory_of(me, 0755)).voice(neighbour) == neighbour);
   CHECK(Beside(directory_of(third, 02775), directory_of(me, 02775)).voice(neighbour) == root);
 }
 
-TEST_CASE("a directory and the one above it are looked at as they are") {
+TEST_CASE("owners and modes of a directory and the one above it are read") {
   const ScratchDirectory scratch;
   const std::string inner = scratch / "mcr";
   fs::create_directories(inner);
@@ -128,7 +128,7 @@ TEST_CASE("a directory and the one above it are looked at as they are") {
   CHECK_FALSE(Beside::of(missing).believes(::geteuid() + 1, ::geteuid()));
 }
 
-TEST_CASE("a directory of containers is used only where nobody can do more than beside it") {
+TEST_CASE("a directory of containers is used only if no user can do more in it than beside it") {
   const auto usable = [](const struct stat& outer, const struct stat& inner) {
     return Beside(outer, inner).may_be_used();
   };
@@ -149,7 +149,8 @@ TEST_CASE("a directory of containers is used only where nobody can do more than 
   CHECK_FALSE(usable(directory_of(own, 0755), directory_of(other, 0755)));
 }
 
-TEST_CASE("an access list that lets somebody write is no more open than a list beside it") {
+TEST_CASE(
+    "a directory that lets a named user write is more open unless the one above does so too") {
   const ScratchDirectory scratch;
   const std::string inner = scratch / "mcr";
   fs::create_directories(inner);
@@ -169,7 +170,7 @@ TEST_CASE("an access list that lets somebody write is no more open than a list b
   CHECK(Beside::of(inner).is_no_more_open());
 }
 
-TEST_CASE("the mode of a directory of ours never says more than that of the one it stands in") {
+TEST_CASE("the mode of a directory of ours is never more open than that of the directory above") {
   for (mode_t mode = 0; mode <= 07777; ++mode) {
     const struct stat outer = directory_of(me, mode, ::getegid());
     CHECK(Beside(outer, directory_of(me, mode_beside(outer), ::getegid())).is_no_more_open());

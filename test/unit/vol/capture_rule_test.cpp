@@ -20,7 +20,7 @@ TEST_CASE("a glob without a slash is compared with the file name") {
   CHECK_FALSE(match_glob("out*", "/data/out/a.h5", 0));
 }
 
-TEST_CASE("a glob with slashes is compared with as many last components") {
+TEST_CASE("a glob with slashes is compared with as many components at the path's end") {
   CHECK(match_glob("out/*.h5", "/data/out/a.h5", 0));
   CHECK_FALSE(match_glob("data/*.h5", "/data/out/a.h5", 0));
   CHECK_FALSE(match_glob("a/b/c/d.h5", "/c/d.h5", 0));
@@ -28,7 +28,7 @@ TEST_CASE("a glob with slashes is compared with as many last components") {
   CHECK_FALSE(match_glob("/data/*.h5", "/data/out/a.h5", 0));
 }
 
-TEST_CASE("stars, question marks and sets stay within a component") {
+TEST_CASE("stars, question marks and brackets stay within a component") {
   CHECK(match_glob("*/*", "/x/y", 0));
   CHECK_FALSE(match_glob("/*", "/x/y", 0));
   CHECK(match_glob("?.h[0-9]", "/x/a.h5", 0));
@@ -36,7 +36,7 @@ TEST_CASE("stars, question marks and sets stay within a component") {
   CHECK(match_glob("[ab].h5", "/x/b.h5", 0));
 }
 
-TEST_CASE("{rank} matches the rank with any zeros before it, and nothing else") {
+TEST_CASE("{rank} matches only the rank, with any number of zeros before it") {
   CHECK(match_glob("ckpt_{rank}.h5", "/x/ckpt_3.h5", 3) == "/x/ckpt_{rank}.h5");
   CHECK(match_glob("ckpt_{rank}.h5", "/x/ckpt_00003.h5", 3) == "/x/ckpt_{rank}.h5");
   CHECK_FALSE(match_glob("ckpt_{rank}.h5", "/x/ckpt_4.h5", 3));
@@ -49,21 +49,21 @@ TEST_CASE("{part} is any number, {set} any text") {
   CHECK_FALSE(match_glob("snapshot_{set}.{part}.hdf5", "/x/snapshot_005.x.hdf5", 3));
 }
 
-TEST_CASE("a glob of many stars ends") {
+TEST_CASE("matching a glob with many stars ends") {
   const std::string stars(200, '*');
   CHECK_FALSE(match_glob(stars + "x", "/" + std::string(250, 'a'), 0));
 }
 
-TEST_CASE("files=auto captures what bears the rank") {
+TEST_CASE("files=auto captures files whose name contains the rank") {
   CHECK(names("auto", "/x/ckpt_0003.h5") == std::vector<std::string>{"/x/ckpt_{rank}.h5"});
   CHECK(names("auto", "/x/log.h5").empty());
 }
 
-TEST_CASE("files=* captures everything, under its path where no rank is in it") {
+TEST_CASE("files=* captures every file; a path without the rank is its own masked name") {
   CHECK(names("*", "/x/log.h5") == std::vector<std::string>{"/x/log.h5"});
 }
 
-TEST_CASE("what files= captures whichever rank writes it can also be a set of its own") {
+TEST_CASE("a file that files= captures whichever rank writes it can also be a set of its own") {
   using Names = std::vector<std::string>;
   CHECK(names("*", "/x/ckpt_3.h5") == Names{"/x/ckpt_{rank}.h5", "/x/ckpt_3.h5"});
   CHECK(names("ckpt*", "/x/ckpt_3.h5") == Names{"/x/ckpt_{rank}.h5", "/x/ckpt_3.h5"});
@@ -73,7 +73,7 @@ TEST_CASE("what files= captures whichever rank writes it can also be a set of it
   CHECK(names("*", many).back() == many);
 }
 
-TEST_CASE("it is told whether auto decided") {
+TEST_CASE("the result says whether auto decided") {
   const auto by_auto = [](std::string_view files, const std::string& path) {
     return captured_names({files, path, path, 3, 8}).by_auto;
   };
@@ -91,7 +91,7 @@ TEST_CASE("the first item that matches decides") {
   CHECK(names("log.h5;auto", "/x/ckpt_3.h5") == std::vector<std::string>{"/x/ckpt_{rank}.h5"});
 }
 
-TEST_CASE("one rank alone is captured by auto") {
+TEST_CASE("auto captures every file of a program of one rank") {
   CHECK_FALSE(names("auto", "/x/state.h5", 0, 1).empty());
 }
 

@@ -5,25 +5,25 @@
 
 namespace mcr::vol {
 
-TEST_CASE("under_vol and under_info are taken out of the text, the rest is settings") {
+TEST_CASE("under_vol and under_info are removed from the text; the rest are settings") {
   const ConnectorInfo info = parse_info(" under_vol=0;under_info={};files=*;keep=2");
   CHECK(info.settings == "files=*;keep=2");
   CHECK(info.mistake.empty());
 }
 
-TEST_CASE("braces of under_info are kept together, and what is in them is refused") {
+TEST_CASE("under_info may contain nested braces, and content in them is refused") {
   const ConnectorInfo info = parse_info("under_vol=0;under_info={a=1;b={c;d}};files=*");
   CHECK(info.settings == "files=*");
   CHECK(info.mistake.find("a=1;b={c;d}") != std::string::npos);
   CHECK(parse_info("under_vol=native;under_info={ };files=*").mistake.empty());
 }
 
-TEST_CASE("no text is no settings") {
+TEST_CASE("an empty text gives no settings") {
   CHECK(parse_info("").settings.empty());
   CHECK(parse_info("  ;; ").settings.empty());
 }
 
-TEST_CASE("another under_vol than the native connector is a mistake that is named") {
+TEST_CASE("another under_vol than the native connector is a mistake, which the message names") {
   for (const char* under : {"505", "1", "pass_through", "", "00"}) {
     const auto mistake = parse_info("under_vol=" + std::string(under) + ";under_info={}").mistake;
     INFO(under);
@@ -31,11 +31,11 @@ TEST_CASE("another under_vol than the native connector is a mistake that is name
   }
 }
 
-TEST_CASE("an unknown key is a mistake that is named") {
+TEST_CASE("an unknown key is a mistake, which the message names") {
   CHECK(parse_info("fils=*").mistake.find("fils") != std::string::npos);
 }
 
-TEST_CASE("a bad value is a mistake that is named") {
+TEST_CASE("a bad value is a mistake, which the message names") {
   CHECK(parse_info("close=sometimes").mistake.find("sometimes") != std::string::npos);
 }
 

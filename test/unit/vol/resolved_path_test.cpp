@@ -16,7 +16,7 @@ namespace mcr::vol {
 
 namespace {
 
-// A directory of its own, with real paths.
+// A directory for one test, and paths in it.
 class Place {
  public:
   Place() {
@@ -34,7 +34,7 @@ void touch(const std::string& path) { close(open(path.c_str(), O_CREAT | O_WRONL
 
 }  // namespace
 
-TEST_CASE("a file that is not there yet has its directory's path and no status") {
+TEST_CASE("a file that does not exist yet gets its directory's path and no status") {
   const Place place;
   const auto resolved = resolve_path(place / "a.h5");
   REQUIRE(resolved);
@@ -55,7 +55,7 @@ TEST_CASE("symbolic links on the way and at the end are followed") {
 }
 
 namespace {
-std::string protection;  // a file in place of the kernel's setting
+std::string protection;  // path of a file that is read instead of the kernel's setting
 
 int open_protection(int directory, const char* name, int flags, mode_t mode) {
   const bool is_setting = std::string_view(name) == "/proc/sys/fs/protected_symlinks";
@@ -65,7 +65,7 @@ int open_protection(int directory, const char* name, int flags, mode_t mode) {
 }  // namespace
 
 TEST_CASE(
-    "other users' links in a sticky directory of all are followed only where the kernel would") {
+    "other users' links in a sticky directory are followed only if the kernel would follow them") {
   if (geteuid() != 0) return;  // only root can make another user's link
   const Place place;
   REQUIRE(mkdir((place / "scratch").c_str(), 0700) == 0);
@@ -79,7 +79,7 @@ TEST_CASE(
   const restart::ReplacedSystemCalls replaced(calls);
   const bool is_on = GENERATE(true, false);
   std::ofstream(protection) << (is_on ? "1\n" : "0\n");
-  CHECK(resolve_path(link));  // one's own
+  CHECK(resolve_path(link));  // this user's own link
   REQUIRE(lchown(link.c_str(), 1001, 1001) == 0);
   const auto resolved = resolve_path(link);
   CHECK(resolved.has_value() != is_on);
@@ -88,7 +88,7 @@ TEST_CASE(
   CHECK(resolve_path(link));
 }
 
-TEST_CASE("a link that leads to nothing stands for what would be made there") {
+TEST_CASE("a dangling link leads to the path at which a file would be made") {
   const Place place;
   REQUIRE(symlink("later.h5", (place / "link.h5").c_str()) == 0);
   const auto resolved = resolve_path(place / "link.h5");
@@ -104,7 +104,7 @@ TEST_CASE("links in a circle are an error") {
   CHECK_FALSE(resolve_path(place / "a"));
 }
 
-TEST_CASE("a directory that is not there is an error") {
+TEST_CASE("a missing directory is an error") {
   const Place place;
   CHECK_FALSE(resolve_path(place / "nowhere/a.h5"));
 }
@@ -123,7 +123,7 @@ TEST_CASE("relative names follow the working directory, also when it changes") {
   close(before);
 }
 
-TEST_CASE("a directory that was renamed is known under its new name") {
+TEST_CASE("a renamed directory is found under its new name") {
   const Place place;
   REQUIRE(mkdir((place / "x").c_str(), 0700) == 0);
   const int before = open(".", O_RDONLY | O_DIRECTORY);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A captured file from its create to its end, without HDF5 and without a leader: a change there is tried in
-// seconds.
+// A captured file from its create to its end, without HDF5 and without a leader, so that the test
+// takes only seconds.
 #include "vol/capture/staged_file.hpp"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ namespace {
 
 using State = restart::LaunchDirectory::State;
 
-/// One rank of two, whose files lie in out/.
+/// A job of two ranks, with files in out/; this process is one of the ranks.
 class Job {
  public:
   Job() { fs::create_directories(out()); }
@@ -47,7 +47,7 @@ class Job {
     REQUIRE(file);
     return *file;
   }
-  /// Closed, with those bytes.
+  /// Writes and closes a file with these bytes.
   void write(const std::string& name, const std::string& bytes) {
     const auto file = create(name);
     REQUIRE(file->write(0, as_bytes(bytes)));
@@ -57,7 +57,8 @@ class Job {
     std::ifstream in(out(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// The bytes of the published part to which the stub at that name leads; "none" where there is none.
+  /// Returns the bytes of the published part that the stub at that name leads to; "none" if there
+  /// is no such part.
   [[nodiscard]] std::string published(const std::string& name) const {
     const auto file = restart::File::open(AT_FDCWD, out(name), O_RDONLY);
     const auto stub = file ? restart::read_stub_file(*file) : Result<restart::Stub>(file.error());
@@ -104,7 +105,7 @@ TEST_CASE("a closed file is a published part and a stub, small or large") {
   CHECK(job.parts(State::open) == 0);
 }
 
-TEST_CASE("until the close what lay at the path stays, and a close that never comes leaves it") {
+TEST_CASE("the old file stays at the path until the close, and forever if no close comes") {
   Job job;
   std::ofstream(job.out("a.0.h5")) << "old";
   {
@@ -120,7 +121,7 @@ TEST_CASE("until the close what lay at the path stays, and a close that never co
   CHECK(job.published("a.0.h5") == "new");
 }
 
-TEST_CASE("a flushed file has its stub, and gets what is written after") {
+TEST_CASE("a flushed file has its stub, and later writes reach the part") {
   Job job;
   auto file = job.create("a.0.h5");
   REQUIRE(file->write(0, as_bytes("first")));
@@ -128,13 +129,11 @@ TEST_CASE("a flushed file has its stub, and gets what is written after") {
   CHECK(restart::is_stub_file(*restart::File::open(AT_FDCWD, job.out("a.0.h5"), O_RDONLY)));
   REQUIRE(file->write(5, as_bytes(" and second")));
   REQUIRE(file->finish());
-  file.reset();  // and with it the writer's lock
+  file.reset();  // releases the writer's lock
   CHECK(job.published("a.0.h5") == "first and second");
 }
 
-TEST_CASE(
-    "a file that leaves the stage is complete at its path, where nothing lay and where something "
-    "did") {
+TEST_CASE("a spilled file is complete at its path, with or without an old file at the path") {
   Job job;
   for (const bool replaces : {false, true}) {
     const std::string name = replaces ? "b.0.h5" : "a.0.h5";
@@ -149,7 +148,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a file follows its own renames, and goes with its removal") {
+TEST_CASE("a renamed file is published under its new name, and a removed file is dropped") {
   Job job;
   auto renamed = job.create("a.0.h5");
   REQUIRE(renamed->write(0, as_bytes("bytes")));
@@ -169,14 +168,16 @@ TEST_CASE("a file follows its own renames, and goes with its removal") {
 }
 
 TEST_CASE(
-    "a file that is written anew while the leader puts the old one back replaces the plain file") {
+    "a file that is written again while the leader puts the old part back replaces the plain "
+    "file") {
   Job job;
   job.write("a.0.h5", "old");
   const std::string leaves = GENERATE("never", "before", "after");
   auto file = job.create("a.0.h5");
   REQUIRE(file->write(0, as_bytes(large)));
   if (leaves == "before") REQUIRE(file->spill("the test says so"));
-  // As put_back() does: the plain file under another name, the mark, the exchange.
+  // Do what put_back() does: make the plain file under another name, mark the stub, exchange the
+  // names.
   std::ofstream(job.out("native")) << "old";
   struct stat native {};
   REQUIRE(::stat(job.out("native").c_str(), &native) == 0);

@@ -21,7 +21,7 @@ std::vector<Range> gaps(const WrittenRanges& written, std::uint64_t begin, std::
 }
 }  // namespace
 
-TEST_CASE("neighbouring writes become one range") {
+TEST_CASE("adjacent writes become one range") {
   WrittenRanges written;
   written.add(0, 10);
   written.add(10, 20);
@@ -31,14 +31,14 @@ TEST_CASE("neighbouring writes become one range") {
   CHECK(written.ranges() == std::vector<Range>{{0, 40}});
 }
 
-TEST_CASE("an empty write leaves nothing") {
+TEST_CASE("an empty write adds no range") {
   WrittenRanges written;
   written.add(7, 7);
   CHECK(written.ranges().empty());
   CHECK(gaps(written, 0, 9) == std::vector<Range>{{0, 9}});
 }
 
-TEST_CASE("gaps are what was not written, within what is asked for") {
+TEST_CASE("gaps are the unwritten ranges within the given range") {
   WrittenRanges written;
   written.add(10, 20);
   written.add(30, 40);
@@ -48,7 +48,7 @@ TEST_CASE("gaps are what was not written, within what is asked for") {
   CHECK(gaps(written, 20, 30) == std::vector<Range>{{20, 30}});
 }
 
-TEST_CASE("what was cut off counts as never written when the file grows again") {
+TEST_CASE("bytes that were cut off count as never written when the file grows again") {
   WrittenRanges written;
   written.add(0, 100);
   written.add(200, 300);

@@ -309,11 +309,10 @@ void report_astray(const std::vector<LockedPart>& parts, const Followed& followe
   report_trouble(
       followed.placement.where.directory,
       first + more +
-          " were renamed or removed before their commit, and were not found; "
-          "their data is in " +
+          " renamed or removed before the commit, and not found. Nothing is lost: the data is in " +
           container +
-          ", nothing is lost. Where a renamed file does not open, `mcr recover DIR` leads "
-          "it there, DIR being a directory above both");
+          ". If a renamed file does not open, run `mcr recover DIR` with a directory DIR above the "
+          "file and the container");
 }
 
 /// Returns the presences of the processes that live. A writer that dies after this call has put the
@@ -346,7 +345,8 @@ Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& p
   const restart::PartBegin& begin = part.journal.begin;
   if (!MCR_TRY(repair_stub(directory, begin))) return {};
   if (settings_of(begin).flag("gc")) link_repaired(begin);
-  restart::log_summary("the stub that a dead writer left out is at its path now: " + begin.path);
+  restart::log_summary(
+      "a writer died before it wrote its file's stub; the stub is at its path now: " + begin.path);
   return {};
 }
 
@@ -407,7 +407,9 @@ void leave_trace(const LaunchDirectory& directory, const restart::Settings& sett
   }();
   if (!written)
     restart::log_warning_once(
-        "trace", "no trace of this drain was written (trace=): " + written.error().message);
+        "trace",
+        "the trace of this drain could not be written (trace=); nothing else is affected: " +
+            written.error().message);
 }
 
 /// Returns a zero identity if the directory is not known.
@@ -428,18 +430,18 @@ void tell_failure(const LaunchDirectory& directory, const DrainGroup& group, con
   if (done.place_went_away) {
     const std::string why = "directories were removed or renamed while the container of " +
                             describe(group) + " was made: " + error.message;
-    restart::log_summary("files will be written as plain ones: " + why);
+    restart::log_summary("the parts of this set are put back as plain files: " + why);
     summary.failed(why);
     return;
   }
   done.storage_failed = error.cause == Cause::full || error.cause == Cause::system;
   summary.failed(error.message);
-  report_trouble(containers,
-                 "the set " + describe(group) +
-                     " could not be written as a container: " + error.message +
-                     "; its parts are put at their paths as plain files where that is possible, "
-                     "later files are written natively, and what remains stays in " +
-                     directory.path() + " for `mcr recover`");
+  report_trouble(containers, "the set " + describe(group) +
+                                 " could not be written into a container: " + error.message +
+                                 ". Its parts are put back as plain files if possible; later files "
+                                 "are written natively. Parts that cannot be put back stay in " +
+                                 directory.path() +
+                                 "; `mcr recover` tries again to bring them to storage");
 }
 
 /// Counts the container in the summary. Returns the summary's number of the set.
@@ -452,7 +454,10 @@ std::uint64_t count(const DrainGroup& group, const CommitReport& report, Summary
 
 void tell_committed(const CommitReport& report) {
   for (const std::string& reason : report.unreadable) {
-    restart::log_summary("a file is stored as plain bytes, because HDF5 cannot read it: " + reason);
+    restart::log_summary(
+        "a file is stored as plain bytes (a restart gives it back unchanged), because HDF5 cannot "
+        "read it: " +
+        reason);
   }
   restart::log_summary("committed " + report.path + ": " + std::to_string(report.raw_bytes) +
                        " B in " + std::to_string(report.checksums.size()) + " parts -> " +
@@ -479,8 +484,8 @@ void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& p
     }
     if (const auto left = leave_stage(directory, part, writer_alive, keep); !left) {
       restart::log_warning(part.journal.begin.path +
-                           " is in its container, but its memory in the stage may stay in use "
-                           "until the launch ends: " +
+                           " is in its container, but its copy in the stage could not be freed and "
+                           "may use memory until the launch ends: " +
                            left.error().message);
     }
     done.committed.push_back(part.id);

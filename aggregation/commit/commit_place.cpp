@@ -165,7 +165,8 @@ Result<void> close_for_all(const File& container, const std::vector<LockedPart>&
 Error files_have_gone(const ContainerName& where) {
   errno = ENOENT;
   return restart::system_error(
-      "the files were moved or removed while their container was placed, from", where.base);
+      "the checkpoint files were moved or removed while mcr gave their container its name, in",
+      where.base);
 }
 
 }  // namespace
@@ -199,7 +200,7 @@ Followed follow_stubs(const LaunchDirectory& directory, StubHandles* stubs,
     LockedPart& part = parts[i];
     if (places[i].kind == StubPlace::Kind::removed) {
       restart::log_summary("the program removed " + part.journal.begin.path +
-                           " before its commit: its part is dropped");
+                           " before its commit, so its part was dropped");
       part.bytes = File();
       if (directory.free_part(part.id, {})) {
         left.push_back(part.id);
@@ -286,8 +287,9 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
     }
     MCR_TRY(close_for_all(container, parts, stubs, there));
     MCR_TRY(move_container(container, report.path, there.directory, target));
-    restart::log_summary("moved " + report.path + " to " + to.directory + "/" + target +
-                         ": its files were renamed while it was written");
+    restart::log_summary(
+        "moved " + report.path + " to " + to.directory + "/" + target +
+        ", because the checkpoint files were renamed while the container was written");
     report.path = to.directory + "/" + target;
   }
 }

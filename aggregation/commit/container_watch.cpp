@@ -158,10 +158,10 @@ bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
     return ++watched.returns == most_returns;
   }
   const bool is_lost = now_ms >= watched.lost_ms + longest_try_ms;
-  restart::log_warning_once(
-      path + (is_lost ? " lost" : ""),
-      (is_lost ? "the data of " + path + " is lost: " : "cannot bring back " + path + " yet: ") +
-          brought.error().message);
+  restart::log_warning_once(path + (is_lost ? " lost" : ""),
+                            (is_lost ? "the data of the removed container " + path + " is lost: "
+                                     : "cannot restore the removed container " + path + " yet: ") +
+                                brought.error().message);
   watched.try_ms = now_ms + try_again_ms;
   return is_lost;
 }
@@ -170,11 +170,10 @@ bool ContainerWatch::may_bring_back(const Watched& watched) {
   if (watched.shows_reads || brought_back_ < most_without_trace) return true;
   restart::log_warning_once(
       "brought back",
-      "no more containers are brought back that are removed with their files, soon "
-      "after their commit: " +
+      "from now on, mcr does not restore containers that are removed together with their files "
+      "soon after the commit: it restored " +
           std::to_string(brought_back_) +
-          " were; `mcr gc` removes those that "
-          "nobody needs");
+          " of them in this launch. `mcr gc` lists those that are not needed");
   return false;
 }
 
@@ -215,9 +214,9 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
   // container.
   MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));
   const std::string path = to.directory + "/" + name;
-  restart::log_summary("brought back " + watched.path + " as " + path +
-                       ": its directory was removed by somebody who may have copied the files "
-                       "before the container was there");
+  restart::log_summary("restored the container " + watched.path + " as " + path +
+                       ": the directory was removed, and its files may have been copied before the "
+                       "container was in it");
   watched.container =
       MCR_TRY(File::open(home.descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   watched.container.leave_access_time();

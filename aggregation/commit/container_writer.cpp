@@ -65,8 +65,9 @@ Result<std::string> name_for_hdf5(const restart::File& file, const restart::File
   const struct stat home = MCR_TRY(directory.status());
   constexpr mode_t for_others = S_IWGRP | S_IWOTH;
   if (home.st_uid == own.st_uid && (home.st_mode & for_others) == 0) return path;
-  return Error{Cause::system, "containers are written to " + directory.name() +
-                                  ", where others may write too, only where /proc is mounted"};
+  return Error{Cause::system,
+               "cannot write containers to " + directory.name() +
+                   ", in which other users may write too, because /proc is not mounted"};
 }
 
 class Hdf5ContainerWriter final : public ContainerWriter {

@@ -89,9 +89,10 @@ Result<OpenNative> open_native(const std::string& container, const IndexPlace& p
 }
 
 Error is_exchanged(const std::string& path) {
-  return Error{Cause::system,
-               path + " was replaced meanwhile; nothing was removed there, run the command again",
-               EPERM};
+  return Error{
+      Cause::system,
+      path + " was replaced during the command; nothing was removed there, run the command again",
+      EPERM};
 }
 
 Result<File> open_above(const std::string& base, const std::string& containers,

@@ -73,9 +73,10 @@ restart::Access open_access(const LockedPart& part, const StubHandles* stubs) {
   restart::Access access;
   access.group = ::getegid();
   restart::log_warning_once(
-      "access", begin.path +
-                    " was renamed or removed before its commit: its container can be read by its "
-                    "owner alone; nothing is lost, and `chmod` of the container opens it");
+      "access",
+      begin.path +
+          " was renamed or removed before its commit, so its mode is not known and only its owner "
+          "may read the container. Nothing is lost; chmod the container if others should read it");
   access.mode = begin.mode & 0700;
   return access;
 }

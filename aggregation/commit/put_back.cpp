@@ -442,8 +442,8 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
     // file is not used: it may hold older bytes where nothing was written yet.
     MCR_TRY(directory.drop(part));
     return path +
-           ": its writer died before it was flushed or closed; as with native HDF5 there is "
-           "nothing to read";
+           ": its writer died before it flushed or closed the file, so the data is lost, as with "
+           "native HDF5";
   }
   auto bytes = MCR_TRY(directory.open_bytes(part));
   const bool is_there = MCR_TRY(finish_exchange(journal.begin));
@@ -451,16 +451,19 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
       is_there ? std::optional<OwnFile>() : MCR_TRY(search_own_file(journal.begin, stubs));
   std::string said;
   if (is_there) {
-    said = path + ": its writer died after a flush; the flushed file lies at this path already";
+    said = path +
+           ": its writer died after a flush; the flushed data is at this path already, as a plain "
+           "file";
   } else if (own && MCR_TRY(put_flushed(*own, journal.begin, bytes, journal.publish->publish_ns))) {
     said = own->path +
-           ": its writer died after a flush; the file is there as native HDF5 would have left it";
+           ": its writer died after a flush; the flushed data is at this path now, as native HDF5 "
+           "would have left it";
   } else {
     const std::string aside = MCR_TRY(set_aside(journal.begin, bytes, journal.publish->publish_ns));
     const bool had_file = journal.begin.replaced != restart::Replaced::nothing;
     said = path + ": its writer died after a flush; " +
-           (had_file ? "the file that it was to replace stays, and " : "") +
-           "what was flushed is kept in " + aside;
+           (had_file ? "the older file stays at this path, and " : "") +
+           "the flushed data is kept in " + aside;
   }
   MCR_TRY(take_out(directory, part, std::move(bytes), LaunchDirectory::State::open, {}));
   return said;

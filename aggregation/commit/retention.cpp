@@ -69,8 +69,8 @@ class StubsBelow {
   }
   [[nodiscard]] Error failed(const std::string& path, int number) const {
     return Error{Cause::system,
-                 shown(path) + " cannot be looked at: " + std::system_category().message(number) +
-                     ", so the stubs below it are unknown and nothing was removed",
+                 shown(path) + " cannot be read: " + std::system_category().message(number) +
+                     ". Stubs below it may still need containers, so nothing was removed",
                  number};
   }
 
@@ -94,9 +94,9 @@ class StubsBelow {
     if (S_ISDIR(status.st_mode) && may_be_rearranged(status)) {
       return Error{Cause::system,
                    shown(path) +
-                       " can be changed by users who may not remove these containers, and "
-                       "who could hide stubs there: nothing was removed; name a directory "
-                       "that only you can change, or use gc=on",
+                       " may be changed by users who may not remove these containers and who could "
+                       "hide stubs there, so nothing was removed; name a directory that only you "
+                       "can change, or use gc=on",
                    EPERM};
     }
     if (S_ISDIR(status.st_mode) &&
@@ -125,7 +125,7 @@ class StubsBelow {
     if (before != modified_.end() && before->second == modified_ns) return {};
     return Error{Cause::system,
                  shown(path) +
-                     " has changed while it was looked at: nothing was removed; run the "
+                     " changed during the search for stubs, so nothing was removed; run the "
                      "command again when no files are being moved there",
                  EAGAIN};
   }

@@ -84,7 +84,7 @@ void Decisions::put_back_requested() {
     if (part.state != State::published || !part.wanted_native) continue;
     if (!part.set) place_in_set(part, 0);
     mark_native(sets_.at(*part.set).pattern,
-                "ranks of several nodes write into one file; files=…{part}… captures such files");
+                "ranks on several nodes write into one file; files=…{part}… captures such files");
     put_back(part, PutBackReason::requested);
   }
 }

@@ -148,7 +148,7 @@ void Decisions::put_back_lone(Part& part) {
     set.counted_lone = true;
     Pattern& pattern = patterns_[set.pattern];
     if (++pattern.lone_sets >= lone_sets_until_native) {
-      mark_native(set.pattern, "one rank alone writes files with such names");
+      mark_native(set.pattern, "only one rank writes files with such names");
     }
   }
   put_back(part, PutBackReason::lone);
@@ -189,7 +189,7 @@ void Decisions::apply(const DrainDone& event) {
         if (!storage_failed_) out_.emplace_back(StorageFailed{});
         storage_failed_ = true;
       } else {
-        mark_native(set.pattern, "parts with such names could not be merged");
+        mark_native(set.pattern, "files with such names could not be merged into a container");
       }
     }
     const bool may_work_later = event.storage_failed || event.place_went_away;

@@ -139,8 +139,8 @@ void LaunchClock::look() {
     const auto there = look_into(path, begun.launch);
     if (!there) {
       restart::log_warning(
-          "cannot look for sets of other launches in " + path +
-          ", which may count as newer than this launch's: " + there.error().message);
+          "cannot read the sets of other launches in " + path +
+          ", so a restart may take an older set for the newest one: " + there.error().message);
       continue;
     }
     std::uint64_t behind = there->own_behind;
@@ -148,13 +148,14 @@ void LaunchClock::look() {
       behind = there->newest_of_others + begun_together_ns - begun.begin_ns;
     if (behind <= directory_.clock_behind_ns()) continue;
     if (const auto written = directory_.write_clock_behind(behind); !written) {
-      restart::log_warning("cannot record that this node's clock is behind, so older sets in " +
-                           path + " count as newer than this launch's: " + written.error().message);
+      restart::log_warning(
+          "this node's clock is behind, but the correction could not be recorded. Older sets in " +
+          path + " may count as newer than this launch's: " + written.error().message);
       continue;
     }
     restart::log_summary("this node's clock is " + std::to_string(behind / 1'000'000) +
-                         " ms behind a set in " + path +
-                         ": the times of this launch's sets are corrected by that");
+                         " ms behind the time of an older set in " + path +
+                         "; mcr adds this difference to the times of this launch's sets");
   }
 }
 

@@ -66,9 +66,9 @@ std::string LaunchStatus::what_stands_still() const {
   const auto text = [](std::uint64_t seconds) { return std::to_string(seconds) + " s"; };
   const restart::LaunchSummary seen = summary.value_or(restart::LaunchSummary{});
   if (silent_s >= patience_s) {
-    return "its leader has not moved for " + text(silent_s) +
-           ": stopped, or waiting for storage or for a processor" +
-           (seen.doing.empty() ? "" : "; when last seen it was " + seen.doing);
+    return "its leader has done nothing for " + text(silent_s) +
+           ": the leader is stopped, or waits for storage or for a processor" +
+           (seen.doing.empty() ? "" : "; its last known action: " + seen.doing);
   }
   if (published == 0 && open == 0) return {};
   if (!seen.doing.empty() && seen.doing_seconds >= patience_s)

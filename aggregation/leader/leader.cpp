@@ -82,7 +82,8 @@ class Leader {
     if (was_led_before()) decisions_.succeed();
     if (const auto listening = stubs_.listen(directory_); !listening)
       restart::log_summary(
-          "cannot receive stubs from ranks, so renamed files will be searched by path: " +
+          "cannot receive stubs from ranks, so the leader searches for renamed files by their "
+          "paths: " +
           listening.error().message);
     while (!exit_) {
       turn_begin_ns_ = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -92,7 +93,8 @@ class Leader {
       std::move(found.begin(), found.end(), std::back_inserter(events));
       look_at_clock();
       if (signals_ != nullptr && signals_->take()) {
-        restart::log_summary("asked to end: draining what is published");
+        restart::log_summary(
+            "SIGTERM received: the leader drains the published parts and then ends");
         events.emplace_back(Terminate{});
         was_terminated_ = true;
       }
@@ -143,7 +145,7 @@ class Leader {
   }
 
   void act(const NoteAccount& note) {
-    const std::string what = "noting which ranks wrote " + note.account.set.masked_name;
+    const std::string what = "recording which ranks wrote " + note.account.set.masked_name;
     drain_.submit(what, [this, note]() -> std::vector<Event> {
       const auto noted = note_account(directory_, note.account, places_);
       if (!noted) restart::log_warning(noted.error().message);
@@ -166,7 +168,10 @@ class Leader {
           const auto may_drain = order.reason == PutBackReason::lone ? MayDrain::yes : MayDrain::no;
           const auto done = put_back(directory_, order.part, {}, &stubs_, may_drain);
           if (!done)
-            restart::log_warning("a part cannot be put at its path: " + done.error().message);
+            restart::log_warning(
+                "a part cannot be put back to its path yet; nothing is lost, the part stays in the "
+                "stage: " +
+                done.error().message);
           const bool is_done = done && *done;
           if (is_done && journal) remember_native(journal->begin);
           if (is_done) summary_.put_back(1);
@@ -186,12 +191,13 @@ class Leader {
   void act(const StorageFailed&) {
     commit_failed_ = true;
     noticed_ms_ = 0;
-    act(MarkNative{std::string(restart::every_pattern), "storage refused a container"});
+    act(MarkNative{std::string(restart::every_pattern),
+                   "a container could not be written to storage"});
   }
 
   void act(const Settle& order) {
     quick_.submit(
-        "seeing to a file that a dead rank left open", [this, order]() -> std::vector<Event> {
+        "settling a file that a dead rank left open", [this, order]() -> std::vector<Event> {
           stubs_.receive();
           const auto journal = directory_.journal(State::open, order.part);
           const auto said = settle(directory_, order.part, &stubs_);
@@ -202,7 +208,7 @@ class Leader {
                      EWOULDBLOCK) {  // else: another process writes this file
             restart::log_warning_once(
                 order.part.text(),
-                "a dead writer's part stays in the stage for now: " + said.error().message);
+                "the part of a dead writer stays in the stage for now: " + said.error().message);
           }
           return {SettleDone{order.part, said.has_value()}};
         });
@@ -217,7 +223,7 @@ class Leader {
   void act(const Exit& exit) {
     exit_ = true;
     if (!exit.complete)
-      restart::log_warning("parts remain in " + directory_.path() +
+      restart::log_warning("uncommitted parts remain in " + directory_.path() +
                            "; `mcr recover` brings them to storage");
   }
 

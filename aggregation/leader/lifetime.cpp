@@ -172,7 +172,7 @@ Result<void> start_again(const std::vector<std::string>& words) {
 }
 
 Result<std::vector<unsigned>> parse_cpus(const std::string& text) {
-  const Error wrong{Cause::usage, "leader_cpus=" + text + " is no list of cores such as 0-3,8"};
+  const Error wrong{Cause::usage, "leader_cpus=" + text + " is not a list of CPUs such as 0-3,8"};
   std::vector<unsigned> cpus;
   const char* at = text.data();
   const char* const end = at + text.size();

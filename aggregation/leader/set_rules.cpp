@@ -103,9 +103,9 @@ void Decisions::treat_unranked() {
     if (!facts.lone_name.empty()) {
       stand_alone(part);
     } else if (!terminating_) {
-      mark_native(
-          facts.family,
-          "not every rank has a file of its own number; files=…{part}… captures such files");
+      mark_native(facts.family,
+                  "not every rank has a file with its own number in the name; files=…{part}… "
+                  "captures such files");
       if (!part.set) place_in_set(part, 0);
       put_back(part, PutBackReason::lone);
     }
@@ -123,7 +123,8 @@ void Decisions::note_drift(const SetName& name, Set& set) {
   set.drifted = true;
   has_drift_news_ = true;
   if (++patterns_[set.pattern].drifted_sets >= drifted_sets_until_native) {
-    mark_native(set.pattern, "ranks rewrite these files without waiting for one another");
+    mark_native(set.pattern,
+                "the ranks rewrite these files without waiting for one another, so sets would mix");
   }
 }
 

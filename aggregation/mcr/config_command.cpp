@@ -32,7 +32,7 @@ restart::Launcher launcher_of(const restart::Settings& settings) {
 RunCommand declare_config(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
   const auto help = std::make_shared<bool>(false);
-  app.add_option("DIR", *directory, "of checkpoints, whose mcr.conf counts too");
+  app.add_option("DIR", *directory, "directory of checkpoints; its mcr.conf is read too");
   app.add_flag("--describe", *help, "say what each setting is for");
   return [directory, help](const CommonOptions& common) {
     if (struct stat status{}; !directory->empty()) {
@@ -41,7 +41,8 @@ RunCommand declare_config(CLI::App& app) {
       if (!S_ISDIR(status.st_mode)) {
         return print_error(
             common, "config",
-            Error{Cause::usage, *directory + " is no directory; name the one of the checkpoints"});
+            Error{Cause::usage,
+                  *directory + " is not a directory; name the directory of the checkpoints"});
       }
     }
     std::vector<std::string> warnings;
@@ -71,7 +72,8 @@ RunCommand declare_config(CLI::App& app) {
         if (row.name == "rank") value = std::to_string(launcher.rank);
         if (row.name == "ranks") value = std::to_string(launcher.rank_count);
         if (row.name == "launch")
-          value = launcher.launch.value_or("none: files of more than one rank go native");
+          value = launcher.launch.value_or(
+              "not known: files of jobs with several ranks are written natively");
         if (row.name == "node") value = launcher.node;
         if (row.name == "rank" || row.name == "ranks" || row.name == "node")
           source = launcher.source;

@@ -102,7 +102,7 @@ class Doctor {
       good("HDF5_VOL_CONNECTOR=" + connector);
     }
     if (original_variable("HDF5_PLUGIN_PRELOAD") == "::") {
-      bad("HDF5_PLUGIN_PRELOAD=:: forbids HDF5 to load any plugin", "unset HDF5_PLUGIN_PRELOAD");
+      bad("HDF5_PLUGIN_PRELOAD=:: forbids HDF5 to load plugins", "unset HDF5_PLUGIN_PRELOAD");
     }
   }
 
@@ -127,15 +127,16 @@ class Doctor {
         (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
          (status.st_mode & 0777) != 0700)) {
       return bad("the stage " + stage +
-                     " is not a directory of yours with mode 0700; every file goes native",
+                     " is not a directory that belongs to you and has mode 0700: every file is "
+                     "written natively",
                  "remove it, or set stage= to another directory");
     }
     const std::uint64_t free_bytes = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
     const std::string text = "stage " + stage + ", " + size_text(free_bytes) + " free";
     if (free_bytes < (64U << 20)) {
       bad(text,
-          "give the stage room, or set stage= to another memory file system: a full stage means "
-          "native files");
+          "free memory there, or set stage= to another memory file system: when the stage is full, "
+          "files are written natively");
     } else {
       good(text);
     }
@@ -148,8 +149,8 @@ class Doctor {
     const auto temporary = std::filesystem::temp_directory_path(problem);
     if (problem) {
       return Error{Cause::usage,
-                   "there is no directory for temporary files, which the examination of a program "
-                   "needs: TMPDIR must name a directory that exists"};
+                   "cannot examine a program without a directory for temporary files: set TMPDIR "
+                   "to an existing directory"};
     }
     std::string scratch = (temporary / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
@@ -228,21 +229,23 @@ class Doctor {
     struct stat status {};
     const bool is_there = ::stat(file.c_str(), &status) == 0;
     if (error.system_error == ENOENT && is_there) {
-      bad(program + " is there, but the interpreter or loader that it names is not",
-          "`head -n 1 " + file + "` shows a script's, `readelf -l " + file + "` a program's");
+      bad(program + " exists, but the interpreter or loader that it names does not",
+          "a script names its interpreter in its first line: `head -n 1 " + file +
+              "`; a program names its loader: `readelf -l " + file + "`");
     } else if (error.system_error == ENOENT || error.system_error == ENOTDIR) {
-      bad("there is no program " + program, program.find('/') == std::string::npos
-                                                ? "give its path, or put its directory on PATH"
-                                                : "is the path right, seen from here?");
+      bad("there is no program " + program,
+          program.find('/') == std::string::npos
+              ? "give the program's path, or add its directory to PATH"
+              : "check the path; a relative path begins at the working directory");
     } else if (error.system_error == EACCES && S_ISDIR(status.st_mode)) {
-      bad(program + " is a directory", "name the program in it");
+      bad(program + " is a directory", "name a program in that directory");
     } else if (error.system_error == EACCES) {
-      bad(program + " may not be executed", "chmod +x " + file);
+      bad(program + " is not executable", "chmod +x " + file);
     } else if (error.system_error == ENOEXEC) {
       bad(program + " is neither a program of this machine nor a script that names its interpreter",
           "begin it with a line such as #!/bin/sh, or examine `sh " + program + "`");
     } else {
-      bad(error.message, "start it without mcr first");
+      bad(error.message, "make the program start without mcr first");
     }
   }
 
@@ -253,9 +256,9 @@ class Doctor {
         directory.filename() == "netcdf4.libs" || directory.filename() == "netCDF4.libs";
     if (!is_netcdf && directory.filename() != "h5py.libs") return;
     note(
-        "Python's file objects (h5py.File(open(…)), fsspec) and netCDF's memory= read a stub's own "
-        "bytes, which are no data",
-        "open such files by their path, or give them plain files: mcr unpack STUB -d DIR");
+        "Python's file objects (h5py.File(open(…)), fsspec) and netCDF's memory= read the bytes of "
+        "the stub itself, not the checkpoint's data",
+        "let HDF5 open the file by its path, or make plain files: mcr unpack STUB -d DIR");
     // The package sets HDF5_PLUGIN_PATH to its own filters unless the variable is set.
     const std::filesystem::path filters = directory.parent_path() / "netCDF4" / "plugins";
     std::error_code none;
@@ -284,9 +287,9 @@ class Doctor {
     const std::string version = hdf5_version_in(resolve(program));
     bad("HDF5" + (version.empty() ? "" : " " + version) + " is linked into " +
             (version.empty() ? "a program that " + program + " starts" : program) +
-            ", and nothing was captured: it loads the plugin, but most such programs do not export "
-            "HDF5's functions",
-        "link it with a shared HDF5 1.14 or newer, or with -rdynamic");
+            ", and nothing was captured: the program loads the plugin, but probably does not "
+            "export HDF5's functions",
+        "link the program with a shared HDF5 1.14 or newer, or with -rdynamic");
   }
 
   void judge(const std::vector<std::string>& words, const Interception& seen, Captured captured,
@@ -294,7 +297,7 @@ class Doctor {
     const std::string program = words.front();
     if (status != 0) {
       note(program + " ended with status " + std::to_string(status),
-           "run it natively to see whether that is its own");
+           "run the program without mcr: if the status is the same, mcr is not the cause");
     }
     bool is_too_old = false;
     for (const std::string& library : seen.libraries) {
@@ -302,12 +305,13 @@ class Doctor {
       const std::string what = library + (version.empty() ? "" : ", HDF5 " + version);
       if (version.starts_with("1.8") || version.starts_with("1.10") || version.starts_with("1.6")) {
         bad(what +
-                " has no connectors: it ignores HDF5_VOL_CONNECTOR in silence and writes natively",
+                " knows no connectors: it ignores HDF5_VOL_CONNECTOR without a message and writes "
+                "natively",
             "build or load the program with HDF5 1.14 or newer");
       } else if (version.starts_with("1.12") || version.starts_with("1.13")) {
         bad(what +
-                " has an older connector interface: it refuses this plugin with an error stack and "
-                "writes natively",
+                " has an older connector interface: it prints an error stack, refuses this plugin "
+                "and writes natively",
             "build or load the program with HDF5 1.14 or newer");
         is_too_old = true;
       } else {
@@ -323,42 +327,42 @@ class Doctor {
       if (captured == Captured::files) {
         good("files were captured: this program is intercepted");
       } else if (captured == Captured::in_vain) {
-        bad("the program is intercepted, but none of its files came into a container: they were "
-            "written natively",
-            "mend what mcr says above; MCR_LOG=debug tells why each file goes where it goes");
+        bad("the program is intercepted, but all files that it wrote were written natively: no "
+            "container has their data",
+            "see the warnings above; MCR_LOG=debug prints why each file is captured or written "
+            "natively");
       } else {
-        bad("the program is intercepted, but nothing was captured: it created no file, or none "
-            "that "
-            "files= takes",
-            "run a part that writes a checkpoint; files= says which are taken (`mcr config "
-            "--describe`): with several ranks those whose name contains the rank. MCR_LOG=debug "
-            "tells why each file goes where it goes");
+        bad("the program is intercepted, but nothing was captured: it created no file, or no file "
+            "that the setting files= selects",
+            "run a part of the program that writes a checkpoint. files= (`mcr config --describe`) "
+            "selects files; by default, with several ranks, those whose name contains the rank. "
+            "MCR_LOG=debug prints why each file is captured or written natively");
       }
       return;
     }
     if (seen.with_hdf5 > 0) {
       if (is_healthy()) {
-        bad("HDF5 was loaded, and the plugin was not: the program opened no file, or it takes "
+        bad("HDF5 was loaded, but not the plugin: the program opened no file, or it removes "
             "HDF5_VOL_CONNECTOR or " +
-                std::string(
-                    "HDF5_PLUGIN_PATH out of its environment, or sets a connector by itself"),
-            "run a part of the program that writes a checkpoint; look at its start script for "
-            "these variables");
+                std::string("HDF5_PLUGIN_PATH from its environment, or sets a connector itself"),
+            "run a part of the program that writes a checkpoint; check whether its start script "
+            "changes these variables");
       }
       return;
     }
     const std::string version = hdf5_version_in(resolve(program));
     if (!version.empty()) {
       bad(program + " has HDF5 " + version +
-              " linked into it, and the plugin was not loaded: it opened no file, or the C library "
-              "is linked into it too",
+              " linked into it, and the plugin was not loaded: the program opened no file, or the "
+              "C library is linked into it too",
           "link the program with a shared HDF5 1.14 or newer");
     } else if (seen.processes == 0) {
-      bad("the loader told nothing of " + program +
-              ": it is linked statically, or runs with other rights than yours",
-          "link it dynamically, with a shared HDF5 1.14 or newer");
+      bad("the dynamic loader logged nothing for " + program +
+              ": the program is linked statically, or runs with other rights than yours (setuid)",
+          "link the program dynamically, with a shared HDF5 1.14 or newer");
     } else {
-      bad("no process of " + program + " on this node loaded HDF5", "is it the right command?");
+      bad("no process of " + program + " on this node loaded HDF5",
+          "check the command: a launcher may start the program on other nodes only");
     }
   }
 
@@ -381,8 +385,8 @@ class Doctor {
 
 RunCommand declare_doctor(CLI::App& app) {
   const auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("CMD", *words, "a program and its arguments, behind --; it is run for real");
-  app.footer("Exit codes: 0 nothing to fix, 1 something is to be fixed; 2 as everywhere.");
+  app.add_option("CMD", *words, "a program and its arguments, after --; mcr runs the program");
+  app.footer("Exit codes: 0 nothing to fix, 1 something to fix; 2 as for every command.");
   return [words](const CommonOptions& common) {
     Doctor doctor;
     doctor.look_at_installation();
@@ -402,7 +406,7 @@ RunCommand declare_doctor(CLI::App& app) {
     }
     if (common.json) print_json({{"healthy", doctor.is_healthy()}, {"findings", list}});
     if (words->empty() && !common.json)
-      print_line(stdout, "      a program is examined by `mcr doctor -- CMD ARGUMENTS`");
+      print_line(stdout, "      `mcr doctor -- CMD ARGUMENTS` examines a program");
     return doctor.is_healthy() ? exit_code::success : exit_code::failure;
   };
 }

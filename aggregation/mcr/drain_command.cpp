@@ -21,9 +21,10 @@ struct DrainWords {
 RunCommand declare_drain(CLI::App& app) {
   const auto words = std::make_shared<DrainWords>();
   app.add_option("--stage", words->stage, "directory of the stage (the setting stage=)");
-  app.add_option("--timeout", words->timeout, "how long to wait at most")->capture_default_str();
+  app.add_option("--timeout", words->timeout, "the longest time to wait")->capture_default_str();
   app.footer(
-      "Exit codes: 0 all is committed, 4 not within the time, 1 storage refuses; 2 as everywhere.");
+      "Exit codes: 0 everything is committed, 4 not within the time, 1 parts remain and no leader "
+      "drains them; 2 as for every command.");
   return [words](const CommonOptions& common) {
     const auto limit = restart::parse_duration(words->timeout);
     if (!limit) return print_error(common, "drain", limit.error());
@@ -34,7 +35,7 @@ RunCommand declare_drain(CLI::App& app) {
     if (common.json)
       print_json({{"complete", drained->complete}, {"left", to_json(drained->left)}});
     if (drained->complete) {
-      if (!common.json) print_line(stdout, "all is committed");
+      if (!common.json) print_line(stdout, "everything is committed");
       return exit_code::success;
     }
     print_left("drain", *stage, drained->left);

@@ -34,14 +34,14 @@ Result<void> sync(const std::string& directory) {
 RunCommand declare_gc(CLI::App& app) {
   const auto words = std::make_shared<GcWords>();
   app.add_option("DIR", words->directory, "directory of the checkpoints")->required();
-  app.add_flag("--remove", words->remove, "remove them; without it they are only named");
+  app.add_flag("--remove", words->remove,
+               "remove the containers; without this option they are only listed");
   app.footer(
-      "A set stays as long as a stub of it lies anywhere below the directory that its ranks share, "
-      "and with gc=on\n"
-      "wherever it was moved or linked to. Without gc=on stubs that were moved elsewhere are not "
-      "seen: look at\n"
-      "the list before you say --remove. Copies of stubs elsewhere keep nothing alive.\n"
-      "Exit codes: 0 done, 1 a container could not be removed; 2 as everywhere.");
+      "A set is kept while one of its stubs lies below the directory that its ranks share. If the "
+      "set was written with\ngc=on, it is also kept while a stub that was moved or linked "
+      "elsewhere exists. Without gc=on, mcr does not find\nstubs that were moved elsewhere: check "
+      "the list before you use --remove. A copy of a stub elsewhere keeps nothing.\nExit codes: 0 "
+      "done, 1 a container could not be removed; 2 as for every command.");
   return [words](const CommonOptions& common) {
     const auto found = sets_in(words->directory, "gc");
     if (!found) return print_error(common, "gc", found.error());

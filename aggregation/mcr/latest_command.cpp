@@ -42,12 +42,12 @@ std::string nothing_found(const std::string& directory, const std::vector<Stored
       std::all_of(sets.begin(), sets.end(), [](const auto& set) { return set.is_of_one_file; });
   if (!are_files) {
     return directory +
-           " holds no set of which every rank is accounted for (`mcr latest --all` shows "
-           "what there is)";
+           " has no whole set: for each set, ranks are missing or not known to have finished (`mcr "
+           "latest --all` lists the sets)";
   }
-  return directory + " holds no set of one file a rank: each of its " +
+  return directory + " has no set to which each rank gave a file: each of its " +
          restart::counted(sets.size(), "container set") +
-         " is of one file, whose name bears no rank. `mcr unpack " + directory +
+         " has one file, and no rank in its name. `mcr unpack " + directory +
          " -d DIR` writes the newest of every file, `mcr latest --all` shows them";
 }
 
@@ -69,19 +69,18 @@ RunCommand declare_latest(CLI::App& app) {
   const auto all = std::make_shared<bool>(false);
   app.add_option("DIR", *directory, "directory of the checkpoints")->required();
   const auto quick = std::make_shared<bool>(false);
-  app.add_flag("--quick", *quick, "believe the tables; else all frames of the set are read");
+  app.add_flag("--quick", *quick, "trust the containers' tables; do not read the frames");
   app.add_flag("--all", *all, "every set, oldest first, with its state");
   const auto owner = std::make_shared<std::string>();
   app.add_option("--owner", *owner,
-                 "the user, by name or number, whose newest set it is to be; else the caller");
+                 "name the newest set of this user (name or number) instead of the caller's");
   app.footer(
-      "Prints the beginning of the paths of the set's containers, as `mcr unpack` and `mcr ls` "
-      "take it. A set of one file, which several ranks of a job did not have one each of, is none "
-      "of\n"
-      "these: --all calls it `file`. In a directory where several users keep files that are safe "
-      "from\n"
-      "one another, the caller's own sets count, root's, and those of the directory's owner.\n"
-      "Exit codes: 0 found, 1 there is no whole set; 2 and 3 as everywhere.");
+      "Prints the common beginning of the paths of the set's containers, as `mcr unpack` and `mcr "
+      "ls` take it.\nA set of a single file without a rank in its name, written by a job of "
+      "several ranks, is not named;\n--all shows it with the state `file`. In a directory where "
+      "users cannot replace one another's files\n(sticky bit), only sets of the caller, of root "
+      "and of the directory's owner count.\nExit codes: 0 found, 1 there is no whole set; 2 and 3 "
+      "as for every command.");
   return [directory, all, quick, owner](const CommonOptions& common) {
     const auto user = user_of(*owner);
     if (!user) return print_error(common, "latest", user.error());

@@ -41,14 +41,14 @@ std::string remedy_text(int number, const std::string& directory, std::uint64_t 
   const std::string need = bytes > 0 ? " (up to " + size_text(bytes) + " needed)" : "";
   switch (number) {
     case ENOSPC:
-      return "no room on " + directory + need + ": make room";
+      return "no space left on the file system of " + directory + need + ": free space there";
     case EDQUOT:
-      return "your quota on " + directory + " is used up" + need + ": make room";
+      return "your quota on " + directory + " is used up" + need + ": free space there";
     case EFBIG:
-      return "a container for " + directory + " is larger than files may be" + need +
+      return "a container for " + directory + " is larger than the limit for a file's size" + need +
              ": raise `ulimit -f`";
     case EROFS:
-      return directory + " is read-only now: files cannot be written there";
+      return directory + " is on a file system that is read-only";
     case EACCES:
     case EPERM:
       return "no permission to write in " + directory;
@@ -156,7 +156,7 @@ void print_left(std::string_view command, const std::string& stage,
     std::string why = !failure.empty() ? failure
                       : !still.empty() ? still
                       : launch.processes > 0
-                          ? "its processes still run"
+                          ? "processes of the launch still run"
                           : "see " + launch.path + "/" + restart::leader_files::log_name;
     print_line(stderr, "mcr %.*s: %zu published and %zu open parts remain in %s: %s",
                static_cast<int>(command.size()), command.data(), launch.published, launch.open,

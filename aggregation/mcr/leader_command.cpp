@@ -52,7 +52,7 @@ Result<LeaderReport> lead_launch(const LeaderWords& words) {
                        stage);
   }
   if (words.stage.empty() || words.node.empty() || words.launch.empty()) {
-    return Error{Cause::usage, "say --stage, --node and --launch, or --adopt DIRECTORY"};
+    return Error{Cause::usage, "give --stage, --node and --launch, or --adopt DIRECTORY"};
   }
   return lead_launch(
       MCR_TRY(restart::LaunchDirectory::create(words.stage, words.node, words.launch)), options,
@@ -63,17 +63,17 @@ Result<LeaderReport> lead_launch(const LeaderWords& words) {
 
 RunCommand declare_leader(CLI::App& app) {
   const auto words = std::make_shared<LeaderWords>();
-  app.add_flag("--detach", words->detach, "go on in the background, apart from the job");
+  app.add_flag("--detach", words->detach, "continue in the background, independent of the job");
   app.add_flag("--detached", words->is_detached)->group("");
   app.add_option("--stage", words->stage,
                  "directory of the stage (with --adopt: default the setting stage=)");
   app.add_option("--node", words->node, "name of the node");
-  app.add_option("--launch", words->launch, "nonce of the launch");
+  app.add_option("--launch", words->launch, "text that identifies this start of the program");
   app.add_option("--adopt", words->adopt, "launch directory in the stage whose leader is gone");
   app.add_option("--settings", words->settings, "key=value;… as in HDF5_VOL_CONNECTOR");
   app.footer(
-      "Exit codes: 0 nothing is left, or another leads; 4 parts remain in the stage; 1, 2 as "
-      "everywhere.");
+      "Exit codes: 0 nothing remains in the stage, or another process is the leader; 4 parts "
+      "remain in the stage; 1, 2 as for every command.");
   return [words](const CommonOptions& common) {
     if (words->detach) {
       const auto detached = detach(words_of(*words));

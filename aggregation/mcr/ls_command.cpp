@@ -152,12 +152,14 @@ void print_note(const Listed& listed) {
   std::string said;
   const auto add = [&](const std::string& text) { said += (said.empty() ? "" : "; ") + text; };
   if (!set.passed_ranks.empty()) add(ranks_text(set.passed_ranks) + " wrote nothing");
-  if (!set.failed_ranks.empty()) add(ranks_text(set.failed_ranks) + " ended without a file of it");
-  if (set.drifted) add("ranks began the next writing before all had finished this one");
+  if (!set.failed_ranks.empty())
+    add(ranks_text(set.failed_ranks) + " ended or died without a file of the set");
+  if (set.drifted) add("a rank began to write the next set before all ranks had finished this one");
   print_line(stdout, "%s", listed.name.c_str());
-  print_line(stdout, "  a note about %s, launch %s, sequence %llu: %s", set.masked_name.c_str(),
-             set.launch.c_str(), static_cast<unsigned long long>(set.sequence),
-             said.empty() ? "nothing is known of other ranks" : said.c_str());
+  print_line(stdout, "  a supplement without parts of %s, launch %s, sequence %llu: %s",
+             set.masked_name.c_str(), set.launch.c_str(),
+             static_cast<unsigned long long>(set.sequence),
+             said.empty() ? "it records nothing of other ranks" : said.c_str());
 }
 
 std::string who_wrote(const Listed& listed) {
@@ -178,7 +180,7 @@ void print_listed(const Listed& listed, bool verbose) {
   const bool is_bundle = !set.bundled.empty();
   const std::string which = is_bundle ? "a bundle of " + restart::counted(set.bundled.size(), "set")
                                       : "sequence " + std::to_string(set.sequence);
-  const std::string ranks = is_bundle ? "rank 0 of 1 of each" : who_wrote(listed);
+  const std::string ranks = is_bundle ? "rank 0 of 1 in each set" : who_wrote(listed);
   print_line(stdout, "%s", listed.name.c_str());
   print_line(stdout, "  %s, launch %s, %s", set.masked_name.c_str(), set.launch.c_str(),
              which.c_str());

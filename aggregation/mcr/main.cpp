@@ -54,7 +54,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
     return word.size() > 1 && word.starts_with('-') && word != "--";
   });
   const std::string what = unknown == left.end() ? error.what() : "there is no option " + *unknown;
-  return name + ": " + what + "; `" + name + " --help` tells more";
+  return name + ": " + what + "; `" + name + " --help` lists the options";
 }
 
 int run(std::vector<std::string> words) {
@@ -64,9 +64,9 @@ int run(std::vector<std::string> words) {
   app.require_subcommand(1);
   app.fallthrough();  // --json may follow the subcommand's name
   app.footer(
-      "`mcr help COMMAND` tells of a subcommand what `mcr COMMAND --help` does.\n"
-      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
-      "data, 4 not finished in time.");
+      "`mcr help COMMAND` prints the same as `mcr COMMAND --help`.\nExit codes: 0 done, 1 the "
+      "system refused or something is missing, 2 wrong usage, 3 damaged data, 4 not finished in "
+      "time.");
   CommonOptions common;
   app.add_flag("--json", common.json, "one JSON value on standard output");
 

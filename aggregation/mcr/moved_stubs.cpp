@@ -116,11 +116,12 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
                      const FoundStub& found, const std::string& path) {
   const uid_t owner = found.status.st_uid;
   if (::geteuid() != owner && ::geteuid() != 0)
-    return Error{Cause::system, "the stub belongs to " + restart::user_text(owner) +
-                                    ": let that user, or root, run `mcr recover`"};
+    return Error{Cause::system,
+                 "the stub belongs to " + restart::user_text(owner) +
+                     "; nothing was changed; let this user or root run `mcr recover`"};
   if (!restart::is_believed(holder.owner, owner))
-    return Error{Cause::system, "its container " + *holder.container + " belongs to " +
-                                    restart::user_text(holder.owner)};
+    return Error{Cause::system, "the stub's container " + *holder.container + " belongs to " +
+                                    restart::user_text(holder.owner) + ", not to the stub's owner"};
   const std::string relative = below(root, path);
   const std::size_t slash = relative.rfind('/');
   File deeper;
@@ -132,7 +133,8 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   if (restart::system_calls().fstatat(home, name_of(path).c_str(), &now, AT_SYMLINK_NOFOLLOW) !=
           0 ||
       FileIdentity(now) != FileIdentity(found.status))
-    return Error{Cause::system, "the stub was replaced meanwhile"};
+    return Error{Cause::system,
+                 "another process replaced the stub; nothing was changed, run the command again"};
   StubToMake wanted;
   wanted.stub = leading_to(holder, found.stub, path);
   wanted.owner = owner;
@@ -179,7 +181,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   });
   moved.left_out = left.closed;
   for (const std::string& path : left.too_deep)
-    moved.left_out.push_back(path + ": it lies below " + std::to_string(most_levels) +
+    moved.left_out.push_back(path + ": it is nested deeper than " + std::to_string(most_levels) +
                              " directories");
   for (const std::string& path : stubs) {
     auto there =

@@ -72,8 +72,8 @@ bool has_hdf5_signature(const std::string& name, std::uint64_t offset) {
 /// Returns the remedy for a file that is no container but otherwise intact.
 std::string remedy(const std::string& name) {
   if (has_hdf5_signature(name, 0)) {
-    return "; it is an HDF5 file as programs write them: h5ls shows it, `mcr pack` makes a "
-           "container of such files";
+    return "; it is a plain HDF5 file: h5ls shows it, and `mcr pack` makes a container of such "
+           "files";
   }
   const bool is_container = has_hdf5_signature(name, restart::UserBlock::bytes);
   return is_container ? "" : "; name a container, a stub or a directory of checkpoints";
@@ -93,8 +93,8 @@ Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::stri
   }
   return Error{Cause::unsupported,
                name +
-                   ": another program, such as h5repack, has written this container anew; HDF5 "
-                   "reads its datasets, rank files come from the original alone"};
+                   ": another program, such as h5repack, has rewritten this container. HDF5 reads "
+                   "its datasets, but only the original container gives the rank files back"};
 }
 
 }  // namespace mcr::aggregation

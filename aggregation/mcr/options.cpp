@@ -132,12 +132,12 @@ Error no_container_in(const std::string& directory) {
   for (const std::string& closed : {directory, join(directory, "mcr")}) {
     if (auto error = why_closed(closed)) return *std::move(error);
   }
-  std::string text = directory + ": no container in it or in its mcr/";
+  std::string text = directory + ": it and its mcr/ have no container";
   if (const std::string packed = packed_container_in(directory); !packed.empty()) {
-    text = directory + ": no container of a job in it or in its mcr/; " + packed +
-           " is one as `mcr pack` makes them: name it itself";
+    text = directory + ": it and its mcr/ have no container that a job wrote; " + packed +
+           " is a container that `mcr pack` made: give the path of that file";
   } else if (const std::string below = directories_with_containers(directory); !below.empty()) {
-    text += "; directories below it have some: " + below + ": name one of them";
+    text += "; these directories below it have containers: " + below + ". Name one of them";
   }
   return Error{Cause::system, std::move(text), ENOENT};
 }
@@ -216,10 +216,9 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
   struct stat status {};
   std::vector<NamedContainer> found;
   if (argument.empty()) {
-    return Error{
-        Cause::usage,
-        "the name is empty; name a container, a stub or a directory of checkpoints (did `mcr "
-        "latest`, or what else was to give the name, find none?)"};
+    return Error{Cause::usage,
+                 "the name is empty; name a container, a stub or a directory of checkpoints. If "
+                 "`$(mcr latest DIR)` was to give the name, it found no whole set"};
   }
   if (::stat(argument.c_str(), &status) != 0) {
     const Error missing = restart::system_error("cannot find", argument);
@@ -249,15 +248,14 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
   found = containers_of_stub(argument, *stub);
   if (const std::string line = found.empty() ? removal_of(argument, *stub) : ""; !line.empty())
-    return Error{Cause::system, argument + " is a stub, and its set is gone: " + line, ENOENT};
+    return Error{Cause::system, argument + " is a stub, and its set was removed: " + line, ENOENT};
   if (found.empty()) {
-    return Error{
-        Cause::system,
-        argument + " is a stub, and no container of its set was found in " +
-            restart::parent_of(argument) + "/" + stub->container_directory +
-            ", nor where it was written; its data may still be in the stage (`mcr status`, "
-            "`mcr recover`)",
-        ENOENT};
+    return Error{Cause::system,
+                 argument + " is a stub, but no container of its set is in " +
+                     restart::parent_of(argument) + "/" + stub->container_directory +
+                     " or where the stub was written. The data may still be in the stage: `mcr "
+                     "status` shows the stage, `mcr recover` brings the data to storage",
+                 ENOENT};
   }
   return found;
 }

@@ -79,7 +79,7 @@ void warn_of_unused(const std::vector<std::string>& codecs, const CommitReport& 
         report.variables.begin(), report.variables.end(),
         [&](const auto& variable) { return variable.name == name || variable.type == name; });
     if (!is_used)
-      print_line(stderr, "mcr pack: --codec %s: no variable and no type has this name",
+      print_line(stderr, "mcr pack: --codec %s was not used: no variable and no type has this name",
                  codec.c_str());
   }
 }
@@ -102,11 +102,12 @@ Result<void> check_output(const SetToCommit& set, bool force) {
   struct stat there {};
   if (::lstat(path.c_str(), &there) != 0) return {};
   if (!S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode))
-    return Error{Cause::usage, path + " is not a regular file; -o names another one"};
-  if (!force) return Error{Cause::usage, path + " is there already (--force replaces it)"};
+    return Error{Cause::usage, path + " is not a regular file; choose another path with -o"};
+  if (!force) return Error{Cause::usage, path + " exists already; --force replaces it"};
   for (const PartToCommit& part : set.parts) {
     if (restart::FileIdentity(MCR_TRY(part.bytes->status())) == restart::FileIdentity(there))
-      return Error{Cause::usage, path + " is one of the files to be packed; -o names another one"};
+      return Error{Cause::usage,
+                   path + " is one of the files to be packed; choose another path with -o"};
   }
   return {};
 }
@@ -129,14 +130,15 @@ Result<CommitReport> pack(const PackOptions& options) {
     const struct stat status = MCR_TRY(files.back()->status());
     if (!S_ISREG(status.st_mode)) return Error{Cause::usage, name + " is not a regular file"};
     if (restart::is_stub_file(*files.back())) {
-      return Error{Cause::usage, name +
-                                     " is a stub, whose data is in a container already; "
-                                     "`mcr unpack` gives the file"};
+      return Error{
+          Cause::usage,
+          name +
+              " is a stub: its data is in a container already; `mcr unpack` writes the plain file"};
     }
     if (is_container(*files.back())) {
       return Error{
           Cause::usage,
-          name + " is a container; name the rank files from which a container is to be made"};
+          name + " is a container; name rank files, of which `mcr pack` makes a container"};
     }
     if (std::count(options.files.begin(), options.files.end(), name) > 1)
       return Error{Cause::usage, name + " is named twice"};
@@ -212,16 +214,19 @@ void print_report(const CommitReport& report, bool verbose) {
 RunCommand declare_pack(CLI::App& app) {
   const auto options = std::make_shared<PackOptions>();
   app.add_option("FILE", options->files, "rank files, in the order of ranks")->required();
-  app.add_option("-o,--output", options->output, "container (packed.h5 beside the files)");
+  app.add_option("-o,--output", options->output,
+                 "path of the container; default: packed.h5 beside the files");
   const auto setting = [&](const char* option, const char* key, const char* help) {
     app.add_option(option, options->settings[key], help);
   };
   setting("--profile", "profile", "fast, balanced, max, none, paper, portable");
   setting("--scheme", "scheme", "auto, aware, aware-block, agnostic, agnostic-block");
-  setting("--block", "block", "block of the -block schemes");
-  setting("--match", "match", "regular expression: what its groups match may differ in names");
+  setting("--block", "block", "block size of the schemes that end in -block");
+  setting("--match", "match",
+          "regular expression: names that differ only in the text that its groups match are one "
+          "variable");
   setting("--min-size", "min_size", "smaller datasets are not merged");
-  setting("--memory", "leader_memory", "for blocks in flight");
+  setting("--memory", "leader_memory", "memory for the blocks that are being packed");
   setting("-j,--threads", "leader_threads", "auto: all cores that this process may use");
   // Each --codec takes one word: the next word is a file.
   app.add_option("--codec", options->codecs,
@@ -229,15 +234,19 @@ RunCommand declare_pack(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--set", options->others, "KEY=VALUE, any setting; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--trace", options->trace, "record the stages' times there, for `mcr trace`");
+  app.add_option("--trace", options->trace,
+                 "record in this file when each step was busy, for `mcr trace`");
   app.add_flag("--no-verify", options->no_verify, "do not decode and compare each frame");
-  app.add_flag("-f,--force", options->force, "replace the container");
-  app.add_flag("-v,--verbose", options->verbose, "what was chosen for each variable, and why");
+  app.add_flag("-f,--force", options->force, "replace an existing container");
+  app.add_flag("-v,--verbose", options->verbose,
+               "print which compression was chosen for each variable, and why");
   return [options](const CommonOptions& common) {
     const auto report = pack(*options);
     if (!report) return print_error(common, "pack", report.error());
     for (const std::string& reason : report->unreadable) {
-      print_line(stderr, "mcr pack: a file is stored as plain bytes, not by variables: %s",
+      print_line(stderr,
+                 "mcr pack: a file is stored as plain bytes, because its variables cannot be read; "
+                 "`mcr unpack` gives it back all the same: %s",
                  reason.c_str());
     }
     warn_of_unused(options->codecs, *report);
@@ -247,7 +256,8 @@ RunCommand declare_pack(CLI::App& app) {
         return print_error(
             common, "pack",
             Error{traced.error().cause,
-                  report->path + " is complete, but not its trace: " + traced.error().message,
+                  report->path +
+                      " is complete, but its trace could not be written: " + traced.error().message,
                   traced.error().system_error});
       }
     }

@@ -148,14 +148,14 @@ bool may_make(const StoredPart& part) {
 
 Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   if (part.below.empty()) {
-    return Error{Cause::system, "the container " + set.prefix +
-                                    "* names a place outside of its own directory, and nothing is "
-                                    "made there"};
+    return Error{Cause::system,
+                 "the container " + set.prefix +
+                     "* names a path outside of its own directory; no file is made there"};
   }
   if (::geteuid() != set.owner && ::geteuid() != 0) {
     return Error{Cause::system, "the container " + set.prefix + "* belongs to user " +
                                     std::to_string(set.owner) +
-                                    ": let that user, or root, run `mcr recover`"};
+                                    "; let this user or root run `mcr recover`"};
   }
   StubToMake wanted;
   restart::Stub& stub = wanted.stub;
@@ -173,7 +173,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   const auto there = restart::file_at(restart::open_beneath(home.descriptor(), name, O_RDONLY));
   const bool is_there = there.kind != restart::FileAt::Kind::nothing;
   if (is_there && !may_be_replaced(set, there))
-    return Error{Cause::system, "another file lies at the stub's path", EEXIST};
+    return Error{Cause::system, "another file is at this path", EEXIST};
   wanted.owner = set.owner;
   wanted.group = group_in(home, set);
   if (part.mode != 0) wanted.mode = part.mode;
@@ -224,10 +224,9 @@ Result<Claim> chosen(std::vector<Claim> claims) {
   std::string users;
   for (const Claim& claim : claims)
     users += (users.empty() ? "" : ", ") + std::to_string(claim.first->owner);
-  return Error{Cause::system,
-               "several users (" + users +
-                   ") have containers of a file at this path: let the user to whom the "
-                   "file belongs run `mcr recover`"};
+  return Error{Cause::system, "several users (" + users +
+                                  ") have containers of a file with this path; let the owner of "
+                                  "the file run `mcr recover`"};
 }
 
 /// Returns, for a message, the user as whom root was refused.
@@ -287,9 +286,10 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
 void print_left_out(const std::vector<std::string>& directories) {
   constexpr std::size_t most_lines = 10;
   for (std::size_t i = 0; i < std::min(directories.size(), most_lines); ++i)
-    print_line(stderr, "mcr recover: a directory was not looked at: %s", directories[i].c_str());
+    print_line(stderr, "mcr recover: a directory was not searched for stubs: %s",
+               directories[i].c_str());
   if (directories.size() > most_lines)
-    print_line(stderr, "mcr recover: %zu more directories were not looked at",
+    print_line(stderr, "mcr recover: %zu more directories were not searched for stubs",
                directories.size() - most_lines);
 }
 
@@ -314,7 +314,7 @@ Result<Staged> look_for_parts(const std::string& stage) {
 void print_remade(const Remaking& remade, bool dry_run) {
   const std::string would = dry_run ? "would be" : "was";
   for (const std::string& path : remade.mended)
-    print_line(stdout, "stub %s led to its container again: %s", would.c_str(), path.c_str());
+    print_line(stdout, "stub %s connected to its container again: %s", would.c_str(), path.c_str());
   for (const Remade& stub : remade.stubs)
     print_line(stdout, "stub %s made again: %s", would.c_str(), stub.path.c_str());
 }
@@ -322,7 +322,8 @@ void print_remade(const Remaking& remade, bool dry_run) {
 /// Prints what was in the stage at first, and what became of it.
 void print_staged(const Staged& staged, const std::string& stage, bool dry_run) {
   std::string what = restart::counted(staged.published, "published part");
-  if (staged.open > 0) what += " and " + std::to_string(staged.open) + " that dead writers left";
+  if (staged.open > 0)
+    what += " and " + std::to_string(staged.open) + " that dead writers left open";
   what += " in " + stage;
   if (dry_run) return print_line(stdout, "%s would be brought to storage", what.c_str());
   const auto left = look_for_parts(stage);
@@ -330,11 +331,10 @@ void print_staged(const Staged& staged, const std::string& stage, bool dry_run) 
       outcome_text(outcome_of(staged.parts, left ? left->parts : std::vector<WaitingPart>{}));
   print_line(stdout, "%s%s%s", what.c_str(), outcome.empty() ? "" : ": ", outcome.c_str());
   if (staged.open > 0 && left && left->open == 0)
-    print_line(
-        stdout,
-        "what dead writers had flushed is in plain files: at the files' paths or, where another "
-        "file or none lies there now, as unfinished-NAME in the mcr/ beside it or above; the "
-        "rest was neither flushed nor closed");
+    print_line(stdout,
+               "Data that dead writers had flushed is in plain files now: at each file's path, or "
+               "as unfinished-NAME in an mcr/ beside that path or above it if the path is taken or "
+               "gone. Data that was neither flushed nor closed is lost, as with native HDF5");
 }
 
 }  // namespace
@@ -342,15 +342,14 @@ void print_staged(const Staged& staged, const std::string& stage, bool dry_run) 
 RunCommand declare_recover(CLI::App& app) {
   const auto words = std::make_shared<RecoverWords>();
   app.add_option("DIR", words->directories,
-                 "directories of checkpoints whose stubs are to be made again");
+                 "directories of checkpoints in which stubs are repaired");
   app.add_option("--stage", words->stage, "directory of the stage (the setting stage=)");
-  app.add_option("--timeout", words->timeout, "how long to wait at most")->capture_default_str();
-  app.add_flag("-n,--dry-run", words->dry_run, "only say what would be done");
+  app.add_option("--timeout", words->timeout, "the longest time to wait")->capture_default_str();
+  app.add_flag("-n,--dry-run", words->dry_run, "only print what would be done");
   app.footer(
-      "Files that a program has removed on purpose come back too when their directory is named.\n"
-      "Exit codes: 0 all is committed, 4 not within the time, 1 storage refuses, 3 a container "
-      "below "
-      "DIR is damaged; 2 as everywhere.");
+      "With DIR, files that a program removed on purpose come back too.\nExit codes: 0 everything "
+      "is committed, 4 not within the time, 1 parts remain and no leader drains them, or a stub "
+      "was\nnot repaired; 3 a container below DIR is damaged; 2 as for every command.");
   return [words](const CommonOptions& common) {
     const auto limit = restart::parse_duration(words->timeout);
     if (!limit) return print_error(common, "recover", limit.error());
@@ -380,7 +379,7 @@ RunCommand declare_recover(CLI::App& app) {
       }
       print_left_out(remade->left_out);
       for (const std::string& failure : remade->failures)
-        print_line(stderr, "mcr recover: no stub was made at %s", failure.c_str());
+        print_line(stderr, "mcr recover: the stub was not repaired: %s", failure.c_str());
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
       for (const std::string& path : remade->mended) mended.push_back(path);

@@ -100,13 +100,13 @@ std::string filled(std::string_view text, const std::vector<Hole>& holes,
 std::vector<std::string> restart_words(const RunWords& words) {
   if (words.restart.empty()) return {};
   const auto from_beginning = [](const std::string& why) {
-    print_line(stderr, "mcr run: %s: the command is run again as it was, without --restart",
+    print_line(stderr, "mcr run: %s; running the original command again, not that of --restart",
                why.c_str());
     return std::vector<std::string>();
   };
   const auto containers = find_containers(words.directory);
   if (!containers)
-    return from_beginning("there is no whole set to go on from: " + containers.error().message);
+    return from_beginning("there is no whole set to restart from: " + containers.error().message);
   std::vector<std::string> unreadable;
   auto sets = stored_sets(*containers, unreadable);
   leave_out_others(sets, ::geteuid(), "run");
@@ -118,7 +118,7 @@ std::vector<std::string> restart_words(const RunWords& words) {
   const std::vector<Hole> holes = {{"{set}", in_quotes(set), "\"$mcr_set\""},
                                    {"{file}", in_quotes(first), "\"$mcr_file\""},
                                    {"{directory}", in_quotes(directory), "\"$mcr_directory\""}};
-  print_line(stderr, "mcr run: again, from the newest whole set: %s",
+  print_line(stderr, "mcr run: restarting from the newest whole set: %s",
              filled(words.restart, holes, &Hole::value).c_str());
   // Names never become text of the shell's: other users may have chosen them.
   const std::string variables = "mcr_set=$1 mcr_file=$2 mcr_directory=$3; shift 3\n";
@@ -160,41 +160,43 @@ void end_leaders(NodeStep& leaders, std::uint64_t limit_ms, Drained& drained) {
 
 RunCommand declare_run(CLI::App& app) {
   const auto words = std::make_shared<RunWords>();
-  app.add_option("CMD", words->command, "the program (or mpiexec …) and its arguments, behind --")
+  app.add_option("CMD", words->command, "the program (or mpiexec …) and its arguments, after --")
       ->required();
   app.add_option("--timeout", words->timeout,
                  "how long to wait for commits after the program's end")
       ->capture_default_str();
-  app.add_option("--retries", words->retries, "how often it is started again after a failure")
+  app.add_option("--retries", words->retries,
+                 "how often the program is started again after a failure")
       ->capture_default_str();
   app.add_option(
       "--restart", words->restart,
-      "the command (for a shell) that starts it again; {set} stands for the newest whole "
-      "set's name with {rank} in it, {file} for its first file, {directory} for that "
-      "one's directory. Without a whole set, or without this option, CMD is run again");
-  app.add_option("--dir", words->directory, "where --restart looks for sets")
+      "shell command that starts the program again. {set} is replaced by the newest whole set's "
+      "name, which has {rank} in it; {file} by the path of the set's first file; {directory} by "
+      "that file's directory. Without this option or without a whole set, CMD is run again");
+  app.add_option("--dir", words->directory, "directory in which --restart looks for sets")
       ->capture_default_str();
   app.footer(
-      "What an earlier job left on this node is committed meanwhile.\n"
-      "Exit code: the program's own, 128 + N after signal N, 126 or 127 where it cannot be "
-      "started;\n"
-      "where that is 0: 1 nothing was captured, or storage refuses, 4 not committed within the "
-      "time.");
+      "Files that an earlier job left in this node's memory are committed meanwhile.\nExit code: "
+      "the program's own, 128 + N after signal N, 126 or 127 if it cannot be started.\nIf the "
+      "program's code is 0: 1 nothing was captured; 4 not everything is committed, in time or at "
+      "all.");
   return [words](const CommonOptions& common) {
     const auto limit = restart::parse_duration(words->timeout);
     if (!limit) return print_error(common, "run", limit.error());
     if (const auto hole = hole_in_quotes(words->restart)) {
-      return print_error(common, "run",
-                         Error{Cause::usage, "--restart: write " + std::string(*hole) +
-                                                 " without quotes or a backslash around it; mcr "
-                                                 "quotes the name itself"});
+      return print_error(
+          common, "run",
+          Error{Cause::usage,
+                "--restart: write " + std::string(*hole) +
+                    " without quotes and backslashes around it; mcr quotes the name itself"});
     }
     const auto stage = stage_path({});
     if (!stage) return print_error(common, "run", stage.error());
     if (::access(plugin_file().c_str(), R_OK) != 0) {
       return print_error(
           common, "run",
-          Error{Cause::usage, "the plugin " + plugin_file() + " is not there: `mcr doctor`"});
+          Error{Cause::usage, "cannot run the program with mcr: the plugin " + plugin_file() +
+                                  " does not exist; `mcr doctor` says what to install"});
     }
     (void)adopt_launches(*stage, {}, false).has_value();
     // A launch's directory appears in the stage with its first captured file.
@@ -208,7 +210,7 @@ RunCommand declare_run(CLI::App& app) {
     if (!drained) return print_error(common, "run", drained.error());
     unsigned starts = 1;
     for (; *status != 0 && !is_interrupted(*status) && starts <= words->retries; ++starts) {
-      print_line(stderr, "mcr run: start %u ended with %d", starts, *status);
+      print_line(stderr, "mcr run: start %u of the program ended with status %d", starts, *status);
       auto again = restart_words(*words);
       if (again.empty()) again = words->command;
       status = run_program(again, captured_environment(), common.json);

@@ -67,9 +67,10 @@ std::vector<std::string> differing_access(const StoredSet& set) {
     const std::vector<restart::PartId> held = parts_in(container);
     const auto name = [&](const StoredPart& part, const Access& stub, const char* who,
                           const char* remedy) {
-      found.push_back(container + ": " + who + " may read it than " + part.path + " (mode " +
-                      text(access->mode) + ", the file " + text(stub.mode) +
-                      "): a chmod of the file does not reach its container; " + remedy);
+      found.push_back(container + ": " + who + " users may read this container than the file " +
+                      part.path + " (mode " + text(access->mode) + ", the file's " +
+                      text(stub.mode) +
+                      "). A chmod of the file does not change its container: " + remedy);
     };
     bool is_more = false;
     bool is_fewer = false;
@@ -78,9 +79,9 @@ std::vector<std::string> differing_access(const StoredSet& set) {
       const auto stub = access_of_stub(part);
       if (!stub) continue;
       if (!is_more && is_wider(*access, *stub))
-        name(part, *stub, "more", "chmod the container too");
+        name(part, *stub, "more", "chmod the container as well");
       if (!is_fewer && is_wider(*stub, *access))
-        name(part, *stub, "fewer", "chmod the container, if the others shall read its data");
+        name(part, *stub, "fewer", "chmod the container if more users should read the data");
       is_more |= is_wider(*access, *stub);
       is_fewer |= is_wider(*stub, *access);
     }

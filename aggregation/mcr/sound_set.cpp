@@ -69,7 +69,7 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
     return container ? Error{Cause::damaged, unreadable.front()} : container.error();
   }
   for (const std::string& what : unreadable)
-    print_line(stderr, "mcr %s: a container is left out: %s", command, what.c_str());
+    print_line(stderr, "mcr %s: a container is ignored: %s", command, what.c_str());
   return found;
 }
 
@@ -84,8 +84,8 @@ void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* comm
   std::string names;
   for (const uid_t other : others) names += (names.empty() ? "" : ", ") + std::to_string(other);
   print_line(stderr,
-             "mcr %s: this command leaves out %s of other users (%s); `mcr latest --owner USER` "
-             "counts the sets of one user",
+             "mcr %s: %s of other users (%s) were ignored; `mcr latest --owner USER` names the "
+             "newest set of one user",
              command, restart::counted(count, "set").c_str(), names.c_str());
 }
 
@@ -94,8 +94,8 @@ const StoredSet* newest_sound(const std::vector<StoredSet>& sets, const char* co
     if (set->wholeness != Wholeness::whole || set->is_of_one_file) continue;
     const std::string damage = damage_of(*set);
     if (damage.empty()) return &*set;
-    print_line(stderr, "mcr %s: %s is damaged and left out: %s", command, set->prefix.c_str(),
-               damage.c_str());
+    print_line(stderr, "mcr %s: the set %s* is damaged and is not used: %s", command,
+               set->prefix.c_str(), damage.c_str());
   }
   return nullptr;
 }

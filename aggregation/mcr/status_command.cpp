@@ -21,7 +21,7 @@ RunCommand declare_status(CLI::App& app) {
     if (common.json) {
       print_json({{"stage", *path}, {"launches", to_json(*launches)}});
     } else if (launches->empty()) {
-      print_line(stdout, "nothing in %s", path->c_str());
+      print_line(stdout, "no launch has files in the stage %s", path->c_str());
     } else {
       print_launches(*path, *launches);
     }

@@ -125,10 +125,11 @@ Result<restart::Settings> effective_settings(const std::string& directory,
 Result<std::string> stage_path(const std::string& given) {
   if (!given.empty()) {
     if (::access(given.c_str(), F_OK) == 0) return given;
-    return Error{Cause::system,
-                 "there is no stage " + given +
-                     "; a job's own is what its setting stage= says (`mcr config` where it ran)",
-                 errno};
+    return Error{
+        Cause::system,
+        "there is no stage " + given +
+            "; the setting stage= says where a job's stage is (run `mcr config` on the job's node)",
+        errno};
   }
   std::vector<std::string> warnings;
   return std::string(MCR_TRY(effective_settings({}, warnings)).text("stage"));

@@ -104,7 +104,7 @@ void print_traces(const std::vector<Trace>& traces) {
       phases.add({"  " + name, milliseconds(time), decimal(time / seconds * 100) + " %"});
     }
     phases.print();
-    Table states({"  stage of the drain", "busy", "blocks on average"}, {false, true, true});
+    Table states({"  step of the drain", "busy", "blocks on average"}, {false, true, true});
     for (std::size_t s = 0; s < block_state_count; ++s) {
       const auto state = static_cast<BlockState>(s);
       const double blocks = trace.occupancy(state);
@@ -135,10 +135,10 @@ Result<std::vector<Trace>> load_all(const TraceOptions& options) {
 RunCommand declare_trace(CLI::App& app) {
   const auto options = std::make_shared<TraceOptions>();
   app.add_option("FILE", options->files,
-                 "traces (of `mcr pack --trace`, or of the setting trace=); without any, those of "
-                 "the launches in the stage");
+                 "traces that `mcr pack --trace` or a leader with the setting trace= wrote; "
+                 "default: the traces of the launches in the stage");
   app.add_option("--stage", options->stage, "directory of the stage (the setting stage=)");
-  app.add_option("--html", options->page, "draw the timelines into this file, an HTML page");
+  app.add_option("--html", options->page, "draw timelines into this file, an HTML page");
   return [options](const CommonOptions& common) {
     const auto traces = load_all(*options);
     if (!traces) return print_error(common, "trace", traces.error());
@@ -151,7 +151,9 @@ RunCommand declare_trace(CLI::App& app) {
       for (const Trace& trace : *traces) all.push_back(to_json(trace));
       print_json({{"traces", all}});
     } else if (traces->empty()) {
-      print_line(stdout, "no drains are recorded here; `mcr pack --trace` and trace= record them");
+      print_line(stdout,
+                 "the stage has no traces of drains; `mcr pack --trace FILE` writes a trace, and "
+                 "with the setting trace= a leader keeps its traces");
     } else {
       print_traces(*traces);
     }

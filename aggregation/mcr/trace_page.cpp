@@ -175,16 +175,19 @@ std::string section(const Trace& trace) {
                           static_cast<double>(trace.raw_bytes) / seconds / 1e6, trace.threads,
                           trace.blocks_allowed) +
                      "</p>\n<h3>Phases</h3>\n" + phases_drawing(trace) +
-                     "<h3>Stages over the drain: blocks worked on, and waiting</h3>\n" + legend() +
-                     stages_drawing(trace);
-  text += "<p>On average in flight:";
+                     "<h3>Steps over the time of the drain: blocks that are worked on, and blocks "
+                     "that wait</h3>\n" +
+                     legend() + stages_drawing(trace);
+  text += "<p>Blocks in each step, on average:";
   for (std::size_t s = 0; s < block_state_count; ++s) {
     text += form(" %s %.2f%s", titles[s], trace.occupancy(static_cast<BlockState>(s)),
                  s + 1 < block_state_count ? "," : ".");
   }
   return text +
-         form("</p>\n<h3>The first %zu blocks, one lane for each in flight</h3>\n",
-              trace.first_blocks.size()) +
+         form(
+             "</p>\n<h3>The first %zu blocks, one line for each block that is in memory at the "
+             "same time</h3>\n",
+             trace.first_blocks.size()) +
          blocks_drawing(trace);
 }
 

@@ -77,9 +77,11 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
     const auto [there, is_first] = first.try_emplace(below, here);
     if (is_first || there->second.set == here.set) return {};
     if (there->second.is_alone && here.is_alone) return {};
-    return Error{Cause::usage, "a file " + below + " is in two sets, that of " +
-                                   there->second.container + " and that of " + container.name() +
-                                   ": unpack one set at a time (`mcr latest` names the newest)"};
+    return Error{
+        Cause::usage,
+        "the file " + below + " is in two sets, of the containers " + there->second.container +
+            " and " + container.name() +
+            "; nothing was written. Unpack one set at a time: `mcr latest` names the newest"};
   };
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
@@ -149,9 +151,9 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
       const auto finished = pending.finish(restart::Durability::none, existing);
       if (!finished) {
         const bool is_there = finished.error().system_error == EEXIST;
-        return Error{is_there ? Cause::usage : Cause::system,
-                     is_there ? target + " is there already (--force replaces it)"
-                              : finished.error().message};
+        return Error{
+            is_there ? Cause::usage : Cause::system,
+            is_there ? target + " exists already; --force replaces it" : finished.error().message};
       }
       report.bytes += native.size;
       report.files.push_back(below);
@@ -164,7 +166,7 @@ Result<Container> open_wanted(const NamedContainer& named) {
   Container container{MCR_TRY(open_container(named.path)), {}};
   if (named.file && restart::FileIdentity(MCR_TRY(container.reader->status())) != *named.file) {
     errno = ESTALE;
-    return restart::system_error("another file is now at", named.path);
+    return restart::system_error("another process replaced the file", named.path);
   }
   const auto& records = *MCR_TRY(container.reader->parts());
   if (named.sets.empty()) return container;
@@ -200,14 +202,15 @@ Result<Containers> open_named(const std::string& argument) {
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
     auto opened = open_wanted(named);
     if (!opened && is_of_a_stranger(named.path)) {
-      print_line(stderr, "mcr unpack: %s is left out, because it belongs to another user",
+      print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",
                  restart::printable(named.path).c_str());
       if (!left_out) left_out = opened.error();
       continue;
     }
     if (!opened)
-      return with_remedy(opened.error(),
-                         "; none of its ranks comes back: `mcr latest` names the newest whole set");
+      return with_remedy(
+          opened.error(),
+          "; no file of this container can be restored. `mcr latest` names the newest whole set");
     Container container = *std::move(opened);
     const struct stat status = MCR_TRY(container.reader->status());
     const bool is_own =
@@ -216,14 +219,15 @@ Result<Containers> open_named(const std::string& argument) {
     (is_own ? own : others).push_back(std::move(container));
   }
   if (own.empty() && owners.size() > 1) {
-    return Error{Cause::usage, argument +
-                                   ": containers of several users, which may differ in what they "
-                                   "say of the same files: name one set or the containers"};
+    return Error{Cause::usage,
+                 argument +
+                     ": the containers belong to several users, who may have stored different data "
+                     "under the same names; name one set, or single containers"};
   }
   if (own.empty() && others.empty() && left_out) return *left_out;
   if (own.empty()) return others;
   for (const Container& other : others)
-    print_line(stderr, "mcr unpack: %s is left out, because it belongs to another user",
+    print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",
                other.reader->name().c_str());
   return own;
 }
@@ -232,9 +236,10 @@ std::string nothing_unpacked(const Containers& containers) {
   const bool is_note = containers.size() == 1 && containers.front().reader->set().natives.empty() &&
                        containers.front().reader->parts().has_value() &&
                        (*containers.front().reader->parts())->empty();
-  if (!is_note) return "no part of these ranks";
+  if (!is_note) return "the containers have no file of these ranks; nothing was written";
   const std::string& name = containers.front().reader->name();
-  return name + " is a note about its set and holds no parts: name the set, " +
+  return name +
+         " is a supplement without parts, so nothing was written; name the whole set instead: " +
          name.substr(0, name.rfind(".r") + 1);
 }
 
@@ -274,7 +279,9 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   MCR_TRY(check_names(containers, command));
   const auto replaced = MCR_TRY(replaced_parts(containers));
   const std::string others =
-      command.ranks.empty() ? "; `mcr verify` says which ranks come back, --rank takes them" : "";
+      command.ranks.empty()
+          ? ". `mcr verify` says which ranks can be restored; --rank restores only the ranks given"
+          : "";
   restart::UnpackReport all;
   for (const Container& container : containers) {
     options.without = replaced;
@@ -295,14 +302,15 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
 RunCommand declare_unpack(CLI::App& app) {
   const auto command = std::make_shared<UnpackCommand>();
   app.add_option("CONTAINER", command->arguments,
-                 "container, stub, or the beginning of a set's containers")
+                 "container, stub, directory, or the beginning of the paths of a set's containers")
       ->required();
-  app.add_option("-d,--directory", command->directory, "where the files go")->required();
-  app.add_option("--rank", command->ranks, "only these ranks")
+  app.add_option("-d,--directory", command->directory, "directory into which the files are written")
+      ->required();
+  app.add_option("--rank", command->ranks, "restore only the files of these ranks")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
-  app.add_flag("-f,--force", command->force, "replace files that are there");
+  app.add_flag("-f,--force", command->force, "replace existing files");
   return [command](const CommonOptions& common) {
     const auto report = unpack_all(*command);
     if (!report) return print_error(common, "unpack", report.error());

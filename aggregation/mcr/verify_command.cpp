@@ -85,26 +85,26 @@ std::string lost_ranks_text(const Verified& verified) {
   std::string ranks;
   for (const std::uint32_t rank : verified.report.damaged_ranks)
     ranks += " " + std::to_string(rank);
-  if (!ranks.empty()) return "ranks that do not come back:" + ranks;
+  if (!ranks.empty()) return "ranks that cannot be restored:" + ranks;
   if (verified.opens && !verified.has_tables)
-    return "its tables are damaged: `mcr unpack --rank N` tries what comes back of a rank";
+    return "the container's tables are damaged: `mcr unpack --rank N` tries to restore rank N";
   if (verified.opens) {
-    return verified.whole_parts
-               ? "all of its ranks come back"
-               : "which ranks come back is not known (without --frames-only it is)";
+    return verified.whole_parts ? "all ranks can be restored"
+                                : "--frames-only does not tell which ranks can be restored; run "
+                                  "`mcr verify` without it";
   }
   const auto name = restart::parse_container_name(restart::name_of(verified.name));
   const std::string of = name ? ", ranks " + std::to_string(name->first_rank) + " to " +
                                     std::to_string(name->last_rank)
                               : "";
-  return "none of its files comes back" + of;
+  return "none of its files can be restored" + of;
 }
 
 void print_verified(const Verified& verified) {
   const restart::VerifyReport& report = verified.report;
   for (const std::string& damage : report.damage) print_line(stdout, "%s", damage.c_str());
   if (report.damage.empty() && report.parts == 0) {
-    print_line(stdout, "%s: sound: a note about its set, without parts", verified.name.c_str());
+    print_line(stdout, "%s: sound: a supplement without parts", verified.name.c_str());
   } else if (report.damage.empty()) {
     print_line(stdout, "%s: sound: %s, %s, %s", verified.name.c_str(),
                restart::counted(report.parts, "part").c_str(),
@@ -158,7 +158,7 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
       paths.push_back(normal(path));
   });
   for (const std::string& closed : left.closed)
-    print_line(stderr, "mcr verify: a directory was not looked at: %s", closed.c_str());
+    print_line(stderr, "mcr verify: a directory was not searched for stubs: %s", closed.c_str());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     if (seen.contains(path)) continue;
@@ -211,7 +211,8 @@ RunCommand declare_verify(CLI::App& app) {
   const auto command = std::make_shared<VerifyCommand>();
   app.add_option("CONTAINER", command->arguments, "containers, stubs or directories")->required();
   app.add_option("-j,--threads", command->threads, "0: all cores that this process may use");
-  app.add_flag("--frames-only", command->frames_only, "do not put whole parts together: faster");
+  app.add_flag("--frames-only", command->frames_only,
+               "check the frames only, do not restore whole parts: faster");
   return [command](const CommonOptions& common) {
     const auto all = verify_all(*command);
     if (!all) return print_error(common, "verify", all.error());

@@ -52,7 +52,7 @@ std::string outcome_text(const Outcome& outcome) {
   add(outcome.committed, "committed");
   add(outcome.native, outcome.native == 1 ? "written as a plain file" : "written as plain files");
   add(outcome.gone, "no longer at " + std::string(outcome.gone == 1 ? "its path" : "their paths") +
-                        " (renamed, removed, or replaced by a newer file)");
+                        " (the file was renamed, removed or replaced by a newer one)");
   add(outcome.waiting, "still in the stage");
   return text;
 }

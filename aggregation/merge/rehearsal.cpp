@@ -48,10 +48,10 @@ std::size_t mapped_bytes() {
 }
 
 std::string told(int status, bool late) {
-  if (late) return "takes too long over it";
+  if (late) return "takes too long to read it";
   if (WIFSIGNALED(status))
-    return std::string("crashes over it (") + ::strsignal(WTERMSIG(status)) + ")";
-  return "ends over it with status " + std::to_string(WEXITSTATUS(status));
+    return std::string("crashes when it reads it (") + ::strsignal(WTERMSIG(status)) + ")";
+  return "ends with an error when it reads it, status " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace

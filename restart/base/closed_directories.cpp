@@ -47,7 +47,7 @@ Result<File> open_directory_of(const std::string& path, FileIdentity file) {
   File directory = MCR_TRY(File::open(AT_FDCWD, parent_of(path), O_PATH | O_DIRECTORY));
   if (leads_to(directory.descriptor(), name_of(path), file)) return directory;
   errno = ESTALE;
-  return system_error("another file is now at", path);
+  return system_error("another process replaced the file", path);
 }
 
 Access closed_by_directories(Access access, const File& directory, FileIdentity base) {

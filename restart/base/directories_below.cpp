@@ -44,8 +44,9 @@ Result<File> DirectoriesBelow::make_in(int above, const std::string& path) const
   if (directory) return directory;
   const Error error = directory.error();
   if (is_link(above, name)) {
-    return Error{Cause::usage,
-                 shown + " is a link, and none is followed: remove it, or name another directory"};
+    return Error{Cause::usage, shown +
+                                   " is a symbolic link, and mcr follows no links here: remove the "
+                                   "link, or name another directory"};
   }
   return Error{error.cause, shown + ": " + error.message, error.system_error};
 }

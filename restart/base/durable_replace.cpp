@@ -84,7 +84,8 @@ Result<bool> PendingFile::finish_over(const File& old, const std::function<bool(
     const std::string left = std::exchange(temporary_, {});
     if (system_calls().rename_new(directory_, left.c_str(), directory_, name_.c_str()) == 0)
       return false;
-    return system_error("cannot bring back what lay at " + name_ + ", which is now", left);
+    return system_error("cannot rename the program's file back to " + name_ + "; the file is now",
+                        left);
   }
   (void)system_calls().unlinkat(directory_, temporary_.c_str(), 0);
   temporary_.clear();
@@ -119,7 +120,7 @@ Result<void> put_in_place(int from, const std::string& temporary, int directory,
 Result<void> put_at_free_name(const File& file, int from, const std::string& temporary,
                               int directory, const std::string& name) {
   const auto failed = [&] {
-    return errno == EEXIST ? system_error("something is there already:", name)
+    return errno == EEXIST ? system_error("a file exists already at", name)
                            : system_error("cannot put in place", name);
   };
   if (system_calls().rename_new(from, temporary.c_str(), directory, name.c_str()) == 0) return {};

@@ -107,9 +107,9 @@ Result<std::size_t> File::read_some_at(std::uint64_t offset, MutableByteSpan out
 Result<void> File::read_at(std::uint64_t offset, MutableByteSpan out) const {
   const std::size_t got = MCR_TRY(read_some_at(offset, out));
   if (got < out.size()) {
-    return Error{Cause::damaged, name_ + " ends too early: " + std::to_string(out.size()) +
-                                     " bytes from " + std::to_string(offset) + " on, " +
-                                     std::to_string(got) + " are there"};
+    return Error{Cause::damaged, name_ + " ends too early: of " + std::to_string(out.size()) +
+                                     " bytes from byte " + std::to_string(offset) + " on, only " +
+                                     std::to_string(got) + " exist"};
   }
   return {};
 }

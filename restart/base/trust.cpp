@@ -60,7 +60,7 @@ bool is_plain_path(std::string_view path) {
 Result<File> open_beneath(int directory, const std::string& path, int flags, mode_t mode) {
   if (!is_plain_path(path)) {
     errno = EXDEV;
-    return system_error("cannot leave a directory by the path", path);
+    return system_error("the path leads out of its directory:", path);
   }
   // openat2() refuses O_NONBLOCK together with O_PATH; an open with O_PATH never blocks.
   const int all = flags | O_NOFOLLOW | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK);

@@ -55,10 +55,10 @@ class OwnerJudge final : public codecs::Judge {
     if (status.st_uid == ::geteuid() || status.st_uid == 0) return {};
     return Error{Cause::usage,
                  "the file belongs to user " + std::to_string(status.st_uid) +
-                     " and has frames for fpzip, a library that made-up data can harm: they are "
-                     "decoded in your own and root's containers only. If you trust that user, set "
-                     "allow= to the container's directory (MCR_ALLOW=DIRECTORY, for `mcr unpack` "
-                     "too)"};
+                     " and has frames of the codec fpzip. Forged data can harm the fpzip library, "
+                     "so mcr decodes such frames only in containers of your own or of root. If you "
+                     "trust that user, set allow= to the container's directory "
+                     "(MCR_ALLOW=DIRECTORY; `mcr unpack` reads it too)"};
   }
 
  private:

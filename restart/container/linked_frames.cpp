@@ -171,9 +171,10 @@ Result<void> decode_by_open_container(const std::array<std::uint8_t, 16>& uuid, 
     tried.push_back(container->file);
   }
   if (first_error) return std::move(*first_error);
-  return Error{Cause::unsupported,
-               "a linked variable: its container is not open here as a plain file, so that the "
-               "solid frames it names cannot be read; `mcr unpack` restores the original files"};
+  return Error{
+      Cause::unsupported,
+      "the variable's data is in solid frames of its container, which cannot be read here, because "
+      "the container is not open as a plain file; `mcr unpack` restores the original files"};
 }
 
 }  // namespace mcr::restart

@@ -124,7 +124,7 @@ Result<std::unique_ptr<SharedFrames>> SharedFrames::open(FrameShare& share,
 
 Result<SharedFramesHead> SharedFrames::head() const {
   if (FileIdentity(MCR_TRY(file_.status())) != identity_)
-    return Error{Cause::system, "the program closed our descriptor of " + file_.name()};
+    return Error{Cause::system, "the program closed mcr's descriptor of " + file_.name()};
   Bytes bytes(SharedFramesHead::bytes);
   MCR_TRY(file_.read_at(0, bytes));
   const SharedFramesHead head = MCR_TRY(read_shared_frames_head(bytes));

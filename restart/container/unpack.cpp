@@ -89,8 +89,8 @@ class Unpacker {
       const PartEntry& entry = (*parts_)[part].entry;
       std::string path = path_below(entry.path, entry.rank);
       if (!paths.insert(path).second) {
-        return Error{Cause::usage, container_.name() + ": two parts are called " + path +
-                                       ": choose one of them by --rank"};
+        return Error{Cause::usage, container_.name() + ": two parts have the path " + path +
+                                       "; choose one of them with --rank"};
       }
       const std::size_t slash = path.rfind('/');
       const int home =
@@ -100,7 +100,7 @@ class Unpacker {
       if (!options_.replace &&
           system_calls().fstatat(home, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
         return Error{Cause::usage,
-                     directory_name_ + "/" + path + " is there already (--force replaces it)"};
+                     directory_name_ + "/" + path + " exists already; --force replaces it"};
       }
       PendingFile file = MCR_TRY(PendingFile::create(home, name, mode_within(entry.mode, access)));
       MCR_TRY(file.file().truncate(entry.size));

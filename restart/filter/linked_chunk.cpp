@@ -67,13 +67,12 @@ Result<void> may_decode_unchecked_here() {
                " belongs to user " + std::to_string(status.st_uid);
   }
   if (stranger.empty() && is_own_open) return {};
-  if (stranger.empty()) stranger = "the file is not open here as a plain file";
-  return Error{
-      Cause::usage,
-      stranger +
-          ": frames for fpzip, a library that made-up data can harm, are decoded only while "
-          "no other user's file is open; if you trust its owner, `mcr unpack` with "
-          "MCR_ALLOW=DIRECTORY restores the original files"};
+  if (stranger.empty()) stranger = "the file is not open as a plain file";
+  return Error{Cause::usage,
+               stranger +
+                   ": frames of the codec fpzip are decoded only while all open files belong to "
+                   "you or to root, because forged data can harm the fpzip library; if you trust "
+                   "the owner, `mcr unpack` with MCR_ALLOW=DIRECTORY restores the original files"};
 }
 
 }  // namespace mcr::restart

@@ -41,9 +41,9 @@ Bytes write_record_of(const Stub& stub, std::size_t mask_count) {
 
 std::string text_for_people(const Stub& stub) {
   std::string text =
-      "\n\nThis small file stands for an HDF5 file whose data mcr keeps elsewhere, merged with "
-      "that of\n"
-      "the other ranks of its job. A copy of this small file keeps no data alive.\n\n";
+      "\n\nThis small file stands for an HDF5 file. mcr keeps the data of that file in a "
+      "container, together\nwith the data of the job's other ranks. A copy of this small file is "
+      "no copy of the data.\n\n";
   text += "  file       " + stub.path + "\n";
   text +=
       "  rank       " + std::to_string(stub.rank) + " of " + std::to_string(stub.rank_count) + "\n";
@@ -60,11 +60,9 @@ std::string text_for_people(const Stub& stub) {
     }
   }
   text +=
-      "\nAny HDF5 program reads it as it is where HDF5_PLUGIN_PATH names the directory of mcr's "
-      "plugin\n"
-      "(`mcr doctor` says which). To get the plain file back (without --rank those of all ranks):"
-      "\n\n"
-      "  mcr unpack THIS-FILE --rank " +
+      "\nHDF5 programs read the file by this path if HDF5_PLUGIN_PATH has the directory of mcr's "
+      "plugin\n(`mcr doctor` says which). To write the plain file (without --rank: the files of "
+      "all ranks), type\n\n  mcr unpack THIS-FILE --rank " +
       std::to_string(stub.rank) + " -d DIRECTORY\n";
   return text;
 }

@@ -102,7 +102,7 @@ class View {
   Result<Recorded> decide(const Decision& decision) const {
     if (!may_decide_)
       return Error{Cause::usage,
-                   decision_directory_ + " cannot hold the ranks' decision on which set to open"};
+                   decision_directory_ + " cannot hold the record of the set that all ranks open"};
     return record_decision(decision_directory_, decision_name_, decision);
   }
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
@@ -275,9 +275,9 @@ class View {
                  path_ + " cannot be opened yet: files of the launch that wrote it (" +
                      text_of(choice.newest) + ") are still in this node's stage, " +
                      stub_.launch_directory +
-                     ", and for read_wait= its leader has brought none of them to storage. "
-                     "`mcr status` shows what it does, `mcr drain` waits for it, `mcr recover` "
-                     "starts another where it is dead",
+                     ", and during read_wait= their leader brought none of them to storage. `mcr "
+                     "status` shows what the leader does, `mcr drain` waits for it, and `mcr "
+                     "recover` starts another leader if it is dead",
                  ETIMEDOUT};
   }
 
@@ -302,12 +302,12 @@ class View {
     const std::string newest = here_.masked_name + " (" + text_of(choice.newest) + ")";
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown) {
       const std::string earlier = choice.kind == Choice::Kind::previous
-                                      ? "the whole set before it is (" + text_of(choice.given) + ")"
+                                      ? "mix=previous opens the whole set before it (" +
+                                            text_of(choice.given) +
+                                            "), and `mcr unpack` writes that set as plain files"
                                       : "there is no whole set before it";
-      return Error{Cause::usage, "the set " + newest + " " + what_is_wrong(choice) + "; " +
-                                     earlier +
-                                     ", and mix=refuse: mix=previous gives that one, `mcr unpack` "
-                                     "writes it as plain files"};
+      return Error{Cause::usage, "the set " + newest + " " + what_is_wrong(choice) +
+                                     ". The open was refused (mix=refuse); " + earlier};
     }
     Decision decision{choice.kind != Choice::Kind::previous, choice.given, choice.newest};
     bool is_first = true;
@@ -332,7 +332,7 @@ class View {
                                      [&](const auto& it) { return it.name == choice.newest; });
     if (newest != generations_.end() && !newest->damaged_container.empty())
       return "cannot be read whole, because its container " + newest->damaged_container +
-             " is damaged (`mcr verify` says which ranks come back)";
+             " is damaged (`mcr verify` says which ranks can be restored)";
     return "is incomplete: " + std::to_string(choice.missing) + " of " +
            std::to_string(stub_.rank_count) + " ranks have no file of it";
   }
@@ -344,15 +344,16 @@ class View {
     if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
-      text += " " + what_is_wrong(choice) + ". All ranks get the whole set before it (" +
+      text += " " + what_is_wrong(choice) + ". All ranks open the whole set before it (" +
               text_of(choice.given) + ")";
     } else if (choice.kind == Choice::Kind::no_whole) {
       text += " " + what_is_wrong(choice) +
-              ", and there is no whole set before it: each path gives its own newest file";
+              ", and there is no whole set before it. Each path opens its own newest file";
     } else {
       text += " may not be whole: " + std::to_string(choice.missing) + " of " +
               std::to_string(stub_.rank_count) +
-              " ranks are not accounted for. Each path gives its own newest file";
+              " ranks neither have a file of it nor are known to have had nothing to write. Each "
+              "path opens its own newest file";
     }
     log_warning_once("mix " + here_.masked_name, text);
   }
@@ -377,10 +378,10 @@ class View {
       if (monotonic_ms() - begin >= opener_.wait_ms) break;
       pause();
     }
-    return Error{Cause::system, path_ +
-                                    " belongs to an incomplete set, and its part of the set that "
-                                    "the launch was given instead (" +
-                                    text_of(decision.given) + ") is not there any more"};
+    return Error{Cause::system,
+                 path_ + " belongs to an incomplete set, so the launch opens an earlier set (" +
+                     text_of(decision.given) +
+                     "), but this rank's file of the earlier set is gone"};
   }
 
   [[nodiscard]] const Member* member_of(const Generation& given) const {

@@ -86,16 +86,16 @@ class Search {
     for (const ContainerPlace& place : looked_in_) {
       const auto opened = place.open();
       if (const auto removed = opened ? removed_set(*opened, place.prefix) : std::nullopt)
-        return Error{Cause::system, part + " is gone: " + *removed, ENOENT};
+        return Error{Cause::system, part + " was removed: " + *removed, ENOENT};
       if (!places.empty()) places += ", ";
       places += place.directory + "/" + place.prefix + "*.h5";
     }
     return Error{Cause::system,
                  part + " is neither in the stage of this node (" + stub_.launch_directory +
                      ") nor in a container (" + places +
-                     ", nor in a directory above). If the job's node still has its stage, run `mcr "
-                     "recover` there; if files or containers were moved, `mcr recover DIR` leads "
-                     "the files to the containers, DIR being a directory above both",
+                     ", also searched in the directories above). If the job's node still has its "
+                     "stage, run `mcr recover` there. If files or containers were moved, run `mcr "
+                     "recover DIR` with a directory DIR above both",
                  ENOENT};
   }
 
@@ -134,7 +134,7 @@ class Search {
     const bool is_bundle = !set.bundled.empty();
     if (set.launch != stub_.launch || (!is_bundle && set.sequence != stub_.sequence)) {
       return Error{Cause::damaged,
-                   place.directory + "/" + name + " holds another set than its name says"};
+                   place.directory + "/" + name + " has another set in it than its name says"};
     }
     const std::vector<PartRecord>* parts = MCR_TRY(container->parts());
     for (std::size_t i = 0; i < parts->size(); ++i) {

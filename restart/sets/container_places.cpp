@@ -67,9 +67,10 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
   File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const struct stat status = MCR_TRY(file.status());
   if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
-  return Error{Cause::usage, name + " belongs to " + user_text(status.st_uid) +
-                                 ", and the file that it would stand for to " + user_text(owner_) +
-                                 ": it is not believed (allow=DIRECTORY lets one read it)"};
+  return Error{Cause::usage,
+               name + " belongs to " + user_text(status.st_uid) + ", but the stub belongs to " +
+                   user_text(owner_) +
+                   ", so the container is not trusted; to read it, set allow= to its directory"};
 }
 
 std::optional<OpenContainers> ContainerPlace::open() const {

@@ -113,7 +113,7 @@ Result<Recorded> record_decision(const std::string& directory, const std::string
   return Error{Cause::damaged,
                directory + "/" + name + " and " + directory + "/" + second_name(name) +
                    " are damaged or belong to other users, so the ranks cannot agree on a set; "
-                   "remove them, or let their owners do it"};
+                   "remove these files, or ask their owners to remove them"};
 }
 
 }  // namespace mcr::restart

@@ -253,7 +253,7 @@ Result<std::unique_ptr<PartSource>> open_native_source(const std::string& place,
   const struct stat status = MCR_TRY(file.status());
   if (!S_ISREG(status.st_mode) || status.st_uid != owner || status.st_ino != native.inode ||
       static_cast<std::uint64_t>(status.st_size) != native.size)
-    return Error{Cause::system, place + " is another file now", ESTALE};
+    return Error{Cause::system, place + " was replaced by another file", ESTALE};
   return std::unique_ptr<PartSource>(std::make_unique<NativeSource>(std::move(file), native.size));
 }
 

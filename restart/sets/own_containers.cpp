@@ -21,13 +21,12 @@ namespace {
 Error not_to_be_used(const std::string& path, const struct stat& inner, const Beside& beside) {
   const bool is_open = !beside.is_no_more_open();
   const std::string why = is_open
-                              ? " may be written to by users who may not write to the directory "
-                                "above it"
-                              : ", who could remove or exchange what others keep there";
+                              ? " can be changed by users who may not change the directory above it"
+                              : ", who could remove or replace other users' files in it";
   return Error{Cause::system,
                path + " belongs to " + user_text(inner.st_uid) + (is_open ? " and" : "") + why +
-                   "; write into a directory of your own, name another one with container_dir=, or "
-                   "let its owner " +
+                   "; write into a directory of your own, name another directory with "
+                   "container_dir=, or let the owner " +
                    (is_open ? "close it" : "remove it"),
                EPERM};
 }
@@ -44,9 +43,9 @@ Result<File> open_linked(const File& parent, const std::string& path) {
   }
   if (!is_own_link(link)) {
     return Error{Cause::system,
-                 path + " is a link that " + user_text(link.st_uid) +
-                     " has made, and is not followed; write into a directory of your own, or name "
-                     "another one with container_dir=",
+                 path + " is a symbolic link that " + user_text(link.st_uid) +
+                     " made, and mcr does not follow it; write into a directory of your own, or "
+                     "name another directory with container_dir=",
                  EPERM};
   }
   File linked = MCR_TRY(File::open(parent.descriptor(), name, O_RDONLY | O_DIRECTORY));

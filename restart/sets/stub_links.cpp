@@ -61,8 +61,8 @@ Result<void> close_to_others(const File& above, const File& home, const File& st
   const File outer = MCR_TRY(File::open(above.descriptor(), "..", O_PATH | O_DIRECTORY));
   const FileIdentity base(MCR_TRY(outer.status()));
   if (!is_at_or_above(base, directory)) {
-    errno = ESTALE;  // another directory has the path of `above` now
-    return system_error("does not lie above the file any more:", above.name());
+    errno = ESTALE;  // another directory has come to the path of `above`
+    return system_error("the file is no longer below the directory", above.name());
   }
   const struct stat status = MCR_TRY(home.status());
   constexpr mode_t others = S_IRWXG | S_IRWXO;
@@ -76,7 +76,7 @@ Result<void> close_to_others(const File& above, const File& home, const File& st
   const Access access = MCR_TRY(access_of(stub));
   if (closed_by_directories(access, directory, base) == access) return {};
   errno = EPERM;
-  return system_error("other users, who may not reach the file, may enter",
+  return system_error("users who may not reach the file may enter the directory",
                       directory_of_links(above.name()));
 }
 
@@ -118,7 +118,7 @@ Result<void> link_stub(const std::string& containers, const PartId& part, const 
   }
   // Another file has the path by now: remove the link to that file.
   (void)system_calls().unlinkat(home.descriptor(), link.c_str(), 0);
-  return Error{Cause::system, path + " has changed meanwhile", ESTALE};
+  return Error{Cause::system, path + " was replaced by another file", ESTALE};
 }
 
 std::optional<std::string> our_link_to(const Stub& stub, const std::string& path,

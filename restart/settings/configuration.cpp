@@ -37,7 +37,7 @@ class Parser {
         entry.value = MCR_TRY(value());
         const bool known = std::any_of(entries_.begin(), entries_.end(),
                                        [&](const auto& other) { return other.key == entry.key; });
-        if (known) return mistake(entry.key + " stands there twice");
+        if (known) return mistake(entry.key + " is set twice");
         entries_.push_back(std::move(entry));
       }
       skip_blanks();

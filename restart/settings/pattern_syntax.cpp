@@ -66,7 +66,7 @@ class PatternCheck {
       case '+':
       case '?':
       case '{':
-        if (!is_repeatable_) return refuse("there is nothing that could be repeated");
+        if (!is_repeatable_) return refuse("a repetition has nothing before it to repeat");
         if (c == '{') take_count();
         (void)take('?');
         return;
@@ -114,7 +114,7 @@ class PatternCheck {
   }
 
   void take_escape() {
-    if (at_end()) return refuse("it ends with a backslash");
+    if (at_end()) return refuse("the expression ends with a backslash");
     const char c = text_[at_];
     is_repeatable_ = c != 'b' && c != 'B';
     if (c >= '1' && c <= '9') return take_back_reference();
@@ -172,7 +172,7 @@ class PatternCheck {
       const Member last = take('-') ? Member::of('-') : take_member();
       if (before.kind != Member::Kind::character || last.kind != Member::Kind::character ||
           last.character < before.character)
-        refuse("a range of characters is none");
+        refuse("a range of characters such as a-z does not ascend");
       before = {};
     }
   }
@@ -181,7 +181,7 @@ class PatternCheck {
     if (at_end()) return refuse("a bracket is not closed"), Member{};
     const char c = text_[at_++];
     if (c == '\\') {
-      if (at_end()) return refuse("it ends with a backslash"), Member{};
+      if (at_end()) return refuse("the expression ends with a backslash"), Member{};
       const char escaped = text_[at_++];
       if (escaped == 'B' || (escaped >= '1' && escaped <= '9'))
         refuse("\"\\B\" and \"\\1\" mean nothing in brackets");

@@ -22,81 +22,94 @@ using enum SettingKind;
 constexpr std::array table = std::to_array<SettingRow>({
     {"files", "auto", text, "auto|*|GLOB[;GLOB]",
      "Which files are captured. auto: in a job of several ranks, files whose name contains the "
-     "rank; in a job of one process, every file. *: all files. GLOB: files that match, where "
-     "{rank}, {part} and {set} stand for the rank, a number of the file's own, and any text that "
-     "distinguishes sets."},
+     "rank; in a job of one process, every file. *: all files. GLOB: files that match the pattern. "
+     "In a pattern, {rank} stands for the rank, {part} for a number of the file's own, and {set} "
+     "for text that differs from set to set."},
     {"stage", "/dev/shm/mcr-<uid>", text, "DIRECTORY",
-     "Directory on a memory file system where parts lie until they are committed."},
+     "Directory on a memory file system that holds parts until they are committed."},
     {"stage_limit", "auto", size, "auto|SIZE",
-     "The most memory that this user's stages take on a node; auto is half of what the control "
-     "group and the file system leave."},
+     "The most memory that all stages of this user may take on a node. auto: half of the memory "
+     "that the control group and the file system leave free."},
     {"keep", "0", count, "COUNT",
      "How many of the newest sets stay in the stage after commit, for a restart at memory speed."},
     {"close", "staged", choice, "staged|durable",
-     "When closing a file returns: when the part is in the stage, or when it is on storage."},
+     "When the close of a file returns. staged: once the part is in the stage. durable: once the "
+     "part is on storage."},
     {"exit", "wait", choice, "wait|leave",
-     "Whether a process that ends waits until its parts are committed."},
+     "wait: a process that ends waits until its parts are committed. leave: the process ends at "
+     "once."},
     {"hints", "on", flag, "on|off",
-     "Whether a job says at its start that another way to start it would be safer."},
-    {"exit_wait", "10 min", duration, "DURATION", "The longest time that exit=wait waits."},
+     "on: a job whose leaders would be killed with its job step says so at its start, with the "
+     "safer command."},
+    {"exit_wait", "10 min", duration, "DURATION",
+     "The longest time for which exit=wait or close=durable waits."},
     {"set_wait", "10 s", duration, "DURATION",
-     "If parts of a set are missing, the leader drains the set after this time without a new "
-     "part."},
+     "How long the leader waits for missing parts of a set. The time starts again with each new "
+     "part. When it has passed, the leader drains the set without the missing parts."},
     {"mix", "previous", choice, "previous|refuse|native",
-     "What an open gives if only some ranks have written a set before a crash: in all ranks the "
-     "whole set before that one, an error, or what native HDF5 would give."},
+     "What an open does if only some ranks wrote the newest set before a crash. previous: all "
+     "ranks open the whole set before it. refuse: the open fails. native: each rank opens the file "
+     "at its path, as with native HDF5."},
     {"gc", "off", flag, "on|off",
-     "Whether containers whose stubs the program has deleted or overwritten are removed once a "
-     "newer set of the same names is whole; a copy of a stub keeps nothing alive."},
+     "on: the leader removes containers whose stubs the program has deleted or overwritten, once a "
+     "newer set of the same names is whole. A copy of a stub does not prevent this."},
     {"read_wait", "60 s", duration, "DURATION",
-     "How long an open waits for a file that another node's leader, or an earlier job's leader, "
-     "still has to bring to storage. The time starts again whenever that leader makes progress."},
-    {"rank", "", count, "COUNT", "This process's rank, if the launcher does not say it."},
-    {"ranks", "", count, "COUNT", "Number of ranks, if the launcher does not say it."},
+     "How long an open waits for a file that the leader of another node or of an earlier job has "
+     "not yet brought to storage. The time starts again whenever that leader makes progress."},
+    {"rank", "", count, "COUNT", "Rank of this process, if the launcher does not provide it."},
+    {"ranks", "", count, "COUNT", "Number of ranks, if the launcher does not provide it."},
     {"launch", "", text, "TEXT",
-     "A text that is the same in all ranks and different in each start of the program."},
+     "Text that identifies one start of the program: the same in all its ranks, different in each "
+     "start. Needed if the launcher does not provide one."},
     {"node", "", text, "TEXT", "Name of this node instead of its host name."},
     {"profile", "balanced", choice, "fast|balanced|max|none|paper|portable",
-     "What compression aims at; containers of portable can be read without mcr's filter."},
+     "What compression aims at: speed (fast), size (max) or both (balanced). none: no compression. "
+     "paper: the codecs of mcrEngine. portable: containers that HDF5 reads without mcr's filter."},
     {"scheme", "auto", choice, "auto|aware|aware-block|agnostic|agnostic-block",
-     "How the parts of a set are merged; auto is aware."},
-    {"block", "1 MiB", size, "SIZE", "Block size of the schemes that interleave blocks."},
+     "How the parts of a set are merged. aware: variable by variable. agnostic: whole files. "
+     "-block: in interleaved blocks. auto: aware."},
+    {"block", "1 MiB", size, "SIZE", "Block size of the schemes aware-block and agnostic-block."},
     {"codec.<name>", "", text, "PIPELINE",
-     "Compression of variables of a type (codec.double) or of one name (codec.Density), instead of "
-     "what sampling finds."},
+     "Compression of all variables of a type (codec.double) or of one name (codec.Density). It "
+     "replaces the automatic choice."},
     {"bandwidth", "", size, "SIZE",
-     "Bytes per second that the storage takes from this node, as in 1 GB. If set, the compression "
-     "with the least time to encode and write is chosen; else the profile decides."},
-    {"group_size", "node", count, "node|COUNT", "How many ranks are merged into one container."},
+     "Bytes per second that the storage accepts from this node, such as 1 GB. If set, mcr chooses "
+     "the compression with the shortest time to encode and write; otherwise the profile decides."},
+    {"group_size", "node", count, "node|COUNT",
+     "How many ranks are merged into one container. node: all ranks of the node."},
     {"match", "none", text, "none|REGEX",
-     "Regular expression: variables whose names differ only in the text that it matches (the text "
-     "of its groups, if it has any) are merged."},
-    {"min_size", "100 B", size, "SIZE", "Smaller datasets are not merged."},
+     "Regular expression. Variables are merged if their names differ only in the text that its "
+     "groups match (without groups: that the whole expression matches)."},
+    {"min_size", "100 B", size, "SIZE", "Datasets below this size are not merged."},
     {"verify", "on", flag, "on|off",
-     "Whether every frame is decoded and compared when it has been encoded."},
+     "on: the leader decodes every frame after encoding it and compares the result with the "
+     "original."},
     {"leader_cpus", "auto", text, "auto|LIST",
-     "CPUs on which the leader runs, as in 0-3,8; auto is all that the job has on the node."},
+     "CPUs on which the leader runs, such as 0-3,8. auto: all CPUs that the job has on the node."},
     {"leader_threads", "auto", count, "auto|COUNT",
-     "Threads with which the leader encodes; auto is what the CPUs allow."},
-    {"leader_memory", "256 MiB", size, "SIZE", "The most memory that the leader's pipeline takes."},
+     "Number of threads with which the leader encodes. auto: one for each CPU on which it may "
+     "run."},
+    {"leader_memory", "256 MiB", size, "SIZE",
+     "The most memory that the leader uses for blocks that are being encoded."},
     {"container_dir", "mcr", text, "DIRECTORY",
-     "Directory of the containers, relative to the checkpoints'; ../mcr for programs that refuse "
-     "strange names beside their files."},
+     "Directory of the containers, relative to the directory of the checkpoints. Use ../mcr for "
+     "programs that accept no foreign names beside their files."},
     {"open_max", "30 s", duration, "DURATION",
-     "How long a file may stay open after its first flush until it counts as appended to."},
+     "If a file is still open this long after its first flush, it counts as appended to."},
     {"appended", "native", choice, "native|capture",
-     "How files are written that are appended to, kept open, or opened again and again: natively, "
-     "or captured like other files."},
+     "How files are written that are appended to, kept open, or opened again and again. native: "
+     "natively. capture: captured like other files."},
     {"allow", "none", text, "none|DIRECTORY[:DIRECTORY]",
-     "Directories below which containers are trusted: a stub's containers are read there although "
-     "they belong to another user than the stub, and their frames for fpzip are decoded."},
+     "Directories below which containers of other users are trusted: a stub may lead to a "
+     "container there that belongs to another user than the stub, and frames of the codec fpzip "
+     "are decoded."},
     {"trace", "none", text, "none|DIRECTORY",
-     "Directory, relative to the checkpoints' directory, into which the leader writes a record of "
-     "each drain for `mcr trace`; it is made if it is missing. Records of living launches are "
-     "always in the stage."},
+     "Directory, relative to the checkpoints' directory, into which the leader writes a trace of "
+     "each drain for `mcr trace`. The directory is made if it is missing. While a launch lives, "
+     "its newest traces are also in the stage."},
     {"log", "summary", choice, "quiet|summary|debug",
-     "What is printed on stderr. quiet: nothing. summary: warnings and one line at the end. debug:"
-     " every decision."},
+     "What mcr prints on standard error. quiet: nothing. summary: warnings and one line at the "
+     "end. debug: every decision."},
 });
 
 constexpr std::string_view codec_prefix = "codec.";
@@ -175,7 +188,7 @@ Result<std::uint64_t> parse_count(std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || problem != std::errc() || end != text.data() + text.size()) {
-    return Error{Cause::usage, "\"" + std::string(text) + "\" is not a count"};
+    return Error{Cause::usage, "\"" + std::string(text) + "\" is not a whole number"};
   }
   return std::uint64_t{value};
 }
@@ -241,7 +254,7 @@ std::string text_problem(std::string_view key, std::string_view value) {
     }
   }
   if (key == "leader_cpus" && value != "auto" && !is_cpu_list(value)) {
-    return "it must be a list of CPUs below 1024 as in 0-3,8";
+    return "it must be a list of CPUs below 1024, such as 0-3,8";
   }
   if (key == "match") return std::string(pattern_problem(value));
   if (key.starts_with(codec_prefix)) {
@@ -255,25 +268,27 @@ std::string text_problem(std::string_view key, std::string_view value) {
 std::string problem_of(const SettingRow& row, std::string_view key, std::string_view value) {
   if (value.empty()) return "it is empty";
   if (value.size() > max_value_bytes) return "it is too long";
-  if (!is_printable(value)) return "it has control characters or a brace without its pair";
+  if (!is_printable(value)) return "it has control characters or an unpaired brace";
   if (is_allowed_word(row.allowed, value)) return {};
   switch (row.kind) {
     case text:
       return text_problem(key, value);
     case choice:
-      return "it is not one of the words";
+      return "it is not one of the allowed words";
     case size:
-      return parse_size(value) ? std::string() : "it is no size as in 256 MiB";
+      return parse_size(value) ? std::string() : "it is not a size such as 256 MiB";
     case duration:
-      return parse_duration(value) ? std::string() : "it is no duration as in 10 s";
+      return parse_duration(value) ? std::string() : "it is not a duration such as 10 s";
     case count:
-      if (row.allowed.find("COUNT") == std::string_view::npos) return "it is not one of the words";
+      if (row.allowed.find("COUNT") == std::string_view::npos)
+        return "it is not one of the allowed words";
       if (parse_count(value)) return {};
       return value.find('=') == std::string_view::npos
-                 ? "it is no count"
-                 : "it is no count (settings are separated by semicolons)";
+                 ? "it is not a whole number"
+                 : "it is not a whole number (separate settings by semicolons)";
     case flag:
-      return is_flag_on(value) || is_flag_off(value) ? std::string() : "it is not one of the words";
+      return is_flag_on(value) || is_flag_off(value) ? std::string()
+                                                     : "it is not one of the allowed words";
   }
   return {};
 }
@@ -328,13 +343,13 @@ Result<void> Settings::set(std::string_view key, std::string_view value, std::st
   const SettingRow* row = is_plain ? find_row(key) : nullptr;
   if (row == nullptr) {
     return Error{Cause::usage, "unknown setting \"" + std::string(key.substr(0, 100)) + "\" (" +
-                                   std::string(source) + "); there are " + all_keys()};
+                                   std::string(source) + "); the settings are " + all_keys()};
   }
   const std::string problem = problem_of(*row, key, value);
   if (!problem.empty()) {
     return Error{Cause::usage, "setting " + std::string(key) + ": \"" +
                                    std::string(value.substr(0, 200)) + "\" (" +
-                                   std::string(source) + ") is not allowed, " + problem +
+                                   std::string(source) + ") is not allowed: " + problem +
                                    "; allowed: " + std::string(row->allowed)};
   }
   values_.insert_or_assign(std::string(key), Value{std::string(value), std::string(source)});
@@ -430,7 +445,8 @@ std::string settings_page() {
       "<!-- Made from the table in restart/settings/settings.cpp: `ninja -C build docs-settings`. "
       "-->\n"
       "# Settings\n\n"
-      "Where they come from, strongest first:\n\n"
+      "A setting can be given in five places. If several places give it, the first one of this "
+      "list counts:\n\n"
       "1. the text after the connector's name: `HDF5_VOL_CONNECTOR=\"mcr keep=2;profile=fast\"`\n"
       "2. variables: `MCR_KEEP=2`, `MCR_CODEC_DOUBLE=...`\n"
       "3. `mcr.conf` in the directory of the checkpoint\n"
@@ -438,19 +454,21 @@ std::string settings_page() {
       "`~/.config`)\n"
       "5. `etc/mcr.conf` of the installation\n\n"
       "`mcr.conf` is TOML: `keep = 2`, `profile = \"fast\"`, `[codec]` with `double = \"...\"` "
-      "below it. A file\n"
-      "that belongs to neither the user nor root is ignored with a warning; in the checkpoint's "
-      "directory a symbolic\n"
-      "link of another user too, and a second name of a file where others may write. An unknown "
-      "key "
-      "or a value that\n"
-      "is not allowed is an error, before any file is touched (where anybody may write to the "
-      "directory: a warning).\n"
-      "`mcr config` prints what holds and why.\n\n"
+      "below it. `mcr config`\n"
+      "prints each setting with its value and the place that the value comes from.\n\n"
+      "An unknown key or a value that is not allowed is an error, before any file is touched. In a "
+      "directory to\n"
+      "which other users may write, a mistake in `mcr.conf` is a warning only, and the file is "
+      "ignored.\n\n"
+      "An `mcr.conf` that belongs to neither the user nor root is ignored with a warning. In the "
+      "directory of the\n"
+      "checkpoint this also holds for a symbolic link of another user. If other users may write to "
+      "that directory,\n"
+      "it also holds for a file with more than one hard link.\n\n"
       "SIZE: `256 MiB`, `1.5 GB`, `64k`, `100` (bytes). DURATION: `250 ms`, `10 s`, `5 min`, `1 "
       "h`, `10`\n"
       "(seconds). Flags: `on`, `off`.\n\n"
-      "| key | default | allowed | what it is for |\n| --- | --- | --- | --- |\n";
+      "| key | default | allowed |\n| --- | --- | --- |\n";
   const auto cell = [](std::string_view text) {
     std::string escaped;
     for (const char c : text) {
@@ -462,9 +480,11 @@ std::string settings_page() {
   for (const SettingRow& row : table) {
     const std::string shown =
         row.default_value.empty() ? std::string() : "`" + std::string(row.default_value) + "`";
-    page += "| `" + std::string(row.name) + "` | " + shown + " | `" + cell(row.allowed) + "` | " +
-            cell(row.help) + " |\n";
+    page += "| `" + std::string(row.name) + "` | " + shown + " | `" + cell(row.allowed) + "` |\n";
   }
+  page += "\n## What each setting does\n\n";
+  for (const SettingRow& row : table)
+    page += "* `" + std::string(row.name) + "`: " + std::string(row.help) + "\n";
   return page;
 }
 

@@ -23,21 +23,28 @@ std::string literally(std::string_view text) {
 
 std::string manual_page() {
   std::string page =
-      "mcr-settings(7)\n\n# NAME\n\nmcr-settings - what can be set, and where\n\n# DESCRIPTION\n\n"
-      "Settings come from, strongest first:\n\n"
-      "- the text after the connector's name: HDF5\\_VOL\\_CONNECTOR=\"mcr "
-      "keep=2;profile=fast\"\n"
+      "mcr-settings(7)\n\n"
+      "# NAME\n\n"
+      "mcr-settings - what can be set, and where\n\n"
+      "# DESCRIPTION\n\n"
+      "A setting can be given in five places. If several places give it, the first one of this "
+      "list counts:\n\n"
+      "- the text after the connector's name: HDF5\\_VOL\\_CONNECTOR=\"mcr keep=2;profile=fast\"\n"
       "- variables: MCR\\_KEEP=2, MCR\\_CODEC\\_DOUBLE=...\n"
       "- mcr.conf in the directory of the checkpoint\n"
       "- mcr/mcr.conf in the user's configuration directory ($XDG\\_CONFIG\\_HOME, else "
       "~/.config)\n"
       "- etc/mcr.conf of the installation\n\n"
-      "mcr.conf is TOML: keep = 2, profile = \"fast\", \\[codec] with double = \"...\" below it. A "
-      "file that belongs to neither the user nor root is ignored with a warning. An unknown key or "
-      "a value that is not allowed is an error, before any file is touched. *mcr config* prints "
-      "what holds and why.\n\n"
-      "SIZE: 256 MiB, 1.5 GB, 64k, 100 (bytes). DURATION: 250 ms, 10 s, 5 min, 1 h, 10 (seconds)."
-      "\n\n# SETTINGS\n\n";
+      "mcr.conf is TOML: keep = 2, profile = \"fast\", \\[codec] with double = \"...\" below it. "
+      "*mcr config* prints each setting with its value and the place that the value comes from.\n\n"
+      "An unknown key or a value that is not allowed is an error, before any file is touched. In a "
+      "directory to which other users may write, a mistake in mcr.conf is a warning only, and the "
+      "file is ignored. A file that belongs to neither the user nor root is ignored with a "
+      "warning.\n\n"
+      "SIZE: 256 MiB, 1.5 GB, 64k, 100 (bytes). DURATION: 250 ms, 10 s, 5 min, 1 h, 10 "
+      "(seconds).\n\n"
+      "# SETTINGS\n"
+      "\n";
   for (const SettingRow& row : mcr::restart::settings_table()) {
     page +=
         "*" + literally(row.name) + "* = " + literally(row.allowed) + "\n\t" + literally(row.help);

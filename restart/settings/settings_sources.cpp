@@ -53,16 +53,17 @@ class CheckpointDirectory {
       if (system_calls().fstatat(AT_FDCWD, file().c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
         return system_error("cannot look at", file());
       if (!is_own(link.st_uid))
-        return Error{Cause::usage, file() + " is a symbolic link of " + user_text(link.st_uid) +
-                                       " and is ignored: it must be yours or root's"};
+        return Error{Cause::usage, file() + " is a symbolic link that belongs to " +
+                                       user_text(link.st_uid) +
+                                       " and is ignored: it must belong to you or to root"};
       opened = open_through_links(file());
     }
     if (!opened || !may_hold_others_) return opened;
     const struct stat status = MCR_TRY(opened->status());
     if (S_ISREG(status.st_mode) && status.st_nlink > 1)
       return Error{Cause::usage, file() +
-                                     " has more than one name, in a directory to which others may "
-                                     "write, and is ignored: make a copy of it"};
+                                     " has more than one hard link in a directory to which other "
+                                     "users may write, and is ignored: replace it by a copy"};
     return opened;
   }
 
@@ -89,7 +90,7 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
   }
   if (!is_own(status->st_uid)) {
     warnings.push_back(path + " belongs to " + user_text(status->st_uid) +
-                       " and is ignored: it must be yours or root's");
+                       " and is ignored: it must belong to you or to root");
     return {};
   }
   const auto read = [&](Settings& into) -> Result<void> {
@@ -106,7 +107,7 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
   Settings changed = settings;
   if (const auto done = read(changed); !done) {
     warnings.push_back(done.error().message + "; " + path +
-                       " is ignored, because others may write to its directory");
+                       " is ignored, because other users may write to its directory");
     return {};
   }
   settings = std::move(changed);

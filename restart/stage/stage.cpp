@@ -111,8 +111,8 @@ Result<LaunchDirectory> LaunchDirectory::open_in(const std::string& stage,
   LaunchDirectory directory =
       MCR_TRY(open(is_ours ? stage + "/" + name_of(path) : real_path(path)));
   if (!is_ours && !directory.is_marked()) {
-    return Error{Cause::usage, path + " does not lie in the stage " + stage +
-                                   "; name the stage that it lies in with stage=DIRECTORY"};
+    return Error{Cause::usage,
+                 path + " is not in the stage " + stage + "; name its stage with stage=DIRECTORY"};
   }
   const bool is_complete =
       std::all_of(std::begin(subdirectories), std::end(subdirectories),
@@ -123,10 +123,10 @@ Result<LaunchDirectory> LaunchDirectory::open_in(const std::string& stage,
 
 Result<void> LaunchDirectory::holds_a_launch_alone() const {
   const auto strange = [&](const std::string& name) {
-    return Error{Cause::usage, path_ + "/" + name +
-                                   " is no file of a launch, so this directory stays in the "
-                                   "stage; move that file elsewhere, and `mcr recover` removes the "
-                                   "rest"};
+    return Error{Cause::usage,
+                 path_ + "/" + name +
+                     " is not a file of mcr, so its directory was not removed from the stage; move "
+                     "the file elsewhere and run `mcr recover` again"};
   };
   for (const std::string& name : MCR_TRY(list_directory(descriptor(), "."))) {
     if (is_file_of_launch(name)) continue;

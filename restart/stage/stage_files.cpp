@@ -103,11 +103,11 @@ Result<void> check_private(const File& directory, const std::string& name) {
   if (status.st_uid != ::geteuid()) {
     return Error{Cause::usage, "the stage " + name + " belongs to user " +
                                    std::to_string(status.st_uid) +
-                                   "; name one of your own with stage=DIRECTORY"};
+                                   "; name a directory of your own with stage=DIRECTORY"};
   }
   if ((status.st_mode & 0777) != 0700) {
-    return Error{Cause::usage, "the stage " + name + " is open to others; `chmod 700 " + name +
-                                   "`, or name another one with stage=DIRECTORY"};
+    return Error{Cause::usage, "the stage " + name + " is open to other users; run `chmod 700 " +
+                                   name + "`, or name another directory with stage=DIRECTORY"};
   }
   return {};
 }
@@ -135,7 +135,7 @@ Result<void> undo_umask(int parent, const std::string& name) {
   if (names && names->empty()) return {};
   if (is_ours) (void)system_calls().fchmodat(AT_FDCWD, link.c_str(), status.st_mode & 07777, 0);
   errno = ESTALE;
-  return system_error("another directory is now at", name);
+  return system_error("another process replaced the directory", name);
 }
 
 }  // namespace

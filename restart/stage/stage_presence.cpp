@@ -72,7 +72,7 @@ Result<LaunchDirectory::Presence> LaunchDirectory::join(std::uint32_t rank,
     if (!is_still_named(file, descriptor(), path)) continue;
     return Presence{std::move(file), name};
   }
-  return Error{Cause::system, "the stage " + path_ + " is being cleared up", EWOULDBLOCK};
+  return Error{Cause::system, "the stage " + path_ + " is being removed by a leader", EWOULDBLOCK};
 }
 
 Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage,

@@ -50,7 +50,7 @@ Result<File> open_begun_in(const PartBegin& begin, int flags) {
   const bool is_known = begin.directory_inode != 0;
   if (!is_known || FileIdentity(MCR_TRY(directory.status())) == begun) return directory;
   errno = ESTALE;
-  return system_error("another directory is now at", path);
+  return system_error("another process replaced the directory", path);
 }
 
 Stub stub_of(const PartBegin& begin, std::string container_directory,

@@ -105,7 +105,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;
-  if (plan.place.status && exclusive) return native("something lies at the path already");
+  if (plan.place.status && exclusive) return native("a file exists already at the path");
   if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
     return native(
         "the existing file is not a regular file of this user with a single hard link in a "
@@ -135,9 +135,9 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   if (is_below(plan.place.path, stage_path)) return native("it lies on the stage");
   if (!launcher.launch) {
     restart::log_warning_once("launch",
-                              "nothing says which start of the program this is, so files are "
-                              "written natively; set launch= to a text that is the same in all "
-                              "ranks and new in each start");
+                              "the launcher does not tell which start of the program this is, so "
+                              "files are written natively; set launch= to a text that is the same "
+                              "in all ranks and different in each start");
     return native("its launch is not known");
   }
   // Check the directories before the stage is entered, because no leader would clean up the stage
@@ -165,26 +165,27 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
       is_marked_native(job, family) || is_marked_native(job, std::string(restart::every_pattern))) {
     return native(
-        "files whose names differ from its name in numbers alone became native earlier in this "
-        "launch");
+        "files whose names differ from its name only in numbers have been native since earlier in "
+        "this launch");
   }
   plan.free_bytes = job.free_bytes;
   if (plan.free_bytes == 0) {
     const bool is_known = restart::memory_limits().limit > 0;
     restart::log_warning_once(
         "full", is_known ? "the stage " + stage_path +
-                               " is full, so files are written natively; stage_limit= or " +
-                               "stage= gives it room"
-                         : "how much memory this node has cannot be read from /proc/meminfo, so " +
-                               std::string("files are written natively, and not into the stage ") +
+                               " is full, so files are written natively; raise stage_limit=, " +
+                               "or name a larger file system with stage="
+                         : "the size of this node's memory cannot be read from /proc/meminfo, so " +
+                               std::string("files are written natively and not into the stage ") +
                                stage_path + "; mount /proc");
     return native("the stage is full");
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {
-    restart::log_warning_once("leader",
-                              "no leader stays alive on this node, so files are written natively; "
-                              "`mcr recover` brings to storage what is in " +
-                                  job.directory.path());
+    restart::log_warning_once(
+        "leader",
+        "no leader stays alive on this node, so files are written natively; `mcr recover` brings "
+        "to storage the files that were closed before, in " +
+            job.directory.path());
     return native("no leader stays alive");
   }
   restart::log_debug(plan.place.path, " is captured as ", plan.masked_names.front());

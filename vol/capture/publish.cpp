@@ -164,11 +164,12 @@ void link_for_gc(const StagedPart& part) {
   if (linked || part.begin.rank != 0) return;
   const int number = linked.error().system_error;
   if (number == EPERM) {
-    restart::log_warning_once("gc", "gc=on removes nothing here: " + linked.error().message);
+    restart::log_warning_once("gc",
+                              "gc=on cannot remove old containers here: " + linked.error().message);
   } else if (number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
     restart::log_warning_once(
-        "gc", "gc=on removes nothing here, because the file system of " + containers +
-                  " makes no hard links; `mcr gc DIR --remove` removes old sets");
+        "gc", "gc=on cannot remove old containers here, because the file system of " + containers +
+                  " has no hard links; `mcr gc DIR --remove` removes old sets");
   }
 }
 
@@ -235,8 +236,10 @@ Result<void> publish(StagedPart& part) {
     link_for_gc(part);
   } else if (const auto put = put_stub(part); !put) {
     restart::log_warning_once(
-        "stub", part.begin.path + " still shows what lay there before: " + put.error().message +
-                    "; `mcr recover` puts the new one there");
+        "stub",
+        part.begin.path +
+            " still shows its older content, because the new stub could not be put there: " +
+            put.error().message + "; nothing is lost, `mcr recover` puts the new stub there");
   } else {
     hand_over_stub(*part.stage, part.begin.part, part.at_path);
     link_for_gc(part);

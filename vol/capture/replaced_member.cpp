@@ -75,7 +75,7 @@ Result<restart::File> open_same(const ResolvedPath& place) {
   const struct stat now = MCR_TRY(file.status());
   if (FileIdentity(now) == FileIdentity(*place.status)) return file;
   errno = ESTALE;
-  return restart::system_error("another file is now at", place.path);
+  return restart::system_error("another process replaced the file", place.path);
 }
 
 }  // namespace
@@ -95,7 +95,9 @@ void keep_replaced_member(const restart::File& directory, const std::string& pat
                           std::string_view container_dir) {
   if (const auto kept = restart::keep_member_aside(directory, path, container_dir); !kept) {
     restart::log_warning_once("aside",
-                              "the earlier set loses " + path + ": " + kept.error().message);
+                              "an earlier set is no longer whole, because a newer file replaced "
+                              "its file, which could not be kept aside: " +
+                                  path + ": " + kept.error().message);
   }
 }
 

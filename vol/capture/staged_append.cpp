@@ -29,10 +29,10 @@ Result<void> StagedFile::go_on_as_appended() {
     (void)directory.mark_native(pattern).has_value();
   }
   if (is_first) {
-    restart::log_warning_once("appended", part_.begin.path +
-                                              " is appended to, so files whose names differ from "
-                                              "its name in numbers alone are native from now on; "
-                                              "appended=capture captures them");
+    restart::log_warning_once(
+        "appended", part_.begin.path +
+                        " is appended to, so files whose names differ from its name only in "
+                        "numbers are written natively from now on; appended=capture captures them");
   }
   MCR_TRY(spill(nullptr));
   // The flushed data must lie at the path, as native HDF5 would have left it.

@@ -163,8 +163,8 @@ Result<void> StagedFile::begin_in_stage() {
   // without mcr.
   if (restart::are_numbers_few(made.bytes.descriptor())) {
     return Error{Cause::system,
-                 "half of the file descriptors that this process may have are in use; "
-                 "ulimit -n gives more",
+                 "half of this process's file descriptors are in use, and mcr leaves the other "
+                 "half to the program; raise `ulimit -n`",
                  EMFILE};
   }
   part_.begin.part = made.part;
@@ -265,7 +265,7 @@ Result<void> StagedFile::flush() {
     note_flush();
     return {};
   }
-  MCR_TRY(spill("it cannot be published there"));
+  MCR_TRY(spill("it could not be published in the stage"));
   return take_path();
 }
 
@@ -287,7 +287,8 @@ Result<void> StagedFile::finish() {
   if (!native_ && failed_ && part_.begin.replaced != restart::Replaced::nothing) {
     MCR_TRY(discard());
     return Error{Cause::system,
-                 part_.begin.path + " could not be written; what lay there before stays", ENOMEM};
+                 part_.begin.path + " could not be written; the older file stays at this path",
+                 ENOMEM};
   }
   if (!native_ && !wrote_) {
     // The file was created and closed without any write (HDF5 could not lock it). An empty file
@@ -304,8 +305,9 @@ Result<void> StagedFile::finish() {
       if (!wait_until_durable(*part_.stage, part_.begin.part)) {
         restart::log_warning_once("durable",
                                   part_.begin.path +
-                                      " is safe against the death of any process, but not "
-                                      "yet in storage");
+                                      " did not reach storage within exit_wait=. The data is safe "
+                                      "if processes die, but not if the node dies, and the "
+                                      "leader goes on writing it");
       }
       return {};
     }

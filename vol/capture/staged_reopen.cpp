@@ -138,16 +138,22 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   StagedPart part;
   part.settings = MCR_TRY(settings_at(place.path));
   const restart::Launcher launcher = process.launcher(*part.settings);
-  if (!launcher.launch || !Process::is_owner())
-    return Error{Cause::system, "this process belongs to no launch", EPERM};
+  if (!Process::is_owner())
+    return Error{Cause::system, "this process is the child of a fork", EPERM};
+  if (!launcher.launch)
+    return Error{
+        Cause::system,
+        "the launcher does not tell which start of the program this is; set launch=", EPERM};
   const struct stat status = MCR_TRY(at_path.status());
   // Only this user's stubs count: other users can write into theirs, and must not redirect this
   // user's parts and sets.
-  if (status.st_uid != geteuid()) return Error{Cause::system, "its stub is another user's", EPERM};
+  if (status.st_uid != geteuid())
+    return Error{Cause::system, "its stub belongs to another user", EPERM};
   if (is_copy(stub, place, *launcher.launch))
     return Error{Cause::system, "it was copied or moved from " + stub.path, EXDEV};
   if (!leads_above(stub, place, part.settings->text("container_dir")))
-    return Error{Cause::system, "its stub names a place that is not above it", EXDEV};
+    return Error{Cause::system,
+                 "its stub names a directory of containers that does not fit its path", EXDEV};
   part.stage = MCR_TRY(process.job_stage(*part.settings, launcher));
   ensure_leader(*part.stage, LeaderLook::seldom);
   part.identity = FileIdentity(status);

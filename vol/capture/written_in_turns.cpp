@@ -67,8 +67,9 @@ bool goes_on_natively(const restart::Stub& stub, const std::string& path) {
 void tell_how_to_capture(const restart::Stub& stub, const std::string& path) {
   const std::string name = stub.masked_names.empty() ? path : stub.masked_names.front();
   restart::log_warning_once(
-      "turns", path + " is written by several ranks in turn, so it is native from now on; files=" +
-                   glob_for(name) + " captures such files");
+      "turns",
+      path + " is written by several ranks in turn, so it is written natively from now on; files=" +
+          glob_for(name) + " captures such files");
 }
 
 }  // namespace mcr::vol

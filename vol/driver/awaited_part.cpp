@@ -59,10 +59,9 @@ Error told(const AwaitedPart& part, const std::string& what) {
 
 Error nothing_came(const AwaitedPart& part, const std::string& why) {
   const std::string& node = part.stub.node;
-  return told(part, "its data lie in the stage of node " + node + " (" +
-                        part.stub.launch_directory + ") and in no container yet; " + why +
-                        ". `mcr drain` on " + node +
-                        " brings them to storage; if that node is gone, so are they");
+  return told(part, "its data is in the stage of node " + node + " (" + part.stub.launch_directory +
+                        ") and not yet in a container; " + why + ". `mcr drain` on " + node +
+                        " brings the data to storage; if that node has crashed, the data is lost");
 }
 
 std::optional<restart::PartRequest> request_for(const AwaitedPart& part) {
@@ -100,10 +99,11 @@ Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>&
   const bool has_waited = part.launcher.rank_count > 1 && !is_of_our_launch(part);
   const std::uint64_t limit_ms = has_waited ? 0 : part.settings.milliseconds("read_wait");
   if (restart::is_silent_stage(part.stub.node, part.stub.launch_directory))
-    return nothing_came(part, "that node did not answer before");
+    return nothing_came(part, "an earlier wait for that node was in vain");
   if (is_being_written(part))
     return told(part, "unable to lock file: it is being written on node " + part.stub.node);
-  if (is_stale(part)) return nothing_came(part, "it is older than what any leader still drains");
+  if (is_stale(part))
+    return nothing_came(part, "the file is older than the files that a leader still drains");
 
   const Waiting waiting;
   const std::uint64_t begin = monotonic_ns();
@@ -127,8 +127,8 @@ Result<Arrival> await_part(const AwaitedPart& part, const std::function<bool()>&
     pause = std::min(pause * 2, longest_pause_ms);
   }
   restart::note_silent_stage(part.stub.node, part.stub.launch_directory);
-  return nothing_came(
-      part, "none has come within read_wait=" + std::string(part.settings.text("read_wait")));
+  return nothing_came(part, "no container was written within read_wait=" +
+                                std::string(part.settings.text("read_wait")));
 }
 
 }  // namespace mcr::vol

@@ -39,7 +39,7 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
   const std::string last = restart::name_of(path);
   if (!restart::is_still_named(stub, home.descriptor(), last)) {
     errno = ESTALE;
-    return restart::system_error("another file is now at", path);
+    return restart::system_error("another process replaced the file", path);
   }
   auto [file, name] =
       MCR_TRY(temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid())));

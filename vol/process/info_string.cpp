@@ -63,8 +63,8 @@ std::string_view take_item(std::string_view& text) {
 std::string check_under(std::string_view value) {
   if (value == "0" || value == "native") return {};
   return "mcr: under_vol=" + std::string(value) +
-         " cannot be used: mcr captures what HDF5's native connector hands to a file driver, so it "
-         "runs on that one alone, under_vol=0; put the other connector above mcr, with under_vol=" +
+         " cannot be used: mcr works only directly above HDF5's native connector (under_vol=0); "
+         "put the other connector above mcr, with under_vol=" +
          std::to_string(static_cast<int>(connector_value));
 }
 
@@ -73,7 +73,7 @@ std::string check_info(std::string_view value) {
     value = trimmed(value.substr(1, value.size() - 2));
   if (value.empty()) return {};
   return "mcr: under_info={" + std::string(value) +
-         "} cannot be used: the native connector below takes none, under_info={}";
+         "} cannot be used: the native connector takes no parameters; write under_info={}";
 }
 
 // Must not fail, and so must not allocate: after a failure HDF5 (1.14.5, H5P_copy_plist) frees the

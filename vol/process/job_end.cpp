@@ -143,7 +143,8 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
 void tell_of_wait(const JobStage& stage) {
   const std::string why = summary_of(stage).last_failure;
   restart::log_warning(
-      "the storage refuses checkpoint files: the job's end waits for it, for at most " +
+      "the storage refuses checkpoint files: the program's end waits until they are written, for "
+      "at most " +
       std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=)" + (why.empty() ? "" : ": ") +
       why);
 }
@@ -154,11 +155,10 @@ void tell_of_astray_files(const JobStage& stage) {
   if (summary.astray == 0) return;
   restart::log_warning(
       restart::counted(summary.astray, "checkpoint file") +
-      " were renamed or removed before their commit and were not found. Their data "
-      "is in " +
+      " renamed or removed before the commit, and not found. Nothing is lost: the data is in " +
       summary.astray_in +
-      "; where a renamed file does not open, `mcr recover DIR` leads it there, DIR "
-      "being a directory above both");
+      ". If a renamed file does not open, run `mcr recover DIR` with a directory DIR above the "
+      "file and the container");
 }
 
 /// Reports files that were restored natively after a failed commit, because the user asked for
@@ -213,10 +213,11 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
     });
     const std::size_t left = committed ? 0 : uncommitted_on_node(stage);
     if (left > 0 && stage.directory.claim_report()) {
-      restart::log_warning(restart::counted(left, "checkpoint file") +
-                           " of this node not committed yet, in " + stage.directory.path() +
-                           ": `mcr status` shows what the leader does, `mcr recover` brings what "
-                           "stays there to storage");
+      restart::log_warning(
+          restart::counted(left, "checkpoint file") +
+          " of this node not committed yet. Nothing is lost while the node runs: the data is in " +
+          stage.directory.path() +
+          ". `mcr status` shows what the leader does, `mcr recover` brings the data to storage");
     }
     if (is_lowest_rank(stage)) {
       // The other ranks of the node end at the same time, and the summary must include their last

@@ -198,11 +198,11 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   const int status = spawn(command, std::move(words));
   if (status != 0) {
     if (is_there) stage.directory.end_start();
-    restart::log_warning_once(
-        "leader", "cannot start " + command + ": " + std::strerror(status) +
-                      "; from now on files are written natively, and `mcr recover` brings to "
-                      "storage what is in " +
-                      stage.directory.path());
+    restart::log_warning_once("leader",
+                              "cannot start " + command + ": " + std::strerror(status) +
+                                  "; from now on files are written natively. `mcr recover` brings "
+                                  "to storage the files that were closed before, in " +
+                                  stage.directory.path());
     stage.looks_in_vain = most_looks_in_vain;
   }
   return stage.looks_in_vain < most_looks_in_vain;
@@ -237,7 +237,7 @@ void adopt_orphans(const std::string& stage) {
     }
     const auto lives = directory->anybody_lives();
     if (!lives || *lives) {
-      restart::log_debug("leaves ", path, " to those who live");
+      restart::log_debug("leaves ", path, " alone, because processes of the launch live");
       continue;
     }
     const auto parts_in = [&](State state) {
@@ -249,10 +249,10 @@ void adopt_orphans(const std::string& stage) {
     if (!directory->claim_start()) continue;  // another rank starts the leader and reports it
     // A tool that only reads a stub must not report about other files.
     if (left > 0 && is_named_by_environment()) {
-      restart::log_summary(
-          "an earlier job left " + restart::counted(left, "checkpoint file") + " in " + path +
-          ", because its leader was ended before it had brought them to storage; a "
-          "leader does so now");
+      restart::log_summary("an earlier job left " + restart::counted(left, "checkpoint file") +
+                           " in " + path +
+                           ", because its leader ended before it had brought them to storage; a "
+                           "new leader does so now");
     }
     adopt_launch(stage, path);
   }

@@ -42,12 +42,12 @@ TEST_CASE("the message says what is wrong with a regular expression") {
   CHECK(pattern_problem("^Grid([0-9]+)/[[:alpha:]]*$").empty());
   CHECK(pattern_problem("(") == "a parenthesis is not closed");
   CHECK(pattern_problem("a)") == "a parenthesis is closed that was not opened");
-  CHECK(pattern_problem("*.h5") == "there is nothing that could be repeated");
+  CHECK(pattern_problem("*.h5") == "a repetition has nothing before it to repeat");
   CHECK(pattern_problem("[abc") == "a bracket is not closed");
   CHECK(pattern_problem("[[:alpha]]") == "the name of a character class has no end");
   CHECK(pattern_problem("a{3,2}") == "a repetition's bounds are wrong");
-  CHECK(pattern_problem("[z-a]") == "a range of characters is none");
-  CHECK(pattern_problem("a\\") == "it ends with a backslash");
+  CHECK(pattern_problem("[z-a]") == "a range of characters such as a-z does not ascend");
+  CHECK(pattern_problem("a\\") == "the expression ends with a backslash");
 }
 
 TEST_CASE("a long regular expression needs no more stack than a short one") {

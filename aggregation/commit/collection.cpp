@@ -2,16 +2,17 @@
 // The steps of a collection.
 //
 //  1. Is the committed set whole, as its containers say? If not, nothing is done.
-//  2. The directory is synced: the containers that were found there are durable.
+//  2. The directory is synced, so that the containers found in it are durable.
 //  3. Decisions that were made before the set was begun are removed. So are the native files of
 //     older writings of its name that were kept aside, and the notes about them.
 //       crash: some of them remain; no reader needs them
-//  4. With gc=on, for each older set that the program has given up: a line into set-removed.log,
-//     then its containers with parts, its containers without, and our links to its stubs.
-//       crash: a set of which parts are missing, and whose other parts are still known to be given
-//       up; or links without a container, which step 5 removes
-//  5. Links to stubs are removed that no container here lists and that the program gave up before
-//     the set was begun.
+//  4. With gc=on, each older set that the program has given up is removed: a line is written into
+//     set-removed.log, then the set's containers with parts go, then those without parts, then our
+//     links to the set's stubs.
+//       crash: some files of the set remain, and the set is still known to be given up; or links
+//       remain without a container, and step 5 removes them
+//  5. Links to stubs are removed if no container in the directory lists the stub's part and the
+//     program gave the part up before the set was begun.
 #include "aggregation/commit/collection.hpp"
 
 #include <fcntl.h>
@@ -83,8 +84,8 @@ class Collector {
            });
   }
 
-  /// True if the names of the set's containers account for all ranks, or if the first of them is
-  /// ours.
+  /// True if the names of the set's containers account for all ranks, or if the container with the
+  /// lowest ranks is ours.
   [[nodiscard]] bool may_be_last() const {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
     for (const std::string& name : names_) {
@@ -117,8 +118,8 @@ class Collector {
     return sets;
   }
 
-  /// True if the decision is about this name, or gave sets of it because files were renamed
-  /// afterwards.
+  /// True if the decision is about this masked name, or chose a set of this name for files that
+  /// were renamed afterwards.
   [[nodiscard]] bool is_about_this_name(const std::string& prefix) const {
     const auto parsed = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
     if (!parsed) return false;
@@ -225,7 +226,7 @@ class Collector {
 
   const CommittedSet& committed_;
   const std::string& directory_;
-  File home_;  ///< that directory
+  File home_;  ///< committed_.where.directory, open
   std::vector<std::string> names_;
   std::string masked_name_;  ///< as in the names of files
   std::uint64_t begun_ns_ = 0;

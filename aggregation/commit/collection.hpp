@@ -17,16 +17,16 @@ namespace mcr::aggregation {
 struct CommittedSet {
   restart::ContainerName where;
   restart::FileIdentity
-      directory;  ///< of the containers' directory: another directory may lie at the path by now
+      directory;  ///< of the containers; the path may lead to another directory by now
   std::uint32_t first_rank = 0;  ///< of our container
   std::uint32_t rank_count = 1;
   bool collects = false;  ///< gc=on
 };
 
-/// If that set is whole, removes what it makes superfluous; returns the sets that were removed.
-/// With leaders on many nodes, only a leader that may be the last one to commit looks. The next
-/// call finishes what a crash left: nothing is removed before the directory, with the set's
-/// containers, is durable.
+/// If the set is whole, removes what it makes superfluous, and returns the sets that were removed.
+/// With leaders on many nodes, a leader does this only if it may be the last one to commit, or if
+/// it has the set's first ranks. Nothing is removed before the directory with the set's containers
+/// is durable. If a crash interrupts a removal, the next call finishes it.
 Result<std::vector<std::string>> collect_after(const CommittedSet& committed);
 
 }  // namespace mcr::aggregation

@@ -16,28 +16,28 @@
 
 namespace mcr::aggregation {
 
-/// Where this leader's containers of the launch's sets are, for what becomes known of the sets
-/// later.
+/// Where this leader's container of a set lies. What becomes known of the set after its commit is
+/// written beside it (note_account).
 struct SetPlace {
   restart::ContainerName where;
   restart::FileIdentity directory;  ///< of the containers
   restart::Settings settings;
-  std::uint32_t first_rank = 0;  ///< of our container: names ours apart from other nodes'
+  /// Of our container: tells it from other nodes' containers of the set.
+  std::uint32_t first_rank = 0;
   std::uint32_t last_rank = 0;
 };
 using SetPlaces = std::map<SetName, SetPlace>;
 
 /// Merges the group and takes its parts out of the stage. This is the only caller of HDF5 in a
 /// leader, and always runs in the same thread. commit.cpp lists the steps, and what a crash after
-/// each leaves. `stubs` may be null: renamed files are then searched for (stub_search). `known` may
-/// be null: the container directory is then listed. `watch` may be null: the container is then not
-/// watched.
+/// each step leaves. If `stubs` is null, renamed files are searched for (stub_search); if `known`
+/// is null, the container directory is listed; if `watch` is null, the container is not watched.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
                        Summary& summary, StubHandles* stubs = nullptr, SetPlaces* places = nullptr,
                        KnownContainers* known = nullptr, ContainerWatch* watch = nullptr);
 
 /// Writes what is known of a set by now into a supplement without parts, beside the set's
-/// containers; does nothing if these are gone.
+/// containers. Does nothing if the containers are gone.
 Result<void> note_account(const restart::LaunchDirectory& directory, const DrainGroup& account,
                           const SetPlaces& places);
 

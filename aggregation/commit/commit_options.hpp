@@ -10,7 +10,7 @@
 
 namespace mcr::aggregation {
 
-/// Returns where the containers of the part's set lie if the set has that masked name.
+/// Returns where the containers of the part's set lie if `masked_name` is the set's name.
 restart::ContainerName container_name_of(const restart::PartBegin& begin,
                                          const std::string& masked_name);
 

@@ -43,7 +43,7 @@ Present find_present(const ContainerName& where, KnownContainers* known) {
   for (const std::string& name : present.names) {
     const auto reader = restart::ContainerReader::open(home->descriptor(), name);
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-    // A part that a container lists leaves the stage, so only containers of this user's leaders
+    // A part leaves the stage if a container lists it, so only containers of this user's leaders
     // count.
     if (!status || !restart::is_believed(status->st_uid, ::geteuid())) continue;
     const auto parts = (*reader)->parts();
@@ -89,8 +89,9 @@ Result<Place> place_below(const File& base, const ContainerName& where) {
   place.directory = std::move(made.directory);
   place.is_new = made.is_new;
   place.outer = MCR_TRY(base.status());
-  // With container_dir=../mcr the base itself may close the files to other users. With ../other/mcr no
-  // directory is above both, so closed_by_directories() leaves the container to its owner.
+  // With container_dir=../mcr, the base itself may close the files to other users. With
+  // ../other/mcr, the directory above the containers is not above the files, so
+  // closed_by_directories() gives access to the container's owner only.
   const File above = MCR_TRY(File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY));
   if (!restart::is_at_or_above(FileIdentity(place.outer), above))
     place.outer = MCR_TRY(above.status());
@@ -149,8 +150,8 @@ Result<void> move_container(const File& container, const std::string& path, cons
   return restart::sync_directory(directory.descriptor());
 }
 
-/// Narrows the container's access before it comes to another place: directories that closed it where
-/// it was may not lie above it there.
+/// Narrows the container's access before the container is moved: the directories that keep users
+/// from it at its present place may not lie above the new place.
 Result<void> close_for_all(const File& container, const std::vector<LockedPart>& parts,
                            const StubHandles* stubs, const Place& there) {
   const File file = MCR_TRY(
@@ -172,8 +173,8 @@ Error files_have_gone(const ContainerName& where) {
 }  // namespace
 
 bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs) {
-  // A program that removes a directory's files pauses less than this between two files; a longer
-  // pause means that the removal is over.
+  // A program that removes a directory's files takes less time than this from file to file. If no
+  // file goes for this long, the removal is over.
   constexpr auto pause = std::chrono::milliseconds(20);
   constexpr int turns = 25;
   if (stubs == nullptr || parts.empty()) return true;

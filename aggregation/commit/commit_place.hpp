@@ -17,12 +17,13 @@
 
 namespace mcr::aggregation {
 
-/// Parts that some container of the set already lists, and the names that are taken.
+/// The parts that containers of the set already list, and the names of containers that are taken.
 struct Present {
   std::set<restart::PartId> parts;
   std::set<std::string> names;
 };
-/// `known`: what this leader has listed already; null: lists the directory.
+/// `known` has the names that this leader has listed already. If it is null, the directory is
+/// listed.
 Present find_present(const restart::ContainerName& where, KnownContainers* known = nullptr);
 
 /// Returns a name of this group that no container has yet.
@@ -32,9 +33,10 @@ std::string free_name(const restart::ContainerName& where, const Present& presen
 /// Returns the next free name of a bundle of this block.
 std::string free_bundle_name(const restart::ContainerName& where, const Present& present);
 
-/// Waits, at most half a second, until files are no longer being removed from the directory of the
-/// first part, or all stubs of these parts are gone. A directory of ours would make the removal of
-/// its parent fail. Returns false if the removals go on.
+/// Waits until no more files are removed from the directory of the first part, or all stubs of
+/// these parts are gone. Returns false if files are still being removed after half a second. A
+/// directory of containers made during the removal would make the program's `rmdir` of its parent
+/// fail.
 bool wait_for_removal(const std::vector<LockedPart>& parts, StubHandles* stubs);
 
 /// Where the stubs of a group's parts are, and therefore where their container goes.
@@ -51,28 +53,29 @@ Followed follow_stubs(const restart::LaunchDirectory& directory, StubHandles* st
 /// An open directory of containers.
 struct Place {
   restart::File directory;
-  struct stat outer {};  ///< the directory above it and, if there is one, above its files too
+  /// The base directory or, if the containers lie outside of it, their parent directory.
+  struct stat outer {};
   bool is_new = false;
 };
 /// Removes the directory of containers again if `place` made it and it is empty.
 void remove_if_new(const Place& place, const restart::ContainerName& where);
 
 /// Opens the directory of containers, and makes its missing components below the base. ENOENT: the
-/// stubs no longer lie below the base, for example because the base was exchanged.
+/// stubs no longer lie below the base, for example because another directory replaced the base.
 Result<Place> open_place(const Followed& followed, const std::vector<LockedPart>& parts,
                          const StubHandles* stubs);
-/// As open_place() when no stub confirms the directory: accepts only directories of this user, of
-/// root, or writable for one of this user's groups.
+/// As open_place(), for use when no stub confirms that the directory is the right one. Accepts only
+/// directories that belong to this user or to root, or that one of this user's groups may write.
 Result<Place> open_place_by_path(const restart::ContainerName& where);
 
-/// Sets the sticky bit of the directory of containers if it is this user's and is writable for
-/// users who may not write to the directories of the files. They could otherwise remove a
-/// container, but not the files.
+/// Sets the sticky bit of this user's directory of containers if users may write to it who may not
+/// write to the directories of the files. Without it, these users could remove a container although
+/// they cannot remove the files.
 void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts,
                         const StubHandles* stubs);
 
-/// Moves a container to its stubs if the program renamed them while it was written. Updates
-/// `followed` and the report's path.
+/// Moves a container to its stubs if the program renamed the stubs while the container was written.
+/// Updates `followed` and the report's path.
 Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
                               const std::vector<LockedPart>& parts, Followed& followed,
                               CommitReport& report);

@@ -16,7 +16,8 @@
 
 namespace mcr::aggregation {
 
-/// Makes an error from HDF5's stack. The deepest entry names the error of the operating system.
+/// Makes an error from HDF5's error stack, whose deepest entry names the error of the operating
+/// system.
 Error hdf5_write_error(const std::string& what);
 
 /// Creates a string type of `bytes` bytes (at least 1).
@@ -28,8 +29,8 @@ Result<void> write_number(hid_t object, const char* name, std::uint64_t number);
 /// Writes an array in the smallest type that holds its values: 32 ranks need 32 bytes.
 Result<void> write_numbers(hid_t object, const char* name,
                            const std::vector<std::uint64_t>& numbers);
-/// Copies an attribute as the program wrote it, unless its name is already used by an attribute
-/// that it does not fit.
+/// Copies an attribute as the program wrote it, unless the object already has an attribute of that
+/// name.
 Result<void> copy_attribute(hid_t object, const Datatypes& types, const AttributeValue& attribute);
 
 }  // namespace mcr::aggregation

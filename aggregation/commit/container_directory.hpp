@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the directory of containers: durable, and as open to readers as the directory in which it
-// stands.
+// Makes the directory of containers durably, with the same access for readers as its parent
+// directory.
 #pragma once
 
 #include <string>

@@ -31,11 +31,11 @@ constexpr std::size_t most_watched = 256;
 constexpr std::size_t most_stubs = 64;  ///< of one container
 /// How long a container that was brought back is watched again.
 constexpr std::uint64_t watch_again_ms = 2'000;
-/// How long, and how often, bringing back is tried again: storage that is full now may have room
-/// later.
+/// For how long, and at which interval, a failed attempt to bring a container back is repeated:
+/// storage that is full now may have room later.
 constexpr std::uint64_t longest_try_ms = 600'000;
 constexpr std::uint64_t try_again_ms = 5'000;
-/// How long to wait for a collection to write down that it removed the container.
+/// How long to wait until a collection has logged that it removed the container.
 constexpr std::uint64_t settle_ms = 1'000;
 constexpr int most_returns = 3;
 constexpr int most_without_trace = 16;
@@ -68,8 +68,8 @@ std::string pattern_of_path(const std::string& container) {
   return parsed ? restart::pattern_of(parsed->masked_name) : std::string();
 }
 
-/// Returns the name that a container had in another directory or, if it is taken here, the next
-/// free one of its set.
+/// Returns the name that the container had in its old directory. If that name is taken in `to`,
+/// returns the next free name of the set.
 std::string name_for(const restart::ContainerName& to, const std::string& suffix) {
   const Present present = find_present(to);
   std::string name = to.prefix + suffix;
@@ -80,8 +80,8 @@ std::string name_for(const restart::ContainerName& to, const std::string& suffix
                 : free_bundle_name(to, present);
 }
 
-/// True if somebody has read the new file, which the leader itself reads without a trace. False where
-/// the file system does not say when a file was born.
+/// True if another process has read the new file; the leader's own reads leave no trace. False if
+/// the file system does not record when a file was made.
 bool was_read_since_birth(const File& file) {
   struct statx status {};
   return ::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_ATIME | STATX_BTIME, &status) == 0 &&
@@ -139,15 +139,16 @@ bool ContainerWatch::is_done(Watched& watched, std::uint64_t now_ms) {
   const bool is_over = now_ms >= watched.until_ms;
   if (watched.container.has_name()) return is_over;
   if (watched.lost_ms == 0) watched.lost_ms = now_ms;
-  // If the directory is still there, a collection may have removed the container, and writes that
-  // down. If the directory is gone, it was removed as a whole.
+  // If the directory still exists, a collection may have removed the container, and will log that.
+  // If the directory is gone, no collection did this: the directory was removed as a whole.
   const bool may_be_ours = is_there(restart::parent_of(watched.path));
   if (may_be_ours && now_ms < watched.lost_ms + settle_ms) return false;
   if (!is_missed(watched)) return true;
-  // If stubs still have their names, either the removal is not over, or the stubs stay and need
-  // their container there.
+  // While stubs still have their names, either the removal is not over, or the stubs stay and need
+  // their container beside them.
   if (has_stubs(watched) && !is_over) return false;
-  // A commit of the next checkpoint shows that the program removed this one on purpose.
+  // Waits for the commit of the next checkpoint, which would show that the program removed this one
+  // on purpose.
   if (!watched.shows_reads && !is_over) return false;
   if (now_ms < watched.try_ms) return false;
   if (!may_bring_back(watched)) return true;
@@ -188,7 +189,7 @@ bool ContainerWatch::is_missed(const Watched& watched) {
   const auto status = watched.container.status();
   const bool was_read_too = status && (status->st_atim.tv_sec != watched.read_time.tv_sec ||
                                        status->st_atim.tv_nsec != watched.read_time.tv_nsec);
-  // A copy of the temporary file is not one of the container.
+  // A process that read the file under its temporary name has not copied the container.
   if (was_read_too && !watched.was_read_unnamed) return false;
   const bool is_unread =
       !watched.stubs.empty() &&
@@ -210,7 +211,7 @@ Result<void> ContainerWatch::bring_back(Watched& watched) {
       MCR_TRY(restart::PendingFile::create(home.descriptor(), name, 0600));
   MCR_TRY(
       restart::copy_data(watched.container, pending.file(), 0, MCR_TRY(watched.container.size())));
-  // The access rights of the old directory are gone with it, so only the owner may read the
+  // The access rights of the removed directory are no longer known, so only the owner may read the
   // container.
   MCR_TRY(pending.finish(restart::Durability::durable, restart::Existing::kept));
   const std::string path = to.directory + "/" + name;

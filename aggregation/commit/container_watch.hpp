@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers that may be removed by a program that has not seen them. `mv` to another file system,
+// Saves containers that a program removes without having copied them. `mv` to another file system,
 // and `cp -r` followed by `rm -r`, list a directory, copy what they listed, and then remove the
-// directory. A container that was committed in between is removed without being copied. So the
-// leader keeps such a container open for a while. If it loses its name, the leader gives it a name
-// in a directory above, where readers of the copied stubs look for it (restart/sets/places_above).
+// directory. A container that was committed after the listing is removed but not copied. So the
+// leader keeps a new container open for a while. If the container loses its name, the leader gives
+// it a name in a directory above, where readers of the copied stubs look for it
+// (restart/sets/places_above).
 //
-// A program that removes its older checkpoints looks the same if the file system records no access
-// times. There, a container is given up when a newer set of the same pattern is committed; else it
-// is brought back when the time for a copy is over. A leader brings back only a few such
-// containers, because they would fill the storage.
+// On a file system that records no access times, a program that removes its older checkpoints looks
+// like one that copied them. There, a removed container is given up as soon as a newer set of the
+// same pattern is committed. If no newer set comes, the container is brought back after the time
+// that a copy may take. A leader brings back only a few of these containers, because they would
+// fill the storage.
 #pragma once
 
 #include <atomic>
@@ -27,15 +29,15 @@ namespace mcr::aggregation {
 /// Used only by the drain's thread, except is_empty().
 class ContainerWatch {
  public:
-  /// Called when a container was given its name. Watches it, for as long as a copy of the directory
-  /// may take, if the directory may have been listed since these stubs were made in it. Takes the
-  /// descriptors of a watched container and of its stubs.
+  /// Called when a container was given its name. If the directory may have been listed since these
+  /// stubs were made in it, watches the container for as long as a copy of the directory may take.
+  /// Takes over the descriptors of a watched container and of its stubs.
   void add(CommitReport& report, const PlaceByNames& names, const Followed& followed,
            const std::vector<LockedPart>& parts, StubHandles& stubs);
 
-  /// Gives a new name to containers that have lost theirs. Leaves out containers whose stubs were
-  /// certainly not read, that were read themselves, or that a collection removed. After a failure
-  /// it tries again for ten minutes.
+  /// Gives a new name to each container that has lost its name. Leaves a container out if its stubs
+  /// were certainly not read, if it was read itself, or if a collection removed it. After a
+  /// failure, tries again for ten minutes.
   void look();
 
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
@@ -50,10 +52,10 @@ class ContainerWatch {
     std::vector<restart::File> stubs;  ///< stubs with an open descriptor
     bool shows_reads = false;          ///< reads of a stub change its access time
     struct timespec read_time {};      ///< the container's first access time
-    bool was_read_unnamed = false;     ///< somebody has read it under its temporary name
+    bool was_read_unnamed = false;     ///< a process has read it under its temporary name
     std::uint64_t until_ms = 0;        ///< by the monotonic clock
     std::uint64_t lost_ms = 0;         ///< when its name was found missing; 0: not missing
-    std::uint64_t try_ms = 0;          ///< next try to bring it back, after a failure
+    std::uint64_t try_ms = 0;          ///< when to try again after a failure
     int returns = 0;                   ///< how often it was given a new name
   };
   void give_up_older(const std::string& pattern, const restart::ContainerName& newer);

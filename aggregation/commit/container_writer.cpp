@@ -23,8 +23,8 @@ namespace {
 
 using restart::DatasetStorage;
 
-/// Registered only because HDF5 must know a filter before it makes a dataset with it. It is never
-/// run: encoded frames are written as they are.
+/// HDF5 makes a dataset with a filter only if the filter is registered. The filter is never run,
+/// because encoded frames are written as they are.
 std::size_t refuse_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*,
                              void**) {
   return 0;
@@ -81,7 +81,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     const OwnedId creation(H5Pcreate(H5P_FILE_CREATE));
     const OwnedId access(H5Pcreate(H5P_FILE_ACCESS));
     const OwnedId native(H5VLget_connector_id_by_name("native"));
-    // The latest format: 332 bytes a dataset instead of 3,024.
+    // The latest format takes 332 bytes for a dataset instead of 3,024.
     if (H5Zregister(&filter_class) < 0 ||
         H5Pset_userblock(creation.get(), restart::UserBlock::bytes) < 0 ||
         H5Pset_vol(access.get(), native.get(), nullptr) < 0 || H5Pset_fapl_sec2(access.get()) < 0 ||
@@ -202,8 +202,9 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return {numbers.begin(), numbers.end()};
   }
 
-  /// What HDF5 is told of a dataset besides name and type. Kept, because consecutive variables
-  /// often have one form, and making a property list costs as much as the rest of a dataset.
+  /// What HDF5 is told of a dataset besides name and type. Kept for the next dataset, because
+  /// consecutive variables often have the same form, and a property list takes as long to make as
+  /// the rest of a dataset.
   struct Form {
     std::vector<std::uint64_t> extents, chunk;
     std::size_t type_bytes = 0;
@@ -355,7 +356,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
   OwnedId access_;
   Form form_;
   OwnedId file_;
-  OwnedId variables_;  // ids below a file end before it: HDF5 closes a file strongly
+  // Destroyed before file_, whose close would close these ids (H5F_CLOSE_STRONG).
+  OwnedId variables_;
   OwnedId dataset_;
   const DatasetPlan* plan_ = nullptr;  // of dataset_
   std::vector<restart::DatasetEntry> datasets_;

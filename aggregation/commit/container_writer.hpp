@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a container. No other source of ours writes through HDF5. Encoded frames are written as
-// chunks; the user block, from which a reader without HDF5 starts, is written last. docs/format.md,
-// "Container", has names and shapes. Use it in one thread at a time.
+// Writes a container. No other code of the project writes through HDF5. Encoded frames are written
+// as chunks. The user block, where a reader without HDF5 starts, is written last. The names and
+// shapes of the datasets are in docs/format.md, "Container". Use a writer in one thread at a time.
 #pragma once
 
 #include <memory>
@@ -19,17 +19,17 @@ namespace mcr::aggregation {
 
 class ContainerWriter {
  public:
-  /// Fills `file`, which must be empty and outlive the writer. HDF5 opens this very file, even if
-  /// its name leads elsewhere meanwhile. `path`, its name in `directory`, is used only if /proc is
-  /// not mounted and no other user may write to the directory. HDF5 older than 1.10 cannot read the
-  /// container.
+  /// Writes into `file`, which must be empty and outlive the writer. HDF5 opens this very file,
+  /// even if its name leads to another file meanwhile. `path`, the file's name in `directory`, is
+  /// used only if /proc is not mounted and no other user may write to the directory. HDF5 older
+  /// than 1.10 cannot read the container.
   static Result<std::unique_ptr<ContainerWriter>> create(const restart::File& file,
                                                          const restart::File& directory,
                                                          const std::string& path);
   virtual ~ContainerWriter() = default;
 
-  /// Begins the next dataset; the frames that follow belong to it. `ranks` is parallel to the parts
-  /// of the plan.
+  /// Begins the next dataset, to which the next frames belong. `ranks[i]` is the rank of the plan's
+  /// part i.
   virtual Result<void> begin_dataset(const DatasetPlan& plan, const Datatypes& types,
                                      const Encoding& encoding,
                                      const std::vector<AttributeValue>& attributes,
@@ -44,8 +44,8 @@ class ContainerWriter {
     std::uint64_t file_bytes = 0;
     std::vector<std::uint64_t> stored_bytes;  ///< of the frames of each dataset
   };
-  /// Completes `index` with datasets and frames. Afterwards the file is closed, and its user block
-  /// is valid; nothing is synced.
+  /// Adds the datasets and frames to `index`, writes the tables and the user block, and closes the
+  /// file. Syncs nothing.
   virtual Result<Totals> finish(restart::Index& index) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which parts are committed together, and the result.
+// The parts that are committed together, and the result of the commit.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,19 @@ struct DrainGroup {
   std::vector<std::uint32_t> failed_ranks;
   bool drifted = false;
   std::uint64_t begun_ns = 0;    ///< the set's first part was begun
-  std::uint32_t supplement = 0;  ///< how many containers of this group came before
+  std::uint32_t supplement = 0;  ///< number of containers that this group already has
   bool keep = false;             ///< the parts stay in the stage after commit
   bool fast = false;
-  std::vector<SetOfPart> bundle;  ///< the set of each part, the first one's is `set`; empty: `set`
+  /// The set of each part, beginning with `set`; empty: all are of `set`.
+  std::vector<SetOfPart> bundle;
 };
 
 struct DrainDone {
   std::uint64_t drain = 0;
-  std::vector<PartId> committed;  ///< parts in neither list left the stage before
+  std::vector<PartId> committed;  ///< a part in neither list had left the stage before
   std::vector<PartId> failed;
   bool storage_failed = false;  ///< storage failed; the parts are intact
-  /// The directories were removed or renamed during each attempt.
+  /// In each attempt, the directories were removed or renamed.
   bool place_went_away = false;
 };
 

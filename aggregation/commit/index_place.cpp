@@ -39,7 +39,7 @@ IndexPlace place_in_tree(const std::string& container, const restart::SetIdentit
   const restart::ContainerName written =
       restart::container_name(set.masked_name, "mcr", set.launch, set.sequence);
   IndexPlace place{path, above, {}, name};
-  // Paths are absolute if the files were renamed before their commit, or lie further below.
+  // A path is absolute if its file was renamed before the commit, or lies further below.
   if (path.starts_with('/')) {
     const std::string root = restart::real_path(above);
     const bool is_below = path.starts_with(root == "/" ? root : root + "/");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the paths in a container's index lead: only to places below the parent of the directory of
-// containers, whatever the container says.
+// Resolves the paths in a container's index. Whatever the container says, a path leads only to a
+// place below the parent of the directory of containers.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ struct IndexPlace {
   std::string text;           ///< the program's path, if the tree was not moved
   std::string base;           ///< the parent of the directory of containers
   std::string below;          ///< empty: the path leads out of `base`
-  std::string container_dir;  ///< the setting
+  std::string container_dir;  ///< the setting container_dir=
 };
 IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,
                          const std::string& path);
@@ -28,17 +28,17 @@ struct OpenNative {
   std::string path;
   bool is_aside = false;  ///< kept aside, because a newer file replaced it
 };
-/// Opens the native member of that owner with `flags`, at `place` or where it was kept aside.
-/// Cause::damaged: neither file is that owner's. With O_PATH, this user need not be able to read
-/// the file.
+/// Opens the native member with `flags`, at `place` or where it was kept aside. Cause::damaged:
+/// neither file is the member and belongs to `owner`. With O_PATH, this user need not be able to
+/// read the file.
 Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
                                const restart::NativeMember& native, uid_t owner, int flags);
 
 /// Returns the error (EPERM) that `path` was replaced since it was looked at.
 Error is_exchanged(const std::string& path);
 
-/// Opens `base` if its entry `containers` still is the directory `identity` that was read. If the
-/// entry is a symbolic link, the link must be this user's or root's.
+/// Opens `base`. Fails if its entry `containers` is not the directory `identity`, which was read. A
+/// symbolic link at that entry must be this user's or root's.
 Result<restart::File> open_above(const std::string& base, const std::string& containers,
                                  const restart::FileIdentity& identity, int flags);
 

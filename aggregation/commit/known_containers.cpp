@@ -11,7 +11,7 @@ namespace mcr::aggregation {
 
 namespace {
 
-/// A program that makes a directory for each step must not fill the memory: no more are remembered.
+/// The most directories that are remembered: a program may make a directory for each step.
 constexpr std::size_t most_directories = 64;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of a launch's containers, listed once for each directory: a leader that commits 100,000
-// sets into one directory does not list it 100,000 times.
+// The names of a launch's containers. A leader lists each directory once, so that a commit of
+// 100,000 sets into one directory does not list it 100,000 times.
 #pragma once
 
 #include <map>
@@ -12,20 +12,21 @@
 
 namespace mcr::aggregation {
 
-/// What this leader listed, and what it added since. Other leaders' containers of the same set may
-/// be missing, so this is only for launches on one node. Used by one thread.
+/// The names that this leader has listed, and the containers that it has made since. Containers
+/// that other leaders make are missing, so this class is for launches on one node. Used by one
+/// thread.
 class KnownContainers {
  public:
-  /// Returns the names that begin with the prefix of `where`. Files of some names may be gone.
+  /// Returns the names that begin with the prefix of `where`. Some of these files may be gone.
   std::set<std::string> find(const restart::ContainerName& where);
-  /// Called when a container of that set was made.
+  /// Called when a container with that name was made.
   void add(const restart::ContainerName& where, const std::string& name);
   /// Called when the directory was removed or replaced.
   void forget(const std::string& directory) { directories_.erase(directory); }
 
  private:
   struct Directory {
-    restart::FileIdentity identity;  ///< a program may put another directory at the path
+    restart::FileIdentity identity;  ///< tells whether another directory lies at the path now
     std::set<std::string> names;
   };
   std::map<std::string, Directory> directories_;

@@ -15,7 +15,7 @@ using restart::PartId;
 
 namespace {
 
-constexpr int lock_turns = 2000;  // a writer may wait for slow storage with its stub
+constexpr int lock_turns = 2000;  // the writer may hold its lock while slow storage takes its stub
 constexpr auto lock_pause = std::chrono::milliseconds(5);
 /// Descriptors that a leader needs beside the parts while it writes their container.
 constexpr rlim_t other_descriptors = 32;
@@ -28,9 +28,9 @@ bool are_descriptors_few(const File& newest) {
          static_cast<rlim_t>(newest.descriptor()) + other_descriptors > limit.rlim_cur;
 }
 
-/// Opens the bytes, locked. Between publish and the stub's rename the writer still holds its lock,
-/// as long as storage takes for a rename. A writer that takes the part back holds it too, but the
-/// part is then not published any more.
+/// Opens the bytes and locks them; waits while the part's writer holds the lock. A writer holds it
+/// from publish until storage has renamed the stub. A writer that takes the part back holds the
+/// lock as well, but the part is then no longer published.
 Result<File> lock_bytes(const LaunchDirectory& directory, const PartId& id) {
   for (int turn = 0;; ++turn) {
     auto bytes = directory.open_bytes(id);
@@ -50,7 +50,7 @@ std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
   for (const PartId& id : ids) {
     LockedPart part;
     part.id = id;
-    // Lock first, then read the journal, because it may move until the lock is held.
+    // Lock first, then read the journal: only the lock keeps the journal where it is.
     auto bytes = lock_bytes(directory, id);
     auto journal = directory.journal(LaunchDirectory::State::published, id);
     if (!journal) continue;

@@ -17,15 +17,14 @@
 namespace mcr::aggregation {
 namespace {
 
-/// Limits the access rights of a file that stands for the part to those that the program gave the
-/// part.
+/// Limits a file's access rights to those that the program gave the part.
 restart::Access at_most(restart::Access access, std::uint32_t mode) {
   access.mode &= mode;
   return access;
 }
 
-/// If the file's owner is another user, its inode number may have been reused: limits the access to
-/// the part's.
+/// Limits the access to the part's if the file belongs to another user: its inode number may have
+/// been reused, so it may be another file.
 restart::Access for_certain(const restart::File& file, const restart::Access& access,
                             const restart::PartBegin& begin) {
   const auto status = file.status();

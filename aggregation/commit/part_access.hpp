@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which users may use the files of a set's parts now; only they may read its container.
+// Which users may use the files of a set's parts now. Only these users may read the set's
+// container.
 #pragma once
 
 #include <optional>
@@ -10,14 +11,13 @@
 
 namespace mcr::aggregation {
 
-/// Returns the access rights of the stub that `stubs` (may be null) holds open; if the program has
-/// removed or replaced the stub since, those that it had at last. Without a descriptor, those
-/// of the file at the part's path if it is this user's: the stub, the file that the stub will
-/// replace, or the part's own native file. Other users' files are ignored, because they can put any
-/// file at a name that the program has left.
-/// If no file is found, only the owner gets access, because the program may have closed the file to
-/// all others. A directory between `outer`, if given, and the file limits access to users who may
-/// enter it.
+/// Returns the access rights of the stub that `stubs` (may be null) holds open, even if the program
+/// has removed or replaced the stub since. If no descriptor of the stub is held, returns those of
+/// the file at the part's path: the stub, the file that the stub will replace, or the part's own
+/// native file. Another user's file at the path is ignored, because any user can put a file at a
+/// name that the program no longer uses. If no file is found, only the owner gets access, because
+/// the program may have closed the file to all other users. If `outer` is given, each directory
+/// between it and the file limits access to the users who may enter that directory.
 restart::Access access_of_part(const LockedPart& part, const StubHandles* stubs,
                                const std::optional<restart::FileIdentity>& outer);
 

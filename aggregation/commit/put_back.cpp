@@ -95,8 +95,8 @@ Result<restart::PendingFile> prepare(const File& directory, const std::string& n
   return restart::PendingFile::create(directory.descriptor(), name, 0600, begin.part.text());
 }
 
-/// Programs that rotate files compare modification times, so a file gets the time of its close (0: not
-/// known).
+/// Sets the modification time to the time of the file's close (0: not known), because programs that
+/// rotate files compare these times.
 void set_modified(const File& file, std::uint64_t modified_ns) {
   if (modified_ns == 0) return;
   struct timespec times[2]{};
@@ -118,9 +118,9 @@ Result<void> fill(const File& made, const File& bytes, const restart::Access& ac
   return {};
 }
 
-/// Opens the directory of containers of `names` for a part whose own directory has gone. If that was
-/// the one that would hold the directory of containers, opens that of the nearest directory above: at
-/// the path itself lies another run's directory, if any.
+/// Opens the directory of containers of `names` for a part whose own directory is gone. If the
+/// directory of containers would have been in that directory, opens the one below the nearest
+/// existing directory above: a directory that now lies at the old path belongs to another run.
 Result<File> open_nearest(const std::string& masked, const std::string& container_dir,
                           const PartBegin& begin, restart::ContainerName& names) {
   if (names.base == parent_of(begin.path) && names.base != "/")
@@ -147,7 +147,8 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                  MCR_TRY(make_container_directory(*home, names.directory_from_stub(container_dir)))
                      .directory)
            : MCR_TRY(open_nearest(masked, container_dir, begin, names));
-  // The file at the path stays. Its access rights say which users may read what was to replace it.
+  // The file at the path stays. Its access rights say which users may read the part that was to
+  // replace it.
   const auto there = aggregation::look_at(begin);
   restart::Access access;
   access.group = MCR_TRY(directory.status()).st_gid;
@@ -173,31 +174,33 @@ Result<std::string> set_aside(const PartBegin& begin, const File& bytes,
                            is_ours ? restart::Existing::replaced : restart::Existing::kept));
     return names.directory + "/" + name;
   };
-  // A leader that died may have left our file under that name.
+  // A file under that name may be ours, from a leader that died.
   auto done = write_as("." + begin.part.text().substr(0, 8));
-  // Other users see the beginning of the part's name in stubs of the same process.
+  // The name may be taken by another user: stubs of the same process show the beginning of the
+  // part's id.
   if (!done && done.error().system_error == EEXIST)
     done = write_as("." + MCR_TRY(restart::PartId::random()).text());
   return done;
 }
 
-/// The part's own file, where it lies now: the directory and the path.
+/// The part's own file at its present place.
 struct OwnFile {
   File home;
   std::string path;
   File file;
   std::string our_link;
-  bool is_empty = false;      ///< its writer died before it filled in the stub
+  bool is_empty = false;      ///< the writer died before it filled in the stub
   bool has_one_name = false;  ///< except our_link
 };
-/// The names that the part's own file may have. Only a dead writer's file is put back under several.
+/// How many names the part's own file may have. A file with several names is put back only if its
+/// writer is dead.
 enum class Names : std::uint8_t { one, any };
 Result<std::optional<OwnFile>> own_file_at(const PartBegin& begin, Names names) {
   auto home = MCR_TRY(open_home(begin));
   if (!home) return std::optional<OwnFile>();
   AtPath there = MCR_TRY(look_at(*home, begin));
-  // A leader may have died while it filled the file that H5Fcreate made. Other users' files are never
-  // filled, whatever their number.
+  // A leader may have died while it filled the file that H5Fcreate made. Another user's file is
+  // never filled, even if it has the same inode number.
   const auto status = there.file.is_open() ? there.file.status() : Result<struct stat>(Error{});
   const bool is_this_users = status && status->st_uid == ::geteuid();
   const bool is_half_filled = is_this_users && there.kind == AtPath::Kind::damaged_stub &&
@@ -227,8 +230,8 @@ Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubH
   return own_file_at(moved_to(found.path, begin), names);
 }
 
-/// As find_own_file(), for a dead writer: the program may have renamed the file after a flush, and
-/// the descriptor of its stub may be lost. So this also searches.
+/// As find_own_file(), for a dead writer. Also searches directories, because the program may have
+/// renamed the file after a flush, and the descriptor of its stub may be lost.
 Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const StubHandles* stubs) {
   auto own = MCR_TRY(find_own_file(begin, stubs, Names::any));
   // A file that the part was to replace at the close has no stub of the part yet.
@@ -238,10 +241,10 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
   return own_file_at(moved_to(found.begin()->second, begin), Names::any);
 }
 
-/// Puts the part's bytes in place of its stub, and removes our link to the stub. A rank that has
-/// the stub open, because it rewrites the file, finds the plain file by the mark. Returns false if
-/// the path or the stub was replaced meanwhile, or if the part should go into a container instead:
-/// the stub cannot be marked, or somebody may have copied it meanwhile.
+/// Puts the part's bytes in place of its stub, and removes our link to the stub. Marks the old
+/// stub, so that a rank that has it open to rewrite the file finds the plain file. Returns false if
+/// the path or the stub was replaced meanwhile. Returns false as well if the part should go into a
+/// container instead, because the stub cannot be marked or may have been copied meanwhile.
 Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
                       std::uint64_t modified_ns, MayDrain may_drain) {
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
@@ -261,7 +264,7 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
     if (!marked && marked.error().system_error == ESTALE) return false;
     mark = MCR_TRY(marked);
   }
-  // A chmod of the stub between the copying of its rights and the exchange counts, too.
+  // A chmod of the stub after its rights were copied and before the exchange must not be lost.
   const auto before =
       own.is_empty ? Result<restart::Access>(Error{}) : restart::access_of(own.file);
   const auto is_unchanged = [&] {
@@ -288,8 +291,9 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
   return placed;
 }
 
-/// Writes a dead writer's bytes into the file that the writer made, so that all its names show them, as
-/// natively. The stub at its beginning goes last: until then the next leader knows the file.
+/// Writes a dead writer's bytes into the file that the writer made, so that all names of the file
+/// show them, as with native HDF5. The stub at the file's beginning is overwritten last, because
+/// the next leader recognises the file by it.
 Result<bool> fill_own(const OwnFile& own, const PartBegin& begin, const File& bytes,
                       std::uint64_t modified_ns) {
   const File file =
@@ -316,8 +320,9 @@ Result<bool> put_flushed(const OwnFile& own, const PartBegin& begin, const File&
                           : fill_own(own, begin, bytes, modified_ns);
 }
 
-/// Completes an exchange of the two names (PendingFile::finish_over) after which a leader died: the
-/// plain file is at its path, and the stub has the temporary name. Returns true if there was one.
+/// Completes an exchange of names (PendingFile::finish_over) after which a leader died: the plain
+/// file is at its path, and the stub has the temporary name. Returns true if there was such an
+/// exchange.
 Result<bool> finish_exchange(const PartBegin& begin) {
   const auto home = MCR_TRY(open_home(begin));
   if (!home) return false;
@@ -342,7 +347,7 @@ Result<bool> finish_exchange(const PartBegin& begin) {
 }
 
 /// Takes the part out of the stage. Our shared lock keeps the writer from taking the part back, so
-/// the bytes that are removed are those that were put in place.
+/// the removed bytes are the same as those that were put at the path.
 Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File bytes,
                       LaunchDirectory::State state, std::optional<std::uint32_t> pool_rank) {
   if (state == LaunchDirectory::State::published) MCR_TRY(directory.mark_committed(part));
@@ -381,15 +386,15 @@ Result<AtPath> look_at(const PartBegin& begin) {
 Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
                       std::optional<std::uint32_t> pool_rank, const StubHandles* stubs,
                       MayDrain may_drain) {
-  // The lock first: a writer that takes the part back, and dies, leaves it with half of what it wrote,
-  // but not in published/.
+  // Lock first, then look into published/: if a writer took the part back and died, the part's
+  // bytes are half-written, but its journal is no longer there.
   auto bytes = directory.open_bytes(part);
   if (!bytes && bytes.error().system_error == EWOULDBLOCK)
     return false;  // taken back by its writer
   const auto found = directory.journal(LaunchDirectory::State::published, part);
   if (!found && restart::means_gone(found.error().system_error)) return false;
   const Journal journal = MCR_TRY(found);
-  if (journal.publish && journal.publish->native) {  // its bytes are there already
+  if (journal.publish && journal.publish->native) {  // its bytes are at the path already
     MCR_TRY(directory.free_part(part, pool_rank));
     return true;
   }
@@ -475,7 +480,7 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   const AtPath there = MCR_TRY(look_at(*home, begin));
   const bool predecessor =
       there.kind == AtPath::Kind::other_stub && begin.replaced_part == there.part;
-  // The native file that was there at begin, not written since.
+  // True for the native file that lay there when the part was begun, if it was not written since.
   const bool old_file = there.kind == AtPath::Kind::other_file &&
                         begin.replaced == restart::Replaced::native_file &&
                         there.modified_ns < begin.begin_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts a part back at its path as native HDF5 would have left it: lone files, parts whose container
-// storage refused, and files whose writer died while they were open.
+// Puts parts back at their paths as native HDF5 would have left them: lone parts, parts whose
+// container storage refused, and open files of dead writers.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,14 +19,14 @@ namespace mcr::aggregation {
 /// Returns the stub that belongs at the part's path.
 restart::Stub stub_of(const restart::PartBegin& begin, const std::string& launch_directory);
 
-/// True if the file is this user's. Some file systems show another owner for every file (NFS for
-/// root); there, the file that the part's writer made is known by its inode number.
+/// True if the file is this user's. On file systems that show another owner for every file (NFS for
+/// root), true if the file has the inode number of the file that the part's writer made.
 bool is_own_file(const restart::PartBegin& begin, const struct stat& status);
 
 /// True for the empty file that H5Fcreate made for the part and that was not written since.
 bool is_our_empty_file(const restart::PartBegin& begin, const struct stat& status);
 
-/// What lies at a path where a stub of ours once lay.
+/// The file at a path where a stub of ours once lay.
 struct AtPath {
   /// our_empty: the file that H5Fcreate made, whose writer has not filled in the stub yet.
   enum class Kind : std::uint8_t {
@@ -39,56 +39,58 @@ struct AtPath {
   };
   Kind kind = Kind::nothing;
   std::optional<restart::PartId> part;  ///< of the other stub
-  std::uint64_t links = 0;              ///< hard links except ours
+  std::uint64_t links = 0;              ///< number of hard links, without ours
   std::string our_link;                 ///< gc=on: our link to the stub; empty: no link
   std::uint64_t modified_ns = 0;
   std::optional<restart::Access> access;  ///< of a regular file
-  restart::File file;                     ///< the file at the path; not open for a link or no file
+  restart::File file;  ///< the file at the path; not open if the path has no file or a link
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  bool is_own = false;  ///< is_own_file(): any user can forge a stub's contents
+  /// is_own_file(); the contents prove nothing, because any user can forge a stub.
+  bool is_own = false;
 
   /// True if the file is the part's own.
   [[nodiscard]] bool is_ours() const {
     return is_own && (kind == Kind::our_stub || kind == Kind::our_empty);
   }
-  /// True if it has one name only: with a second hard link, a replacement would separate the two
+  /// True if the part's own file also has no second hard link. A replacement would separate the two
   /// names.
   [[nodiscard]] bool is_ours_alone() const { return is_ours() && links == 1; }
 };
 Result<AtPath> look_at(const restart::PartBegin& begin);
 
-/// Whether the part can go into a container instead. If it can, it is not put back where a copy of the
-/// stub was made meanwhile, or where a rank that writes the file anew could not find the plain file.
+/// Whether the part can go into a container instead. If it can, the part is not put back in two
+/// cases: if the stub may have been copied meanwhile, and if a rank that rewrites the file could
+/// not find the plain file.
 enum class MayDrain : std::uint8_t { no, yes };
 
 /// Replaces the stub by the part's bytes, durably, and takes the part out of the stage. `stubs`
-/// finds a stub that was renamed, or whose directory was. Returns false, with nothing changed, if
-/// the stub was removed, linked or replaced meanwhile, or the part is being written. A crash leaves
-/// stub and part, or the native file, and at worst a hidden temporary file.
+/// finds the stub if it or its directory was renamed. Returns false and changes nothing if the stub
+/// was removed, linked or replaced meanwhile, or if the part is being written. A crash leaves
+/// either stub and part or the native file, and at worst a hidden temporary file too.
 Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
                       std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr,
                       MayDrain may_drain = MayDrain::no);
 
-/// Removes the temporary file that a leader left that died while it put the part back, if there is one.
+/// Removes the temporary file of a leader that died while it put the part back, if there is one.
 void remove_leftover(const restart::PartBegin& begin);
 
-/// True if the stub was read since its rank wrote it, so that it may have been copied: the copy
-/// would lead nowhere once the part is a plain file. False if reads leave no trace
+/// True if the stub was read since its rank wrote it, and so may have been copied: a copy of the
+/// stub would lead nowhere once the part is a plain file. False if reads leave no trace
 /// (read_marks.hpp).
 bool was_read(const restart::LaunchDirectory& directory, const restart::PartId& part,
               const StubHandles* stubs);
 
 /// Takes a dead writer's part out of the stage. If the part's stub lies at its path, the file that
-/// native HDF5 would have left replaces it. If the old file was never replaced, a flushed part is
-/// kept beside the containers under a name that begins with "unfinished-". Returns one sentence
-/// about what was done.
+/// native HDF5 would have left replaces it. If the path still has the file that the part was to
+/// replace, a flushed part is kept beside the containers, under a name that begins with
+/// "unfinished-". Returns one sentence about what was done.
 Result<std::string> settle(const restart::LaunchDirectory& directory, const restart::PartId& part,
                            const StubHandles* stubs = nullptr);
 
-/// Writes the stub of a published part whose writer died before it could do so, over what the part
-/// replaces or the empty file of H5Fcreate. Call it only if the writer is dead. Returns true if the
-/// stub was written.
+/// Writes the stub of a published part whose writer died before it wrote the stub. The stub
+/// replaces the file that the part was to replace, or the empty file of H5Fcreate. Call it only if
+/// the writer is dead. Returns true if the stub was written.
 Result<bool> repair_stub(const restart::LaunchDirectory& directory,
                          const restart::PartBegin& begin);
 

@@ -19,7 +19,7 @@ using restart::File;
 
 namespace {
 
-/// The kernel takes access times from its last clock tick, so they may be this much too early.
+/// An access time may be too early by this much: the kernel takes it from its last clock tick.
 constexpr std::uint64_t tick_ns = 10'000'000;
 
 long type_of(const File& file) {
@@ -27,8 +27,8 @@ long type_of(const File& file) {
   return ::fstatfs(file.descriptor(), &status) == 0 ? static_cast<long>(status.f_type) : 0;
 }
 
-/// True if access times show every copy: no other node reads, and no copy is made without a read
-/// (XFS and Btrfs have reflinks).
+/// True if access times show every copy: other nodes do not read the file system, and it makes no
+/// copies without a read (as XFS and Btrfs do with reflinks).
 bool shows_every_copy(const File& file) {
   const long type = type_of(file);
   return type == EXT4_SUPER_MAGIC || type == TMPFS_MAGIC;
@@ -69,7 +69,7 @@ bool may_have_been_read(const File& file) {
   if (!shows_every_copy(file)) return true;
   const auto before = file.status();
   struct timespec now {};
-  // A modification time in the future was set by somebody, and tells nothing about reads.
+  // A modification time in the future was set by a program, and proves nothing about reads.
   if (!before || restart::system_calls().clock_gettime(CLOCK_REALTIME, &now) != 0 ||
       written_time(*before) > TimeParts{now.tv_sec, now.tv_nsec})
     return true;

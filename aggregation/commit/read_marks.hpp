@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a file was read, or a directory listed, by another process since we wrote there. That
-// process may have copied what it saw (`mv` to another file system copies, then removes). Access
-// times show this on local file systems that record access times; our own reads do not change them
+// Tells whether another process has read a file, or listed a directory, since we wrote there: that
+// process may have copied what it saw (`mv` to another file system copies, then removes). The
+// evidence is the access time, on local file systems that record it. Our own reads do not change it
 // (restart::File::leave_access_time).
 #pragma once
 
@@ -16,16 +16,16 @@ namespace mcr::aggregation {
 /// does. The file's directory can then not be removed.
 bool keeps_names_of_open_files(const restart::File& file);
 
-/// True if every read of the file leaves a trace, as far as the mount says: a local file system
-/// that keeps access times and cannot copy without a read. False on parallel file systems.
+/// True if, as far as the mount shows, every read of the file leaves a trace: the file system is
+/// local, keeps access times, and cannot copy without a read. False on parallel file systems.
 bool shows_reads(const restart::File& file);
 
 /// False only if the file was certainly not read since it was last written. The file may have lost
-/// its name, and may be open with O_PATH. This function reads the file itself.
+/// its name, and may be open with O_PATH. To find out, this function reads the file.
 bool may_have_been_read(const restart::File& file);
 
-/// False only if the directory was certainly not listed since `since_ns`, when a file was made in
-/// it.
+/// False only if the directory was certainly not listed since `since_ns`. At that time, a file must
+/// have been made in the directory.
 bool may_have_been_listed(const std::string& directory, std::uint64_t since_ns);
 
 }  // namespace mcr::aggregation

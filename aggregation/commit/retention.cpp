@@ -30,9 +30,9 @@ using restart::parent_of;
 
 namespace {
 
-/// Finds the ids of all stubs in an open directory and below it, for a decision about `set`. Fails
-/// if a directory or file could not be looked at, or if users who may not remove the set's
-/// containers could hide stubs by moving directories.
+/// Finds the part ids of all stubs in an open directory and below it, for a decision about `set`.
+/// Fails if a directory or file could not be looked at. Fails as well if stubs may be hidden by
+/// users who move directories and may not remove the set's containers.
 class StubsBelow {
  public:
   StubsBelow(const StoredSet& set, const File& home, std::string base)
@@ -44,7 +44,7 @@ class StubsBelow {
 
   Result<std::set<PartId>> find() {
     MCR_TRY(look_below());
-    // A file that was moved during the first look may have been seen in neither place.
+    // A file that was moved during the first look may have been missed at both places.
     is_second_look_ = true;
     MCR_TRY(look_below());
     return std::move(parts_);
@@ -106,7 +106,7 @@ class StubsBelow {
     if (!S_ISREG(status.st_mode)) return {};
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
     if (there.is_stub()) parts_.insert(there.stub.part);
-    // A closed file of another user cannot be a stub of the set's owner.
+    // A file that another user has closed to this user cannot be a stub of the set's owner.
     const int number = there.error.system_error;
     const bool is_hidden = there.kind == restart::FileAt::Kind::closed &&
                            (number != EACCES || restart::is_believed(status.st_uid, set_.owner));
@@ -228,8 +228,8 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
   std::vector<GivenUp> found;
   const Replacements replacements(sets);
   for (const StoredSet& set : sets) {
-    // A directory that is more open than the one above was not made for containers: the stubs of such
-    // containers are not looked for above it.
+    // A directory that is more open than its parent was not made for containers: the stubs of
+    // containers in it may be elsewhere, and are not looked for in the parent.
     if (set.is_unreadable || !set.beside.is_no_more_open()) continue;
     const std::string directory = directory_of(set);
     const std::string base = parent_of(directory);
@@ -289,8 +289,8 @@ Result<void> remove_set(const GivenUp& order) {
                                 name_of(order.replacement->prefix) +
                                 "* is whole; a copy of a stub keeps nothing alive");
   for (const std::string& path : set.containers) {
-    // If the directory was copied, the set's containers lie in both copies. Those of the other
-    // directory are removed by the next call.
+    // If the directory was copied, the set's containers lie in both copies. The containers in the
+    // other directory are removed by the next call.
     if (parent_of(path) == directory) MCR_TRY(remove_container(home, path, set.read.at(path)));
   }
   const auto links = MCR_TRY(restart::StubLinks::list(home));

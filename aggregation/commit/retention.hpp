@@ -20,39 +20,41 @@ class Replacements {
  public:
   explicit Replacements(const std::vector<StoredSet>& sets);
   /// Returns the newest whole set that replaces this one: newer, and of the same owner and masked
-  /// name. If the set has no file at its paths any more and `of_same_pattern` is true, a newer set
-  /// of the same pattern (step00010 and step00020) counts too. nullptr: no set replaces this one,
-  /// so it must stay.
+  /// name. A newer set of the same pattern (step00020 for step00010) counts too if
+  /// `of_same_pattern` is true and no file is left at this set's paths. nullptr: no set replaces
+  /// this one, so it must stay.
   [[nodiscard]] const StoredSet* of(const StoredSet& set, bool of_same_pattern) const;
 
  private:
   using Newest =
       std::map<std::pair<std::string, uid_t>, const StoredSet*>;  ///< whole; by name, owner
   Newest newest_of_name_;                                         ///< by masked name
-  Newest newest_of_pattern_;                                      ///< by pattern_of that
+  Newest newest_of_pattern_;                                      ///< by pattern of the masked name
 };
 
-/// A set that the program has certainly given up, and the set that replaces it: the stub of every
-/// part is known to have been deleted or overwritten under all its names (restart/sets/stub_links).
+/// A set that the program has certainly given up, and the set that replaces it. Given up means: the
+/// stub of every part is known to be deleted or overwritten under all its names
+/// (restart/sets/stub_links).
 struct GivenUp {
   const StoredSet* set;
   const StoredSet* replacement;
 };
 std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart::StubLinks& links);
 
-/// Leaves out sets in bundles that also hold a set which stays: a bundle is removed with the last
-/// of its sets.
+/// Leaves out a set if its bundle also holds a set that stays: a bundle is removed with the last of
+/// its sets.
 std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
                                                const std::vector<StoredSet>& sets);
 
-/// Returns sets that may be removed, judging by every file below their base: no stub there names
-/// one of their parts, none is known to be elsewhere, and a newer whole set of the same masked name
-/// exists. For `mcr gc`, not for a leader. Fails if anything could not be looked at.
+/// Returns the sets that may be removed. Looks at every file below a set's base: the set may go if
+/// no stub there names one of its parts, if no such stub is known to be elsewhere, and if a newer
+/// whole set of the same masked name exists. For `mcr gc`, not for a leader. Fails if a file or
+/// directory could not be looked at.
 Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets);
 
-/// Removes the set's containers, then our links to its stubs. Fails with EPERM if these are no
-/// longer the files and the directory that were read. After a crash, parts of the set are missing,
-/// and the next call finds it again. The caller has made its replacement durable.
+/// Removes the set's containers, then our links to its stubs. Fails with EPERM if another directory
+/// or other files have taken their places since they were read. If a crash interrupts the removal,
+/// the next call finds the rest of the set. The caller has already made the replacement durable.
 Result<void> remove_set(const GivenUp& order);
 
 }  // namespace mcr::aggregation

@@ -32,7 +32,7 @@ using restart::SetShare;
 namespace {
 
 std::string prefix_of(const std::string& container) {
-  // …launch-sequence.r0-7.h5: all but the last components after the sequence.
+  // Of …launch-sequence.r0-7.h5, returns everything up to the sequence and its dot.
   const std::size_t ranks = container.rfind(".r");
   return ranks == std::string::npos ? container : container.substr(0, ranks + 1);
 }
@@ -104,8 +104,8 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   add_natives(set, container, share);
 }
 
-/// Opens a container that was listed. Another user may have put a link there since: only this user's
-/// and root's are followed.
+/// Opens a container that was listed. Another user may have put a link there since, so only links
+/// of this user and of root are followed.
 Result<File> open_listed(const std::string& path) {
   constexpr int flags = O_RDONLY | O_NONBLOCK;
   auto file = File::open(AT_FDCWD, path, flags | O_NOFOLLOW);
@@ -115,7 +115,7 @@ Result<File> open_listed(const std::string& path) {
   return File::open(AT_FDCWD, path, flags);
 }
 
-/// The sets found so far, as one container after the other is read.
+/// Collects the sets while one container after the other is read.
 class FoundSets {
  public:
   Result<void> add(const std::string& path) {
@@ -181,8 +181,8 @@ class FoundSets {
     return beside_.emplace(directory, restart::Beside::of(directory)).first->second;
   }
 
-  /// Keyed by set name and by the user to whom the containers are attributed: another user's container
-  /// never joins a set, unless both users can replace each other's files.
+  /// Keyed by set name and by the user to whom the containers are attributed: a container of
+  /// another user joins a set only if both users can replace each other's files.
   std::map<std::pair<SetName, uid_t>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
   std::map<std::string, restart::Beside> beside_;                ///< by directory

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sets whose containers lie in a directory, oldest first: what the leader and the commands that list,
-// verify and remove sets know of them (restart/sets/stored_sets).
+// The sets whose containers lie in a directory, oldest first, as the leader and the commands that
+// list, verify and remove sets see them (restart/sets/stored_sets).
 #pragma once
 
 #include <sys/types.h>
@@ -18,24 +18,24 @@
 
 namespace mcr::aggregation {
 
-/// The launch that `mcr pack` writes into all its containers; it does not tell sets apart.
+/// The launch that `mcr pack` writes into all its containers; it does not distinguish sets.
 inline constexpr const char* packed_launch = "packed";
 
-/// True if the set is one file to which no other rank has a counterpart, in a launch of several ranks.
-/// Such a set is not a checkpoint of the job. False for the sets of `mcr pack`.
+/// True if the set is a single file of a launch of several ranks, without files of the other ranks
+/// beside it. Such a set is not a checkpoint of the job. False for the sets of `mcr pack`.
 bool is_of_one_file(const restart::SetIdentity& set);
 
 struct StoredPart {
   PartId part;
   std::uint32_t rank = 0;
-  std::string path;  ///< the stub's path when it was written, for users and comparisons
+  std::string path;  ///< the stub's path when the stub was written, for messages and comparisons
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
   /// The stub is looked for only at `below` in `base`. `below` is empty if the container names a
   /// path outside `base`.
   std::string base;
   std::string below;
-  std::string containers;  ///< the name in `base` of the directory of containers, and which it is
+  std::string containers;  ///< the directory of containers: its name in `base`
   restart::FileIdentity containers_identity;
 
   /// Opens `base`. EPERM: it no longer is the directory in which these containers were read.
@@ -46,14 +46,15 @@ struct StoredPart {
 
 struct StoredSet {
   SetName name;
-  uid_t owner = 0;  ///< of its containers; other users' containers do not count
+  uid_t owner = 0;  ///< of its containers; a container of another user is not part of the set
   gid_t group = 0;
   restart::Beside beside;     ///< the directory of its containers, as it was when it was listed
   std::string container_dir;  ///< the setting that leads to these containers
   std::uint32_t rank_count = 1;
-  std::string prefix;                   ///< that the paths of its containers have in common
+  std::string prefix;                   ///< common beginning of its containers' paths
   std::vector<std::string> containers;  ///< paths; those without parts come last
-  std::map<std::string, restart::FileIdentity> read;  ///< by path of a container, what was read
+  /// By path of a container: the file that was read.
+  std::map<std::string, restart::FileIdentity> read;
   std::vector<StoredPart> parts;
   Account account;
   bool is_of_one_file = false;  ///< is_of_one_file()
@@ -65,17 +66,18 @@ struct StoredSet {
   std::vector<std::string> kept_aside;    ///< replaced by newer files: their paths now
   std::vector<std::string> lost_natives;  ///< native members that are missing
   std::uint64_t container_bytes = 0;
-  std::vector<std::string> damaged;  ///< the damage; a damaged set never counts as whole
-  bool is_bundled = false;           ///< one of its containers holds other sets too
-  bool is_unreadable = false;        ///< a container cannot be read, so its parts are unknown
+  /// Descriptions of the damage; a damaged set never counts as whole.
+  std::vector<std::string> damaged;
+  bool is_bundled = false;     ///< one of its containers holds other sets too
+  bool is_unreadable = false;  ///< a container cannot be read, so its parts are unknown
 };
 
 /// True if `a` was begun before `b`; within a launch, the times follow the sequences. The names may
 /// differ.
 bool is_older(const StoredSet& a, const StoredSet& b);
 
-/// Returns all sets of these containers, oldest first. Adds what cannot be read at all to
-/// `unreadable`.
+/// Returns all sets of these containers, oldest first. Adds to `unreadable` the containers that
+/// cannot be read at all.
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
                                    std::vector<std::string>& unreadable);
 

@@ -30,8 +30,8 @@ using restart::without_deleted_mark;
 
 namespace {
 
-/// True if the descriptor is in the first quarter of the limit: the others are left for parts,
-/// which need descriptors more than stubs do.
+/// True if the descriptor is in the first quarter of the limit. The other three quarters are left
+/// for parts, which need descriptors more than stubs do.
 bool is_in_first_quarter(const File& file) {
   struct rlimit limit {};
   return ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
@@ -43,7 +43,7 @@ struct TimeSpan {
   std::uint64_t end_ns = 0;
 };
 
-/// True if the stub was unlinked from `directory` within that time, and no file took its name. The
+/// True if the stub was unlinked from `directory` within `span`, and no file took its name. The
 /// last status change of a file without a name is its removal.
 bool was_removed_in(const TimeSpan& span, const File& stub, const std::string& directory) {
   const auto status = stub.status();
@@ -79,7 +79,7 @@ void StubHandles::receive() {
   if (stubs_.size() >= look_again_at_) forget_what_left_the_stage();
 }
 
-/// Forgets parts that left the stage without a drain: taken back and dropped.
+/// Forgets parts that left the stage without a drain, because they were taken back and dropped.
 void StubHandles::forget_what_left_the_stage() {
   using State = restart::LaunchDirectory::State;
   std::erase_if(stubs_, [&](const auto& entry) {
@@ -190,8 +190,8 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
       return found;
     }
   }
-  // The stub was removed just now, it was linked and lost its first name, or it was renamed within
-  // its directory.
+  // The stub is not under its known name. It was removed just now, or renamed within its directory,
+  // or it had a second link and lost its first name.
   if (handle.stub.is_open() && !handle.stub.has_name()) {
     found.fate = Fate::removed;
     found.path = without_deleted_mark(found.path);
@@ -238,7 +238,8 @@ std::optional<restart::Access> StubHandles::access(const PartId& part) const {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
   if (known == stubs_.end() || !known->second.stub.is_open()) return std::nullopt;
-  // Ranks may send descriptors that give no access lists (O_PATH).
+  // Opens the stub again, because access lists cannot be read through a descriptor with O_PATH,
+  // which ranks may send.
   const std::string link = restart::link_path(known->second.stub.descriptor());
   const auto stub = File::open(AT_FDCWD, link, O_RDONLY | O_NONBLOCK);
   const auto access = stub ? restart::access_of(*stub) : Result<restart::Access>(stub.error());

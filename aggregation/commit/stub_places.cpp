@@ -28,8 +28,8 @@ using Kind = StubPlace::Kind;
 
 namespace {
 
-/// True if the path certainly does not exist. Storage that does not answer counts as present:
-/// writing there will report the error.
+/// True if the path certainly does not exist. False if storage does not answer: the write will then
+/// report the error.
 
 bool is_gone(const std::string& path) {
   struct stat status {};
@@ -38,8 +38,8 @@ bool is_gone(const std::string& path) {
          means_gone(errno);
 }
 
-/// True if `path` still is the directory in which the part was begun. Its number may have been
-/// reused, so callers compare the part's id as well.
+/// True if `path` still is the directory in which the part was begun. The directory's inode number
+/// may have been reused, so callers compare the part's id as well.
 bool is_directory_of(const PartBegin& begin, const std::string& path) {
   struct stat status {};
   if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0)
@@ -54,7 +54,7 @@ StubPlace look_at_path(const PartBegin& begin) {
   const std::string directory = parent_of(begin.path);
   const auto file = File::open(AT_FDCWD, begin.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file && !means_gone(file.error().system_error)) {
-    // A link, or storage that does not answer.
+    // ELOOP is a link; with any other error, storage does not answer.
     return {file.error().system_error == ELOOP ? Kind::superseded : Kind::here, directory};
   }
   const auto status = file ? file->status() : Result<struct stat>(file.error());
@@ -63,8 +63,8 @@ StubPlace look_at_path(const PartBegin& begin) {
   if (file && !is_own) return {Kind::missing, {}};
   if (file) {
     const auto stub = restart::read_stub_file(*file);
-    // What the part replaces may still lie there, because its writer died before it put the stub
-    // there.
+    // The file that the part replaces may still lie there, because the writer died before it put
+    // the stub in place.
     const bool is_predecessor = stub && begin.replaced_part && *begin.replaced_part == stub->part;
     if ((stub && stub->part == begin.part) || is_predecessor || is_our_empty_file(begin, *status)) {
       return {Kind::here, directory};
@@ -77,7 +77,7 @@ StubPlace look_at_path(const PartBegin& begin) {
 /// Returns what is known of a part's stub without a search.
 StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found& found) {
   const PartBegin& begin = part.journal.begin;
-  if (part.is_native) {  // its file is no stub, and goes with the set
+  if (part.is_native) {  // its file is not a stub, and belongs to the set
     const std::string directory = parent_of(begin.path);
     return {is_gone(directory) ? Kind::missing : Kind::superseded, directory};
   }
@@ -86,9 +86,9 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
     case StubHandles::Fate::present:
       return {Kind::here, parent_of(found.path)};
     case StubHandles::Fate::removed: {
-      // A stub that a newer one replaced has no name either, but its part may belong to the last
-      // whole set. The newer one lies at the path itself or, if programs write `tmp` and rename it,
-      // at the stub's last name.
+      // A stub that a newer file replaced has no name either, but its part may belong to the last
+      // whole set. The newer file lies at the part's path or, if the program writes `tmp` and
+      // renames it, at the stub's last name.
       const std::string last = found.path.empty() ? begin.path : found.path;
       if (!is_gone(last)) return {Kind::superseded, parent_of(last)};
       if (!is_gone(begin.path)) return {Kind::superseded, parent_of(begin.path)};
@@ -105,7 +105,8 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
   return look_at_path(begin);
 }
 
-/// Searches for all missing stubs at once, each from the directory above the one in which it lay.
+/// Searches for all missing stubs at once. The search for a stub begins in the parent of the
+/// directory in which the stub lay.
 void search(const std::vector<LockedPart>& parts, const std::vector<StubHandles::Found>& found,
             StubPlaces& places) {
   std::map<std::string, WantedStubs> wanted;  // by root
@@ -131,7 +132,7 @@ std::string up(std::string directory, std::uint32_t levels) {
   return directory;
 }
 
-/// Returns the deepest directory above both, or one of them.
+/// Returns the deepest directory that contains both, which may be one of the two.
 std::string shared_directory(const std::string& a, const std::string& b) {
   std::string shared = a;
   while (shared != "/" && b != shared && !b.starts_with(shared + "/")) shared = parent_of(shared);
@@ -193,7 +194,8 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     placement.where.depth = 0;
     placement.where.prefix = names.far_prefix;
   };
-  // Stubs decide. What superseded a stub says where the set lies only if there is no stub.
+  // The stubs decide. Only if there is no stub do the files that superseded stubs say where the set
+  // lies.
   Kind kind = Kind::here;
   const auto is_of_kind = [&](const StubPlace& place) { return place.kind == kind; };
   if (std::none_of(places.begin(), places.end(), is_of_kind)) kind = Kind::superseded;
@@ -208,8 +210,8 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     if (base.empty()) base = of_this;
   }
   const bool is_where_there = !is_gone(where.base);
-  // If the files were moved into a directory below, their place by names still reaches them, also
-  // after further moves below it.
+  // If the files were moved into a directory below where.base, a container below where.base is
+  // still found from them, also after further moves below that directory.
   if (is_where_there && shared.starts_with(where.base + "/")) {
     go_below(where.base);
   } else if (!base.empty() && is_one) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the container of a group goes: to where its stubs are now, whatever the program has renamed
-// since it closed them (docs/design/commit.md).
+// Where the container of a group goes. It follows the stubs, even if the program has renamed them
+// since it closed the files (docs/design/commit.md).
 #pragma once
 
 #include <string>
@@ -15,26 +15,25 @@ namespace mcr::aggregation {
 /// Where the stub of one part is.
 struct StubPlace {
   enum class Kind {
-    here,        ///< the stub, or what its dead writer left instead of it, lies in `directory`
-    superseded,  ///< something newer lies at its name in `directory`; the set may need the part
-    removed,     ///< removed by the program without a copy; its name is free
-    missing,     ///< not found; `directory`: where it lay, "" if that is gone
+    here,  ///< the stub, or the file that its dead writer left in its place, lies in `directory`
+    superseded,  ///< a newer file has its name in `directory`; the set may still need the part
+    removed,     ///< the program removed the stub without a copy; its name is free
+    missing,     ///< not found; `directory` is where it lay, or "" if that is gone
   };
   Kind kind = Kind::missing;
   std::string directory;
-  std::string name = {};  ///< its name in `directory`, if it was found by a search
+  std::string name = {};  ///< the stub's name in `directory`, if a search found it
 };
 
 using StubPlaces = std::vector<StubPlace>;  ///< parallel to parts
 
-/// `stubs` may be null: stubs are then looked for at their paths, and searched for if they are not
-/// there.
+/// If `stubs` is null, stubs are looked for at their paths, and searched for if they are not there.
 StubPlaces find_stub_places(const std::vector<LockedPart>& parts, StubHandles* stubs);
-/// Looks again, without a search: a stub that is not at its path is taken to be where it was
+/// Looks again, without a search. A stub that is not at its path is taken to be where it was
 /// `before`.
 StubPlaces look_again(const std::vector<LockedPart>& parts, StubHandles* stubs,
                       const StubPlaces& before);
-/// Returns how many of these stubs the program has removed, as far as descriptors tell.
+/// Returns how many of these stubs the program has removed. Counts only stubs with a descriptor.
 std::size_t count_removed(const std::vector<LockedPart>& parts, StubHandles* stubs);
 
 /// The place that follows from the names under which the parts were begun.
@@ -46,23 +45,24 @@ struct PlaceByNames {
 
 struct Placement {
   restart::ContainerName where;
-  bool is_far = false;  ///< in a directory that the names do not lead to
-  /// By part: false where its stub may not lead to a container in that place.
+  bool is_far = false;  ///< in a directory to which the parts' paths do not lead
+  /// By part: false if the part's stub may not lead to a container in that place.
   std::vector<bool> is_reached;
 };
 
 /// Returns where the container goes:
-///  1. below the base directory that all stubs found have in common, or below the directory of the
-///     names if all stubs lie in or below it; else
-///  2. below the deepest directory that these stubs share, under its far name, because readers look
+///  1. below the base directory that all stubs found have in common, or below the base in `names`
+///     if all stubs lie below that; else
+///  2. below the deepest directory that these stubs share, under the far name, because readers look
 ///     there as well; else
-///  3. below the directory of the names, while it exists: readers know it by its path; else
-///  4. below the nearest existing directory above that one, as in 2.
-/// `places` is parallel to the parts. A stub that was removed since needs no container.
+///  3. below the base in `names`, while it exists, because readers find it by its path; else below
+///     the base of the first stub found; else
+///  4. below the nearest existing directory above the base in `names`, under the far name.
+/// `places` is parallel to the parts. A part whose stub was removed needs no container.
 Placement choose_place(const PlaceByNames& names, const StubPlaces& places);
 
-/// Returns where a container goes if its stubs and the directory of their names are gone: as in 4,
-/// below a directory of this user or of root.
+/// Returns where a container goes if its stubs and the base in `names` are gone: as in 4, below a
+/// directory of this user or of root.
 restart::ContainerName place_above(const PlaceByNames& names);
 
 }  // namespace mcr::aggregation

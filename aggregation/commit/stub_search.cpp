@@ -62,8 +62,9 @@ class Search {
   void look_into(const std::string& directory, std::size_t level) {
     const auto names = restart::list_directory(AT_FDCWD, directory);
     if (!names) return;
-    // A directory of containers has no files of the program, only ours and our links. Another user can
-    // give any file the name of a container.
+    // A directory of containers has only our files and links, none of the program's. It counts as
+    // one only if a container in it is this user's, because another user can give any file the name
+    // of a container.
     const bool has_containers =
         std::any_of(names->begin(), names->end(), [&](const std::string& name) {
           struct stat status {};
@@ -87,8 +88,8 @@ class Search {
     }
   }
 
-  /// True for directories of our second links to stubs or native files: the program does not know
-  /// these names.
+  /// True for the directories with our own links to stubs and native files, whose names the program
+  /// does not know.
   static bool has_our_links(const std::string& directory) {
     return directory == restart::stub_links_directory ||
            directory == restart::native_members_directory;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks for stubs that are no longer at their paths and of which the leader has no descriptor,
-// because the leader that had it died, or the rank died before it sent one. A stub that is found is
+// Looks for stubs that are no longer at their paths and of which the leader has no descriptor: the
+// leader that had the descriptor died, or the rank died before it sent one. A stub that is found is
 // certainly the right one, because it names its part by a random number. The search is bounded, so
-// not finding a stub proves nothing.
+// a stub that is not found may still exist.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace mcr::aggregation {
 
 struct WantedStub {
-  std::uint64_t device = 0;  ///< of the stub, where a descriptor of it is held; then it is not read
+  std::uint64_t device = 0;  ///< of the stub, if known from a descriptor; the stub is then not read
   std::uint64_t inode = 0;
 };
 using WantedStubs = std::map<restart::PartId, WantedStub>;
@@ -24,10 +24,10 @@ using WantedStubs = std::map<restart::PartId, WantedStub>;
 /// seconds, 50,000 names or six levels.
 std::map<restart::PartId, std::string> search_stubs(const std::string& root, WantedStubs wanted);
 
-/// Returns the directory of that path or, if it is gone, the nearest existing one above it.
+/// Returns the directory that contains `path` or, if that is gone, the nearest existing directory
+/// above it.
 std::string nearest_directory(std::string path);
-/// Returns the root of the search for a stub that lay at `path`: the directory above the stub's
-/// own.
+/// Returns where to begin the search for a stub that lay at `path`: the parent of its directory.
 std::string root_of_search(const std::string& path);
 
 }  // namespace mcr::aggregation

@@ -13,13 +13,13 @@
 
 namespace mcr::aggregation {
 
-/// The totals of this launch on this node. Written into the launch's directory after each commit,
-/// and read by ranks (for the line at their end), `mcr status` and `mcr run`.
+/// The totals of this launch on this node. Written into the launch's directory after each commit.
+/// The lowest rank reads it for its line at the job's end; `mcr status` and `mcr run` read it too.
 class Summary {
  public:
   explicit Summary(const restart::LaunchDirectory& directory) : directory_(directory) {}
 
-  /// Counts a committed container; returns how many there were before.
+  /// Counts a committed container. Returns the number of containers that were counted before.
   std::uint64_t committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
                           std::uint64_t container_bytes);
   /// The same for a bundle, which holds `sets` sets of one part each.
@@ -31,15 +31,16 @@ class Summary {
   /// Counts parts whose files were not found at their commit; `container` has their data.
   void astray(std::size_t parts, const std::string& container);
   void failed(const std::string& why);
-  /// What the leader has been doing, in words that follow "it is", and for how long.
+  /// The leader's present job, in words that follow "it is", and for how long it has run.
   struct Busy {
     std::string what;  ///< empty: nothing
     std::uint64_t seconds = 0;
   };
-  /// Rewrites the file if anything has changed, and once a second while parts wait: its
-  /// modification time shows that the leader makes progress. `pending`: parts still in the stage.
+  /// Rewrites the file if anything has changed. Also rewrites it once a second while parts wait,
+  /// because the file's modification time shows that the leader makes progress. `pending`: parts
+  /// still in the stage.
   void write(std::size_t pending, const Busy& busy);
-  /// Rewrites the file before parts leave the stage, so that a rank which finds its parts gone
+  /// Rewrites the file. Called before parts leave the stage, so that a rank whose parts are gone
   /// finds them counted.
   void write();
 
@@ -48,7 +49,7 @@ class Summary {
 
   const restart::LaunchDirectory& directory_;
   std::mutex mutex_;
-  std::deque<SetName> recent_;  ///< sets counted already: several groups belong to one set
+  std::deque<SetName> recent_;  ///< sets that were counted: a set may have several groups
   restart::LaunchSummary now_;
   bool changed_ = true;
   std::uint64_t written_ns_ = 0;

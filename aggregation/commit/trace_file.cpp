@@ -22,7 +22,8 @@ std::string number(double value) {
 }
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-/// Names come from other programs' files and may be in any encoding.
+/// Returns `text` as a JSON string. The text may be in any encoding, because names come from other
+/// programs' files.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : restart::printable(text)) {
@@ -61,7 +62,7 @@ std::string bin_text(const DrainTrace::Bin& bin) {
 
 std::string trace_text(const CommitReport& report) {
   const DrainTrace& trace = report.drain.trace;
-  // Only the variables whose blocks are listed are named: there may be ten thousand others.
+  // Names only the variables whose blocks are listed, because a set may have ten thousand others.
   std::map<std::uint32_t, std::size_t> numbers;
   std::vector<std::string> names;
   for (const BlockTimes& block : trace.first_blocks()) {
@@ -109,7 +110,8 @@ Result<void> write_trace(int directory, const std::string& name, const CommitRep
     (void)restart::system_calls().unlinkat(directory, unfinished.c_str(), 0);
     const restart::File file = MCR_TRY(
         restart::File::open(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-    MCR_TRY(restart::give_access(file, report.access));  // it names the container's variables
+    // The trace names the container's variables.
+    MCR_TRY(restart::give_access(file, report.access));
     const std::string text = trace_text(report);
     MCR_TRY(file.write_at(0, as_bytes(text)));
   }

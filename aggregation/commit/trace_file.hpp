@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A commit's trace as text, which the leader and `mcr pack --trace` write for `mcr trace`. JSON of
-// some tens of kilobytes, whatever the set's size. Restarts do not read it.
+// A commit's trace as JSON text, which the leader and `mcr pack --trace` write for `mcr trace`. It
+// takes some tens of kilobytes, whatever the set's size. Restarts do not read it.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ std::string trace_text(const CommitReport& report);
 /// Writes the trace to `name` in `directory` (a descriptor), whole or not at all.
 Result<void> write_trace(int directory, const std::string& name, const CommitReport& report);
 
-/// A launch keeps its newest traces in its directory in the stage, overwriting these names in turn.
+/// How many traces a launch keeps in its directory in the stage. A new trace overwrites the oldest
+/// one.
 inline constexpr unsigned kept_traces = 16;
 std::string trace_name(std::uint64_t container_number);
 

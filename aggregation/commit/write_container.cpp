@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of writing a container (step 4 of commit.cpp), and what a crash after each leaves:
 //  1. inventory, plan, choice: nothing.
-//  2. frames, tables and user block under a temporary name: a file that no reader looks at.
-//  3. fsync, then the final name, by a rename that replaces nothing (PendingFile::finish; where the
-//     file system has no such rename, by a hard link and the removal of the temporary name): before
-//     that there is no container, after it a whole one. A crash between link and removal leaves the
-//     temporary name as a second name.
-//  4. fsync of the directory: the name is there after a power failure too. Only now may the caller
-//     free the parts.
+//  2. frames, tables and user block under a temporary name: a file that readers ignore.
+//  3. fsync, then the final name, by a rename that replaces nothing (PendingFile::finish). A crash
+//     before it leaves no container, a crash after it a whole one. On a file system without such a
+//     rename, a hard link is made and the temporary name removed; a crash between the two leaves
+//     the temporary name as a second name.
+//  4. fsync of the directory: now the name survives a power failure, and the caller may free the
+//     parts.
 #include "aggregation/commit/write_container.hpp"
 
 #include <fcntl.h>
@@ -52,12 +52,12 @@ class Seconds {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// The most walked parts with which others are compared: a program's ranks rarely have more
-/// different layouts.
+/// The most walked parts with which other parts are compared. The ranks of a program rarely have
+/// more layouts than this.
 constexpr std::size_t max_references = 4;
 
-/// Limit on the processor time for walking a part. Any valid part needs less: a dataset takes 31 µs
-/// and 300 B.
+/// Limit on the processor time for walking a part. A valid part stays below it, because a dataset
+/// takes 31 µs to walk and at least 300 bytes of the part.
 std::chrono::milliseconds walking_time(std::uint64_t bytes) {
   return std::chrono::milliseconds(5000 + bytes / 1024);
 }
@@ -136,7 +136,7 @@ class ContainerMaker {
     return {};
   }
 
-  /// `rehearsal` is null in the rehearsal itself.
+  /// `rehearsal` is null in the rehearsal's child process.
   Result<void> take_inventory_of(std::size_t i, Rehearsal* rehearsal) {
     const PartToCommit& part = set_.parts[i];
     const auto known = std::find_if(
@@ -252,7 +252,8 @@ class ContainerMaker {
     return {};
   }
 
-  /// Returns a key that is the same for a program's next set: steps are numbers in its path.
+  /// Returns a key that is the same for a program's next set: the paths of steps differ only in
+  /// numbers, which the key leaves out.
   [[nodiscard]] std::string memory_key() const {
     std::string key(codecs::profile_name(options_.profile.profile));
     key += '\n';
@@ -337,8 +338,8 @@ class ContainerMaker {
     return {};
   }
 
-  /// Checks that every frame lies where the index says: HDF5 chose the places, and our reader goes
-  /// there without HDF5.
+  /// Checks that every frame lies where the index says. HDF5 chose these places, but our reader
+  /// reads them without HDF5.
   Result<void> read_back(const restart::PendingFile& pending) {
     constexpr std::size_t at_once = 4096;
     const std::string& name = pending.temporary_name();
@@ -414,7 +415,7 @@ class ContainerMaker {
   Datatypes types_;
   std::uint32_t opaque_type_ = 0;
   PartLayouts layouts_;
-  std::vector<ReferencePart> references_;  ///< while the inventory is taken
+  std::vector<ReferencePart> references_;  ///< used while the inventory is taken
   std::vector<Variable> variables_;
   MergePlan plan_;
   std::vector<Encoding> encodings_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a container from a group's parts: inventory, match, plan, choose, encode and write,
-// final name. The leader and `mcr pack` call it.
+// Makes a container from a group's parts: takes their inventory, matches variables, plans frames,
+// chooses codecs, encodes, writes, and gives the file its final name. The leader and `mcr pack` use
+// it.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +38,15 @@ struct SetToCommit {
   std::string directory;                ///< where the container goes; exists
   const restart::File* home = nullptr;  ///< that directory, open; null: it is opened by its path
   std::string name;                     ///< the container's file name
-  /// Makes the temporary name, so that this attempt replaces an earlier one's file. "": a new name.
+  /// Part of the temporary name. An attempt with the same word replaces an earlier attempt's file.
+  /// "": a new name.
   std::string temporary_word;
-  /// Called once the parts are in the container, because programs change modes at any time. Returns
-  /// the access rights of each part, in order, and of further files that the container names. Null:
-  /// the umask decides.
+  /// Returns the access rights of each part, in order, and of further files that the container
+  /// names. Called as late as possible, when the parts are in the container, because programs
+  /// change modes at any time. Null: the umask decides.
   std::function<std::vector<restart::Access>()> look_at_access;
-  /// Called right before the container gets its name; false ends in Cause::system, ENOENT. May be
-  /// empty.
+  /// Called right before the container gets its name. If it returns false, write_container() fails
+  /// with Cause::system, ENOENT. May be empty.
   std::function<bool()> is_wanted;
 };
 
@@ -57,7 +59,8 @@ struct MergeOptions {
   std::uint64_t frame_bytes = frame_target_bytes;  ///< about the largest size of a frame
   /// Choices made for earlier sets; null: each set is examined anew.
   std::shared_ptr<ChoiceMemory> memory;
-  bool replace = false;  ///< replaces a container of that name; else Cause::system (EEXIST)
+  /// Replaces an existing container of that name; if false, that is Cause::system (EEXIST).
+  bool replace = false;
 };
 
 struct VariableReport {
@@ -68,7 +71,7 @@ struct VariableReport {
   std::uint32_t frames = 0;
   std::size_t fragments = 0;
   std::string pipeline;
-  std::string why;  ///< why it was chosen
+  std::string why;  ///< why the pipeline was chosen
   codecs::Choice choice;
 };
 
@@ -80,23 +83,25 @@ struct CommitReport {
   std::uint64_t frame_bytes = 0;          ///< stored, of all frames
   std::vector<VariableReport> variables;  ///< skeletons last
   std::vector<std::uint64_t> checksums;   ///< of the parts, XXH3-64
-  std::vector<std::string> unreadable;    ///< why parts are stored as skeleton only
-  std::size_t parts_not_walked = 0;       ///< their metadata equals a walked part's
+  /// For each part that is stored as skeleton only, the reason.
+  std::vector<std::string> unreadable;
+  std::size_t parts_not_walked = 0;  ///< parts whose metadata equals that of a walked part
   double inventory_seconds = 0;
   double plan_seconds = 0;
   double choose_seconds = 0;
   DrainTimes drain;
-  double finish_seconds = 0;  ///< rest of the parts' checksums, tables, user block, reading back
+  double finish_seconds = 0;  ///< remaining checksums of parts, tables, user block, reading back
   double commit_seconds = 0;  ///< sync and final name
   restart::Access access;     ///< of the container
   restart::FileIdentity directory;  ///< in which it lies
-  restart::File container;  ///< open for reading since before it had its name; closed without /proc
-  struct stat status {};    ///< of the container, before it had its name
+  /// Open for reading since before it had its name; not open if /proc is not mounted.
+  restart::File container;
+  struct stat status {};  ///< of the container, before it had its name
 };
 
-/// Calls HDF5 from the caller's thread, and from the pipeline's write stage while the caller waits:
-/// never from two threads at once. After an error no container and no temporary file is left, and
-/// the parts are unchanged. Cause::full and Cause::system are errors of the storage.
+/// Calls HDF5 from the caller's thread, and from the pipeline's write step while the caller waits,
+/// but never from two threads at once. After an error there is no container and no temporary file,
+/// and the parts are unchanged. Cause::full and Cause::system are errors of the storage.
 Result<CommitReport> write_container(const SetToCommit& set, const MergeOptions& options);
 
 }  // namespace mcr::aggregation

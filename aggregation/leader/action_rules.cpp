@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions' rules about actions: when a set is drained and in which groups, what is done with a
-// dead writer's parts, and when the leader exits.
+// The rules of Decisions about actions: when a set is drained and in which groups, what becomes of
+// a dead writer's parts, and when the leader exits.
 #include <algorithm>
 
 #include "aggregation/leader/decisions.hpp"
@@ -15,14 +15,14 @@ constexpr std::size_t least_family = 16;
 constexpr std::size_t least_bundle = 8;
 /// Largest part that is bundled: the overhead of a container is small beside a larger one.
 constexpr std::uint64_t largest_bundled_part = 256 * 1024;
-/// Sets that may be bundled wait while so many drains are under way, and not in the queue of the
-/// drain's thread, so that more of them can be bundled.
+/// While this many drains are under way, sets that may be bundled are not handed to the drain's
+/// thread. They wait here, so that more of them can be bundled.
 constexpr std::size_t most_drains_under_way = 2;
 
 }  // namespace
 
-/// True while ranks of this node may still join: processes of one launch do not begin at the same
-/// moment, and a short one may end before the last begins.
+/// True while ranks of this node may still join. The processes of a launch do not all begin at the
+/// same moment, and a short process may end before the last one begins.
 bool Decisions::others_may_join(const Set& set) {
   if (!anybody_lives() || !first_join_ms_) return false;  // a dead launch left the set
   std::set<std::uint32_t> joined;
@@ -64,8 +64,8 @@ bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
   return ripe;
 }
 
-/// False if the set was closed only just now and no rank waits for it: then the drain is delayed by
-/// `calm_ms`.
+/// False if the set's last file was closed less than `calm_ms` ago and no rank waits for the set.
+/// The drain is then delayed.
 bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   if (terminating_ || !anybody_may_write()) return true;
   const std::uint64_t due = set.last_publish_ms + patience_.calm_ms;
@@ -77,8 +77,8 @@ bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
   return false;
 }
 
-/// A rank on another node continues the file as a native one. The whole pattern becomes native, so
-/// that all its sets are treated alike.
+/// Puts back parts whose files a rank on another node wants to write natively. The whole pattern
+/// becomes native, so that all its sets are treated alike.
 void Decisions::put_back_requested() {
   for (auto& [id, part] : parts_) {
     if (part.state != State::published || !part.wanted_native) continue;
@@ -122,9 +122,8 @@ bool Decisions::may_be_bundled(const Set& set, const std::vector<Part*>& parts) 
          set.containers.empty() && set.failures == 0;
 }
 
-/// Drains sets of one rank and one family, oldest first, that may be drained now. While few sets
-/// wait, each is drained alone as soon as the drains before it are done; if many wait, they are
-/// bundled.
+/// Drains the sets of one rank and one family that may be drained now, oldest first. If few sets
+/// wait, each is drained alone as soon as earlier drains are done. If many wait, they are bundled.
 void Decisions::drain_family(const std::vector<Part*>& parts) {
   if (parts.size() < least_family) return drain_alone(parts);
   std::vector<std::vector<Part*>> blocks;
@@ -147,7 +146,7 @@ void Decisions::drain_family(const std::vector<Part*>& parts) {
   }
 }
 
-/// Parts that find too many drains under way wait: the end of a drain is an event, after which all
+/// While too many drains are under way, parts wait. The end of a drain is an event, after which all
 /// rules run again.
 void Decisions::drain_alone(const std::vector<Part*>& parts) {
   for (Part* part : parts) {
@@ -181,7 +180,8 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
            std::pair(b->facts.rank, b->facts.begin_ns);
   });
   while (!parts.empty()) {
-    // Takes one run of ranks, with each path once; the remaining parts go into further containers.
+    // A group is one run of ranks and has each path once. The remaining parts go into further
+    // containers.
     DrainGroup group = account_of(name, set);
     group.drain = ++last_drain_;
     group.keep = set.keep > 0 && !terminating_;
@@ -208,9 +208,9 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
   }
 }
 
-/// Returns the ranks of this node that certainly had nothing to write for this set. They wrote
-/// nothing of its pattern in this launch, and either ended regularly, or all ranks that did write
-/// have gone on to the next set.
+/// Returns the ranks of this node that certainly had nothing to write for this set. Such a rank
+/// wrote no file of the set's pattern in this launch. In addition, it ended regularly, or all ranks
+/// that did write have gone on to the next set.
 std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
   if (set.is_amended || is_successor_) return {};
   const Pattern& pattern = patterns_.at(set.pattern);
@@ -233,7 +233,7 @@ std::vector<std::uint32_t> Decisions::passed_ranks(const Set& set) const {
   return {passed.begin(), passed.end()};
 }
 
-/// Returns the ranks that wrote other sets of the pattern and will not write this one any more.
+/// Returns the ranks that wrote other sets of the pattern and can no longer write this one.
 std::vector<std::uint32_t> Decisions::failed_ranks(const Set& set) const {
   if (set.is_amended) return {};
   std::set<std::uint32_t> failed;
@@ -246,7 +246,8 @@ std::vector<std::uint32_t> Decisions::failed_ranks(const Set& set) const {
   return {failed.begin(), failed.end()};
 }
 
-/// Nothing is known of a set of one file: it is whole with that file, whatever other ranks did.
+/// A set of one file is whole with that file, whatever other ranks did, so the result is empty for
+/// it.
 Decisions::Told Decisions::known_of(const Set& set) const {
   if (set.writers <= 1) return {};
   return {passed_ranks(set), failed_ranks(set), set.drifted};
@@ -264,14 +265,15 @@ DrainGroup Decisions::account_of(const SetName& name, const Set& set) const {
   return account;
 }
 
-/// Notes what a set's containers do not say yet. Drift is noted at once; the rest when no rank
-/// writes any more, so that it is noted once.
+/// Notes what is known of a set but not in its containers yet. Drift is noted at once. The rest is
+/// noted when no rank writes any more, so that one supplement is enough.
 void Decisions::note_accounts() {
   if (anybody_may_write() && !has_drift_news_) return;
   if (storage_failed_ || terminating_) return;
-  if (!has_drift_news_ && !draining_.empty()) return;  // looks at all sets, so once, at the end
+  // Looks at all sets, so only once, when all drains are done.
+  if (!has_drift_news_ && !draining_.empty()) return;
   has_drift_news_ = false;
-  std::set<SetName> in_action;  // their next container will say it
+  std::set<SetName> in_action;  // sets whose next container will say what is known
   for (const auto& [id, part] : parts_) {
     if (part.set && part.state != State::open) in_action.insert(*part.set);
   }
@@ -318,7 +320,7 @@ void Decisions::consider_exit() {
   if (!terminating_) {
     if (anybody_lives() || shares_frames_ || watches_) return;
     if (ranks_.empty() && parts_.empty() && !has_shared_frames_) {
-      // No rank has joined yet: the process that started this leader is about to.
+      // No rank has joined yet, but the process that started this leader is about to join.
       const std::uint64_t due = *start_ms_ + patience_.first_rank_ms;
       if (now_ms_ < due) return wake_at(due);
     }

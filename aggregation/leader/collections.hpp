@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a leader removes what newer sets made superfluous: after each commit, or only after some
-// commits if collections are slow. A collection lists the directory and, with gc=on, reads all
-// containers.
+// Decides when a leader removes what newer sets made superfluous: after each commit or, if
+// collections are slow, only after some commits. A collection lists the directory and, with gc=on,
+// reads all containers.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@ namespace mcr::aggregation {
 /// Used only by the drain's thread, except due_ms().
 class Collections {
  public:
-  /// Collects after the commit of `set`, now or after a pause; during a pause, a newer set of the
-  /// same pattern replaces it. `pattern` is the pattern of the set's masked name.
+  /// Called after the commit of `set`, whose masked name has the pattern `pattern`. Collects now
+  /// or, during a pause, later; a newer set of the same pattern then takes the place of `set`.
   void committed(const std::string& pattern, const CommittedSet& set);
 
-  /// Runs the collections that were delayed by a pause that is over.
+  /// Runs the delayed collections whose pause is over.
   void make_up();
 
   /// With gc=on, collects once more for each directory and pattern at the job's end, because a

@@ -118,8 +118,8 @@ void Decisions::apply(const SiblingsLookedUp& event) {
     if (!facts.lone_name.empty() && !single.is_alone) stand_alone(single);
     return;
   }
-  // Native files that any rank may have written are weak evidence: they decide only if no better
-  // evidence can come any more, and only for a part that is drained rather than put back.
+  // Native files that any rank may have written are weak evidence. They decide only if no better
+  // evidence can come any more, and if the part would otherwise be drained, not put back.
   const bool stays =
       !facts.may_be_lone || !facts.lone_name.empty() || single.durable || single.requested;
   const bool decides = event.is_certain || !facts.may_be_lone || (single.is_last_look && stays);
@@ -140,8 +140,8 @@ void Decisions::apply(const SiblingsLookedUp& event) {
   }
 }
 
-/// Writes a native file: one rank alone writes files of this pattern, or their numbers are not
-/// ranks.
+/// Puts the part back as a native file: one rank alone writes files of this pattern, or their
+/// numbers are not ranks.
 void Decisions::put_back_lone(Part& part) {
   Set& set = sets_.at(*part.set);
   if (!set.counted_lone) {
@@ -184,7 +184,8 @@ void Decisions::apply(const DrainDone& event) {
     if (counted.insert(&set).second) {
       ++set.failures;
       if (event.place_went_away) {
-        // Neither storage nor the files failed, so later files are captured.
+        // Only the directories went away: storage works and the parts are intact, so later files
+        // are captured.
       } else if (event.storage_failed) {
         if (!storage_failed_) out_.emplace_back(StorageFailed{});
         storage_failed_ = true;
@@ -221,8 +222,8 @@ void Decisions::apply(const PutBackDone& event) {
   part.wanted_native = false;
   const bool healthy =
       part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;
-  if (healthy) return;  // from now on handled as other parts are
-  // `failures` is 0 if another group of the set was committed meanwhile.
+  if (healthy) return;  // the part is now handled like any other part
+  // `failures` is 0 if another group of the set was committed after this one failed.
   const std::uint32_t failures = std::max(sets_.at(*part.set).failures, 1U);
   const std::uint64_t pause =
       std::min(patience_.retry_max_ms, patience_.retry_ms << std::min(failures - 1, 16U));
@@ -234,8 +235,8 @@ void Decisions::apply(const SettleDone& event) {
   const auto found = parts_.find(event.part);
   if (found == parts_.end()) return;
   Part& part = found->second;
-  // While processes live, one of them may be writing the file, and publishes it or dies: tries
-  // without a limit.
+  // While processes live, the number of tries is not limited: one of the processes may be writing
+  // the file, and will publish it or die.
   if (!anybody_lives() || terminating_) ++part.settle_tries;
   if (event.done || part.dropped || part.settle_tries >= patience_.last_tries) {
     forget(event.part);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the leader does, as a pure function: events in, decisions out. It reads no clock and no
-// file, so that a seed replays a run (test/simulation). Times are milliseconds of any monotonic
-// clock, given with each event.
+// What the leader does, as a pure function from events to decisions. It reads no clock and no file,
+// so that test/simulation can replay a run from its seed. Times are milliseconds of any monotonic
+// clock; the caller gives the time with the events.
 //
 // A part's life as the leader sees it, with the function that makes each transition:
 //
@@ -22,9 +22,9 @@
 //  2. Only a published part is drained or put back; only a dead writer's part is settled.
 //  3. A group holds each path at most once, all of one set and of one run of ranks; or it is a
 //     bundle: sets of one rank, each with its only part, all of one family and block.
-//  4. No exit while a process of the launch lives or shares frames, or a part waits. Exceptions:
-//     after Terminate, or with `complete` false after the last failed try, when the stage still
-//     holds the parts.
+//  4. The leader does not exit while a process of the launch lives or shares frames, or while a
+//     part waits. Exceptions: after Terminate; and after the last failed try, with `complete`
+//     false, when the stage still holds the parts.
 //  5. Once no process lives and storage works, every published part leaves the stage in bounded
 //     time.
 #pragma once
@@ -52,7 +52,7 @@ struct RankJoined {
 /// The process recorded its end. It may live on for a while (exit=wait), but writes nothing more.
 struct RankEnded {
   std::string presence;
-  bool regular = true;  ///< with status 0
+  bool regular = true;  ///< true: its exit status was 0
 };
 /// The process is gone. Without an earlier RankEnded it died.
 struct RankGone {
@@ -65,7 +65,8 @@ struct PartPublished {
   PartFacts facts;
   std::uint64_t publish_ns = 0;
   bool durable = false;
-  bool native = false;  ///< its bytes are at its path; it only counts as a member
+  /// Its bytes are a plain file at its path; the set counts it as a native member.
+  bool native = false;
   std::uint64_t size = 0;
 };
 /// The writer took a published part back to write more.
@@ -77,19 +78,20 @@ struct PartRequested {
   PartId part;
   bool native = false;
 };
-/// The part left the stage, but the leader did not take it out.
+/// The part left the stage without an action of the leader.
 struct PartDropped {
   PartId part;
 };
 struct SiblingsLookedUp {
   PartId part;
-  /// Index in PartFacts::names of the name under which other ranks have files, or the launch has
-  /// containers. names.size() stands for lone_name, nullopt for no such name.
+  /// Index in PartFacts::names of the name under which other ranks have files or the launch has
+  /// containers. names.size() means lone_name; nullopt means that no name has evidence.
   std::optional<std::size_t> name;
-  bool is_certain = true;  ///< false: only native files, of any rank perhaps, have `name`
+  /// False: the only evidence is native files that any rank may have written.
+  bool is_certain = true;
 };
-/// A rank has made a file of this family whose path does not contain the rank's number: the numbers
-/// of these files are not ranks.
+/// A rank has made a file of this family, and the file's path does not contain the rank's number.
+/// So the numbers in this family's paths are not ranks.
 struct FamilyUnranked {
   std::string family;
 };
@@ -106,7 +108,8 @@ struct AccountNoted {
   SetName set;
 };
 struct Tick {};
-/// Ranks that read share decoded frames in the stage, whether they write or not.
+/// Ranks of a restart share decoded frames in the stage. They need a leader even if they write
+/// nothing.
 struct FramesShared {
   bool is_left = false;  ///< shared frames are in the stage
 };
@@ -114,7 +117,7 @@ struct FramesShared {
 struct ContainersWatched {
   bool is_any = false;
 };
-/// The stage is nearly full: kept sets are freed.
+/// The stage is nearly full, so kept sets must be freed.
 struct StageShort {};
 /// SIGTERM: drain the published parts as fast as possible, then end.
 struct Terminate {};
@@ -130,7 +133,7 @@ using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPubli
 struct LookForSiblings {
   PartId part;
 };
-/// Write what became known of a set after its commit into a supplement without parts. Answer:
+/// Write what became known of a set after its commit into a supplement without parts. The answer is
 /// AccountNoted.
 struct NoteAccount {
   DrainGroup account;  ///< without parts
@@ -146,10 +149,10 @@ struct MarkNative {
   std::string pattern;
   std::string why;
 };
-/// Storage refused a container: later creates go native, so that the program gets the storage's own
-/// error.
+/// Storage refused a container. Later files are made natively, so that the program itself gets the
+/// storage's error.
 struct StorageFailed {};
-/// The part's writer died with the file open: leave what native HDF5 would have left. Answer:
+/// The part's writer died with the file open: leave what native HDF5 would have left. The answer is
 /// SettleDone.
 struct Settle {
   PartId part;
@@ -158,7 +161,8 @@ struct Settle {
 struct FreeKept {
   PartId part;
 };
-/// Nothing is left to do. If not `complete`, parts remain for `mcr recover` or an adopter.
+/// The leader has nothing left to do. If not `complete`, parts remain for `mcr recover` or for a
+/// leader that adopts the launch.
 struct Exit {
   bool complete = true;
 };
@@ -170,15 +174,18 @@ using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, 
 
 /// How long the leader waits.
 struct Patience {
-  std::uint64_t lone_ms = 1000;          ///< delay before siblings of a part are looked for
-  std::uint64_t durable_ms = 100;        ///< how long a durable part waits for its set
-  std::uint64_t settle_ms = 1000;        ///< quiet period, if the number of local ranks is unknown
+  std::uint64_t lone_ms = 1000;  ///< delay before siblings of a part are looked for
+  /// How long a part that was closed durably waits for the other parts of its set.
+  std::uint64_t durable_ms = 100;
+  /// How long a set waits after its last publish if the number of local ranks is not known.
+  std::uint64_t settle_ms = 1000;
   std::uint64_t first_rank_ms = 10'000;  ///< the first process must have joined by then
-  std::uint64_t join_ms = 5000;  ///< after the first one, within which the node's others begin
-  /// Delay before a drain that no rank waits for: a program that removes its files as soon as they
-  /// are closed does not find ours in its directory.
+  /// How long after the node's first process its other processes may join.
+  std::uint64_t join_ms = 5000;
+  /// Delay before a drain that no rank waits for. A program that removes its files as soon as they
+  /// are closed then finds no container in its directory.
   std::uint64_t calm_ms = 100;
-  /// How long sets of one rank wait for others that go into the same container, if many wait.
+  /// If many sets of one rank wait: how long they wait for further sets for the same container.
   std::uint64_t bundle_ms = 500;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
@@ -189,20 +196,20 @@ class Decisions {
  public:
   explicit Decisions(Patience patience = {}) : patience_(patience) {}
 
-  /// Call this if an earlier leader has drained parts of the launch. It is then not known what each
-  /// rank wrote, so no rank counts as passed.
+  /// Call this if an earlier leader has drained parts of the launch. No rank then counts as passed,
+  /// because this leader does not know what each rank wrote.
   void succeed() { is_successor_ = true; }
 
-  /// Returns what to do now. `now_ms` never decreases. Events that were found together must be
-  /// given together, because the rules run after all of them.
+  /// Returns what to do now. `now_ms` must never decrease. Events that were found together must be
+  /// given together, because the rules run once, after the last event.
   std::vector<Decision> on(const std::vector<Event>& events, std::uint64_t now_ms);
 
   /// Returns when the next Tick has an effect; nullopt if nothing waits for the clock.
   [[nodiscard]] std::optional<std::uint64_t> next_tick_ms() const { return wake_ms_; }
 
-  [[nodiscard]] bool anybody_lives() const;  ///< of the launch's processes
-  /// True if a process waits until parts are committed: the launch's processes at their end, a rank
-  /// that closed durably, a rank of another node, or the sender of SIGTERM.
+  [[nodiscard]] bool anybody_lives() const;  ///< true if a process of the launch lives
+  /// True if a process waits until parts are committed: a process of the launch at its end, a rank
+  /// that closed a file durably, a rank on another node, or the sender of SIGTERM.
   [[nodiscard]] bool somebody_waits() const;
 
   /// Returns how many parts are published, including those being drained or put back.
@@ -223,23 +230,24 @@ class Decisions {
     PartFacts facts;
     State state = State::open;
     std::optional<SetName> set;
-    Set* in_set = nullptr;  ///< the set `set`, which is remembered as long as any of its parts
+    Set* in_set = nullptr;  ///< the set with the name `set`; exists as long as any of its parts
     std::uint64_t published_ms = 0;
     std::uint64_t publish_ns = 0;
     std::uint64_t size = 0;
     std::uint64_t drain = 0;
     std::uint64_t hold_until_ms = 0;  ///< after a failed commit
     bool durable = false;
-    bool dropped =
-        false;  ///< left the stage during an action: forgotten when the action's answer comes
-    bool lookup_sent = false;   ///< the answer of a look for siblings is awaited
+    /// The part left the stage during an action, and is forgotten when the action's answer comes.
+    bool dropped = false;
+    bool lookup_sent = false;   ///< the answer to LookForSiblings has not come yet
     bool is_last_look = false;  ///< the awaited answer is final
     std::uint32_t looks = 0;
     std::uint64_t looked_ms = 0;
-    bool has_company = false;  ///< siblings were found, or the part must drain: it is not put back
-    bool must_drain = false;   ///< the part cannot be put back, or is native already
-    bool is_alone = false;     ///< in the set of facts.lone_name
-    bool requested = false;    ///< a rank on another node waits for it
+    /// Siblings were found, or the part must drain; such a part is not put back.
+    bool has_company = false;
+    bool must_drain = false;  ///< the part cannot be put back, or is native already
+    bool is_alone = false;    ///< the part's set is the one named facts.lone_name
+    bool requested = false;   ///< a rank on another node waits for the part
     bool wanted_native = false;
     std::uint32_t settle_tries = 0;
     PutBackReason reason = PutBackReason::lone;
@@ -260,7 +268,7 @@ class Decisions {
     std::uint64_t set_wait_ms = 0;
     std::uint32_t group_size = 0;
     std::uint32_t keep = 0;
-    std::set<std::uint32_t> wrote;  ///< ranks that published a part, even if it is gone
+    std::set<std::uint32_t> wrote;  ///< ranks that published a part, even if the part is gone
     std::uint64_t last_publish_ms = 0;
     std::uint64_t last_publish_ns = 0;
     std::uint32_t last_publisher = 0;
@@ -268,7 +276,7 @@ class Decisions {
     std::uint32_t first_beginner = 0;
     std::map<std::uint32_t, std::uint32_t> containers;  ///< by group
     std::vector<PartId> kept;
-    std::uint64_t order = 0;  ///< of first appearance
+    std::uint64_t order = 0;  ///< in which sets first appeared
     std::uint32_t failures = 0;
     bool counted_lone = false;
     bool drifted = false;
@@ -282,11 +290,11 @@ class Decisions {
     std::uint32_t lone_sets = 0;
     std::uint32_t drifted_sets = 0;
     bool native = false;
-    /// Ranks with a part whose ambiguous name may belong to this pattern. Such ranks do not count as
+    /// Ranks that have a part of which one possible name has this pattern. They do not count as
     /// passed.
     std::set<std::uint32_t> possible_writers;
-    std::map<std::uint32_t, std::uint64_t>
-        newest_begun;  ///< by rank: order of the newest set begun
+    /// By rank: `order` of the newest set that it has begun.
+    std::map<std::uint32_t, std::uint64_t> newest_begun;
     std::deque<SetName> kept;
   };
   struct Rank {
@@ -365,9 +373,10 @@ class Decisions {
   std::optional<std::uint64_t> first_join_ms_;
   std::optional<std::uint64_t> wake_ms_;
   std::map<PartId, Part> parts_;
-  std::map<std::uint64_t, std::vector<PartId>> draining_;  ///< parts of each drain under way
+  /// By number of a drain under way: its parts.
+  std::map<std::uint64_t, std::vector<PartId>> draining_;
   std::map<SetName, Set> sets_;
-  std::size_t forget_sets_at_ = 0;  ///< number of sets at which old ones are looked for next
+  std::size_t forget_sets_at_ = 0;  ///< number of sets at which old sets are forgotten next
   std::map<std::string, Pattern> patterns_;
   std::map<std::string, Rank> ranks_;  ///< by presence
   std::set<std::string> marked_;
@@ -376,7 +385,7 @@ class Decisions {
   std::uint64_t last_drain_ = 0;
   std::uint64_t last_order_ = 0;
   bool storage_failed_ = false;
-  std::uint32_t failed_rounds_ = 0;  ///< since the last process ended
+  std::uint32_t failed_rounds_ = 0;  ///< failed commits since the last process ended
   bool terminating_ = false;
   bool exited_ = false;
   bool is_successor_ = false;

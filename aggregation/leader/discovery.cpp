@@ -13,8 +13,8 @@ using restart::LaunchDirectory;
 
 Result<std::vector<Event>> Discovery::scan() {
   std::vector<Event> events;
-  // Scan processes first: the part of a process that was still alive in that scan is not taken for
-  // a dead writer's.
+  // Scan processes before parts. Otherwise a process could publish its part and end between the two
+  // scans, and the part would look like one that a dead writer left open.
   MCR_TRY(scan_processes(events));
   MCR_TRY(scan_parts(events));
   report_unranked(events);
@@ -70,7 +70,7 @@ namespace {
 std::uint64_t begin_ns_of(const Event& event) {
   if (const auto* begun = std::get_if<PartBegun>(&event)) return begun->facts.begin_ns;
   if (const auto* published = std::get_if<PartPublished>(&event)) return published->facts.begin_ns;
-  return 0;  // another event of a known part
+  return 0;  // an event without facts is about a part that is already known
 }
 
 }  // namespace
@@ -96,12 +96,12 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
       }
     }
   }
-  // Part ids are random, but sets are numbered in the order in which they were begun.
+  // Sorts by time of begin, because sets are numbered in that order, and part ids are random.
   std::stable_sort(events.begin() + first, events.end(),
                    [](const Event& a, const Event& b) { return begin_ns_of(a) < begin_ns_of(b); });
   for (auto known = parts_.begin(); known != parts_.end();) {
     const PartId id = known->first;
-    // A journal that was renamed between the two listings is in neither list.
+    // A journal that was renamed between the two listings may be in neither list.
     const bool gone = !there.contains(id) && !directory_.is_in(LaunchDirectory::State::open, id) &&
                       !directory_.is_in(LaunchDirectory::State::published, id);
     if (gone) events.emplace_back(PartDropped{id});
@@ -111,8 +111,8 @@ Result<void> Discovery::scan_parts(std::vector<Event>& events) {
   return {};
 }
 
-/// True if no process of the launch lives. A process holds its presence's lock from before it
-/// begins a part until after.
+/// True if no process of the launch lives. A process takes its presence's lock before it begins a
+/// part, and keeps it longer than the part.
 bool Discovery::nobody_lives() const {
   const auto lives = directory_.anybody_lives();
   return lives && !*lives;
@@ -122,9 +122,10 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
   const auto journal = directory_.journal(
       place == Place::open ? LaunchDirectory::State::open : LaunchDirectory::State::published, id);
   if (!journal) {
-    // The journal was just renamed, or its begin record is not written yet: the next scan reads it. A
-    // published part whose journal is damaged stays in the stage. An open part whose writer died
-    // before it wrote the begin record is dropped: it was never closed, and its path is unknown.
+    // If the journal was just renamed, or its begin record is not written yet, the next scan reads
+    // it. A published part with a damaged journal stays in the stage. An open part without a begin
+    // record is dropped if its writer is dead: the part was never closed, and its path is not
+    // known.
     if (place == Place::open && journal.error().cause == Cause::damaged && nobody_lives()) {
       if (!directory_.journal(LaunchDirectory::State::open, id))
         (void)directory_.drop(id).has_value();
@@ -152,7 +153,8 @@ void Discovery::report(const PartId& id, Place place, std::vector<Event>& events
                                     publish.native.has_value(), publish.size});
 }
 
-/// Reports families of parts here that a rank has marked (vol/capture/unranked_family).
+/// Reports the families that a rank has marked as unranked (vol/capture/unranked_family), among
+/// those of the known parts.
 void Discovery::report_unranked(std::vector<Event>& events) {
   std::set<std::string_view> asked;
   for (const auto& [id, part] : parts_) {
@@ -163,8 +165,7 @@ void Discovery::report_unranked(std::vector<Event>& events) {
   }
 }
 
-/// Reports parts whose writer has no file below ranks/ any more, which means that the writer is
-/// gone.
+/// Reports the writer of a part as gone if it no longer has a file in ranks/.
 void Discovery::report_strangers(std::vector<Event>& events) {
   for (const auto& [id, part] : parts_) {
     if (processes_.contains(part.presence)) continue;

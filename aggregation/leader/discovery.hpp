@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes events of published parts and dead processes: compares the contents of a launch directory
-// with what was reported before. Nothing is kept from one leader to the next, so an adopter sees
-// everything anew.
+// Makes events of published parts and dead processes, by comparing the contents of a launch
+// directory with what it reported before. The next leader of the launch begins without this
+// knowledge, and finds everything anew.
 #pragma once
 
 #include <map>
@@ -19,7 +19,8 @@ namespace mcr::aggregation {
 
 class Discovery {
  public:
-  /// `stubs`, `requests` and `clock`, if not null, receive all parts that are reported.
+  /// Every part that is reported is also given to `stubs`, `requests` and `clock`, unless they are
+  /// null.
   explicit Discovery(const restart::LaunchDirectory& directory, StubHandles* stubs = nullptr,
                      Requests* requests = nullptr, LaunchClock* clock = nullptr)
       : directory_(directory), stubs_(stubs), requests_(requests), clock_(clock) {}
@@ -28,8 +29,8 @@ class Discovery {
   /// journals of dead writers.
   Result<std::vector<Event>> scan();
 
-  /// Forgets parts that the leader took out of published/, or that shall be reported again if they
-  /// are still there.
+  /// Forgets parts that the leader took out of published/. A part that is still there is reported
+  /// again by the next scan.
   void forget(const std::vector<PartId>& parts);
 
  private:
@@ -38,7 +39,7 @@ class Discovery {
     Place place = Place::open;
     std::string presence;
     std::uint32_t rank = 0;
-    std::string family;  ///< empty: other files of the family say nothing about this part
+    std::string family;  ///< empty: it does not matter for this part whether the family is unranked
   };
   struct Process {
     bool alive = true;

@@ -22,15 +22,16 @@ namespace mcr::aggregation {
 
 namespace {
 
-/// Added to the difference of the clocks: a part may be found after others that were begun up to
-/// this much later.
+/// Added to the difference of the clocks, because parts are not found in the order of their begins:
+/// a part that is found later may have been begun earlier by up to this much.
 constexpr std::uint64_t begun_together_ns = 1'000'000'000;
 /// Upper bound of a believable time (the year 2262): another user's container may hold any number.
 constexpr std::uint64_t latest_order = std::uint64_t{1} << 63;
-/// How many containers of each launch are read, newest first: sets are committed in about the order
-/// in which they were begun.
+/// How many containers of each launch are read, newest first. These have the newest sets, because
+/// sets are committed in about the order in which they were begun.
 constexpr std::size_t looked_at_of_each_launch = 8;
-/// Of how many other launches, newest first: a directory may hold thousands.
+/// Containers of this many other launches are read, newest first: a directory may hold thousands of
+/// launches.
 constexpr std::size_t other_launches_looked_at = 64;
 
 /// What the sets in a directory of containers tell about the clock.
@@ -42,8 +43,8 @@ struct SetsThere {
 using Modified = std::pair<std::int64_t, std::int64_t>;  // seconds, nanoseconds
 using Dated = std::pair<Modified, std::string>;          // a container's name
 
-/// Lists the containers that are believed, by launch. Supplements are left out, because their sets
-/// are older than they are.
+/// Lists the containers of trusted users, by launch. Leaves supplements out, because a supplement
+/// is newer than its set.
 Result<std::map<std::string, std::vector<Dated>>> containers_by_launch(
     const restart::File& home, const restart::Beside& beside) {
   std::map<std::string, std::vector<Dated>> containers;
@@ -66,7 +67,7 @@ Result<std::map<std::string, std::vector<Dated>>> containers_by_launch(
   return containers;
 }
 
-/// Adds what the container tells; `is_own`: it is one of this launch.
+/// Adds to `there` what the container tells. `is_own`: the container is of this launch.
 void look_into(const restart::ContainerReader& container, bool is_own, SetsThere& there) {
   const restart::SetIdentity& whole = container.set();
   for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
@@ -80,7 +81,7 @@ void look_into(const restart::ContainerReader& container, bool is_own, SetsThere
   }
 }
 
-/// Reads the newest containers of this launch and of the newest others.
+/// Reads the newest containers of this launch and of the newest other launches.
 Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
   SetsThere there;
   const auto home = restart::File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
@@ -113,7 +114,7 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
 }  // namespace
 
 void LaunchClock::remember(const restart::PartBegin& begin) {
-  if (!directory_.is_of(begin.launch)) return;  // amends a set of an earlier launch
+  if (!directory_.is_of(begin.launch)) return;  // the part amends a set of an earlier launch
   const std::lock_guard lock(mutex_);
   for (const std::string& name : begin.masked_names) {
     const std::string directory = container_name_of(begin, name).directory;

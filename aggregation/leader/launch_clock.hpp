@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a launch's clock is behind the sets in the directories that it writes to. Generations of
-// different launches are ordered by the time when they were begun, which their nodes' clocks give.
-// With a clock that is behind, they would count as older than the sets that they follow.
+// How far a launch's clock is behind the sets in the directories that the launch writes to.
+// Generations of different launches are ordered by the times when they were begun, by the clocks of
+// their nodes. If a node's clock is behind, its generations would count as older than the sets that
+// they follow.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +16,22 @@
 
 namespace mcr::aggregation {
 
-/// Thread-safe: the leader's loop remembers; the drain's thread looks, because storage may be slow.
+/// Thread-safe: the leader's loop calls remember(), and the drain's thread calls look(), because
+/// storage may be slow.
 class LaunchClock {
  public:
   explicit LaunchClock(const restart::LaunchDirectory& directory) : directory_(directory) {}
 
   /// Remembers where a part of this launch goes and when it was begun.
   void remember(const restart::PartBegin& begin);
-  /// True if the launch writes into a directory that was not yet searched for other launches' sets.
+  /// True if the launch writes into a directory that was not searched for other launches' sets yet.
   [[nodiscard]] bool has_news() const;
-  /// Searches these directories for sets of other launches that count as begun later than the first
-  /// part, and records the difference in the launch's directory. It is at least the difference
-  /// recorded in the launch's own sets, because an earlier program of the launch may have had
-  /// another launch directory.
-  /// Call this before the first commit in a directory, but not long after the launch ended: sets of
-  /// later launches may be there by then.
+  /// Searches these directories for sets of other launches whose time of begin is later than that
+  /// of this launch's first part. Records the difference in the launch's directory. The recorded
+  /// difference is never smaller than the one in the launch's own sets, because an earlier program
+  /// of the launch may have had another launch directory. Call this before the first commit in a
+  /// directory, and soon: if it is called long after the launch ended, sets of later launches may
+  /// be in the directory.
   void look();
 
  private:
@@ -40,7 +42,8 @@ class LaunchClock {
 
   const restart::LaunchDirectory& directory_;
   mutable std::mutex mutex_;
-  std::map<std::string, Begun> known_;  ///< by directory of containers: the first part there
+  /// By directory of containers: the first part that belongs there.
+  std::map<std::string, Begun> known_;
   std::set<std::string> to_look_at_;
 };
 

@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t summary_bytes = 1U << 16;
 constexpr auto look_every = std::chrono::milliseconds(50);
 constexpr auto end_limit = std::chrono::seconds(2);
-/// A launch is given up when so many leaders have ended while parts were left.
+/// The most leaders that are started for one launch. If parts are left after the last one, the
+/// launch is given up.
 constexpr unsigned leaders_tried = 3;
 
 std::optional<restart::LaunchSummary> read_summary(const LaunchDirectory& directory) {
@@ -32,7 +33,7 @@ std::optional<restart::LaunchSummary> read_summary(const LaunchDirectory& direct
 }
 
 /// Returns the seconds since the leader's last sign of life. A leader rewrites the notice at least
-/// once a second, and also the summary while parts wait.
+/// once a second; while parts wait, it also rewrites the summary.
 std::uint64_t seconds_since_sign(const LaunchDirectory& directory) {
   std::uint64_t sign_ns = directory.notice().written_ns;
   struct stat written {};
@@ -147,7 +148,7 @@ Result<Drained> wait_until_drained(
       if (launch.published == 0 && !orphaned) continue;
       pending += launch.published + (orphaned ? launch.open : 0);
       if (launch.needs_leader()) {
-        // A leader that was only just started may not have its lock yet.
+        // A leader that was started less than two seconds ago may not have its lock yet.
         const bool is_new = started.contains(launch.path) &&
                             clock::now() < started[launch.path] + std::chrono::seconds(2);
         if (is_new) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a stage holds, launch by launch: for `mcr status`, for commands that wait until all is
-// committed, and for a leader that adopts what a dead leader left.
+// The contents of a stage, launch by launch. Used by `mcr status`, by commands that wait until all
+// is committed, and by a leader that adopts launches of dead leaders.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct LaunchStatus {
   std::size_t open = 0;
   std::size_t published = 0;
   std::size_t kept = 0;
-  std::uint64_t bytes = 0;                        ///< memory that parts and pool take
+  std::uint64_t bytes = 0;                        ///< memory that parts and pool/ take
   std::optional<restart::LaunchSummary> summary;  ///< as the leader left it
-  std::uint64_t silent_s = 0;                     ///< since the leader's last sign of life
+  std::uint64_t silent_s = 0;                     ///< seconds since the leader's last sign of life
 
   /// Returns a text which says that the leader has made no progress for ten seconds, and what it is
   /// doing. Empty if it makes progress, or if there is no leader.
@@ -40,15 +40,16 @@ Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage);
 /// Returns how many parts are published, or were left open by dead writers.
 std::size_t parts_in(const restart::LaunchDirectory& directory);
 
-/// Starts a leader for each launch that has none but has parts to drain or settle. With `kept_too`,
-/// also for launches that are over and hold only kept parts. Leaves out the launch with the path
-/// `except`, which has a leader. Returns how many leaders were started.
+/// Starts a leader for each launch that has parts to drain or settle but has no leader. With
+/// `kept_too`, also starts one for each launch that is over and holds only kept parts. Leaves out
+/// the launch with the path `except`, which has a leader. Returns how many leaders were started.
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
                                    bool kept_too);
 
-/// Waits until every published part in the stage is committed; starts leaders for launches that
-/// have lost theirs. Not complete at `limit_ms`, or when leaders give up because storage refuses;
-/// `left` then lists the launches. `progress` gets (parts done, parts in all).
+/// Waits until every published part in the stage is committed, and starts leaders for launches that
+/// have lost theirs. The result is not complete if `limit_ms` is over, or if leaders give up
+/// because storage refuses; `left` then lists the launches that still have parts. `progress` is
+/// called with (parts done, parts in all).
 struct Drained {
   bool complete = false;
   std::vector<LaunchStatus> left;

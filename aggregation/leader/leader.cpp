@@ -42,8 +42,8 @@ namespace {
 /// How often directories are scanned: `poll_ms` without watches, `safety_poll_ms` with them.
 constexpr std::uint64_t poll_ms = 20;
 constexpr std::uint64_t safety_poll_ms = 1000;
-/// Wait after a change before the scan: ranks publish together, and one scan then finds all of
-/// them.
+/// How long to wait between a change and the scan. Ranks publish at about the same time, so that
+/// one scan finds all their parts.
 constexpr std::uint64_t gather_ms = 2;
 /// Bounds of the pause after a turn of the loop that took long.
 constexpr std::uint64_t shortest_pause_ns = 4'000'000;
@@ -55,8 +55,10 @@ constexpr std::size_t most_natives = 4096;
 /// How often the leader looks for requests of other nodes' ranks, if any can come.
 constexpr std::uint64_t request_ms = 250;
 constexpr std::uint64_t watch_ms = 100;  ///< between looks at containers that may be removed
-/// Shared frames that no rank holds are dropped after the first of these times, others after the
-/// second. Ranks that read touch them each second, on a busy machine later.
+/// Shared frames are dropped after frames_unheld_ns if no rank holds them. Frames that a rank holds
+/// are dropped if they were not touched for frames_idle_ns, or frames_idle_short_ns if the stage is
+/// large. Ranks touch the frames that they use once a second, but on a busy machine they may be
+/// late.
 constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
 constexpr std::uint64_t frames_idle_ns = 10'000'000'000;
 constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
@@ -126,7 +128,8 @@ class Leader {
     quick_.submit("looking for the files of other ranks", [this, look]() -> std::vector<Event> {
       stubs_.receive();
       const auto journal = directory_.journal(State::published, look.part);
-      // A part whose journal cannot be read is not put back: it counts as having siblings.
+      // A part whose journal cannot be read counts as one with siblings, so that it is not put
+      // back.
       if (!journal) return {SiblingsLookedUp{look.part, 0}};
       const Siblings found = find_siblings(journal->begin, stubs_, natives_);
       return {SiblingsLookedUp{look.part, found.name, found.is_certain}};
@@ -159,7 +162,8 @@ class Leader {
         "writing a checkpoint file as a plain one", [this, order]() -> std::vector<Event> {
           stubs_.receive();
           const auto journal = directory_.journal(State::published, order.part);
-          // Drain the part, because a copy of its stub would lead nowhere after a put back.
+          // The stub was read and may have been copied. The copy would lead nowhere after a put
+          // back, so the part is drained.
           if (order.reason == PutBackReason::lone && was_read(directory_, order.part, &stubs_)) {
             if (journal) remember_native(journal->begin);
             if (journal) remove_leftover(journal->begin);
@@ -205,7 +209,7 @@ class Leader {
           if (said) {
             restart::log_summary(*said);
           } else if (said.error().system_error !=
-                     EWOULDBLOCK) {  // else: another process writes this file
+                     EWOULDBLOCK) {  // EWOULDBLOCK: another process writes this file
             restart::log_warning_once(
                 order.part.text(),
                 "the part of a dead writer stays in the stage for now: " + said.error().message);
@@ -227,14 +231,14 @@ class Leader {
                            "; `mcr recover` brings them to storage");
   }
 
-  /// Runs in the quick thread. A file at this path is this rank's, so it is not a sibling of
-  /// another rank's file.
+  /// Runs in the quick thread. Remembers that the file at this path is this rank's, so that it does
+  /// not count as a sibling of another rank's file.
   void remember_native(const restart::PartBegin& begin) {
     if (natives_.size() >= most_natives) natives_.clear();
     natives_[begin.path] = begin.rank;
   }
 
-  /// Runs in the drain's thread. Removes what the set makes superfluous, if it is whole now.
+  /// Runs in the drain's thread. If the set is whole now, removes what it makes superfluous.
   void collect(const DrainGroup& group) {
     const auto place = places_.find(group.set);
     if (place == places_.end()) return;
@@ -256,8 +260,9 @@ class Leader {
 
   // --- between decisions ------------------------------------------------------------------------
 
-  /// While the job computes, the leader's session gets a tenth of another session's weight. It gets the
-  /// full weight while a rank waits for it, or while the stage holds memory that the job needs.
+  /// While the job computes, the leader's session has a tenth of the weight of another session. It
+  /// has the full weight while a process waits for the leader, or while the stage takes memory that
+  /// the job may need.
   void weigh_our_session() {
     if (!options_.is_detached) return;
     const bool is_urgent = decisions_.somebody_waits() || is_stage_large_;
@@ -265,7 +270,8 @@ class Leader {
     if (niceness != session_niceness_ && weigh_session(niceness)) session_niceness_ = niceness;
   }
 
-  /// Runs in the drain's thread, before the drains of parts that were found just now.
+  /// Submits a job to the drain's thread. The job runs before the drains of the parts that were
+  /// found just now.
   void look_at_clock() {
     if (!clock_.has_news()) return;
     drain_.submit("comparing clocks with sets in storage", [this]() -> std::vector<Event> {
@@ -274,8 +280,8 @@ class Leader {
     });
   }
 
-  /// Runs in the drain's thread. When the job is over and only watched containers keep the leader alive,
-  /// it frees the memory of drained files.
+  /// Submits a look at the watched containers to the drain's thread. If the job is over, and only
+  /// the watch keeps the leader alive, first frees the memory of drained files.
   void look_at_watch() {
     const std::uint64_t now = restart::monotonic_ms();
     if (container_watch_.is_empty() || is_watching_ || now < watched_ms_ + watch_ms) return;
@@ -300,7 +306,8 @@ class Leader {
     });
   }
 
-  /// Forgets the parts of finished actions: those that are still in the stage are reported again.
+  /// Forgets the parts of finished actions, so that the parts that are still in the stage are
+  /// reported again.
   std::vector<Event> take_answers() {
     std::vector<Event> events = answers_.take();
     for (const Event& event : events) {
@@ -339,20 +346,21 @@ class Leader {
     (void)watch_.take();
   }
 
-  /// A turn of the loop looks at every part that waits. Loops take at most a fifth of the time, so
-  /// that committing 10,000 parts one by one does not cost 10,000 looks at 10,000 parts.
+  /// Pauses after a turn of the loop that took long, so that turns take at most a fifth of the
+  /// time. Each turn looks at every waiting part: without pauses, committing 10,000 parts one by
+  /// one would cost 10,000 looks at 10,000 parts.
   void pause_after_a_long_turn() const {
     const std::uint64_t turn_ns = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID) - turn_begin_ns_;
     const std::uint64_t pause_ns = std::min(4 * turn_ns, longest_pause_ns);
     if (pause_ns < shortest_pause_ns) return;
-    // While drains are queued, a finished drain need not end the pause.
+    // While further drains are queued, the end of a drain need not end the pause.
     const bool drains_wait = drains_.size() > 2;
     std::array<pollfd, 2> sources{{{drains_wait ? -1 : answers_.descriptor(), POLLIN, 0},
                                    {signals_ != nullptr ? signals_->descriptor() : -1, POLLIN, 0}}};
     (void)::poll(sources.data(), sources.size(), static_cast<int>(pause_ns / 1'000'000));
   }
 
-  /// Runs one look at a time, so that slow storage is not asked more often.
+  /// Begins a look only when the last one is over, so that looks do not pile up if storage is slow.
   void look_for_requests() {
     const std::uint64_t now = restart::monotonic_ms();
     if (looking_ || now < looked_ms_ + request_ms || !requests_.may_come()) return;
@@ -390,8 +398,8 @@ class Leader {
     (void)directory_.write_notice(notice).has_value();
   }
 
-  /// Near stage_limit=, first the pool is freed, then kept sets. If that is not enough, ranks write
-  /// natively.
+  /// Frees memory if the stage is near stage_limit=: first the pool, then kept sets. If that is not
+  /// enough, ranks write natively.
   void give_memory_back(const LaunchDirectory::Notice& notice) {
     const std::uint64_t used = notice.stage_bytes;
     std::uint64_t limit = options_.settings.bytes("stage_limit");
@@ -406,15 +414,16 @@ class Leader {
     }
   }
 
-  /// True if the launch had a leader before: a summary is the first file that a leader writes.
+  /// True if the launch had a leader before, which left a summary: that is the first file that a
+  /// leader writes.
   [[nodiscard]] bool was_led_before() const {
     return restart::File::open(directory_.descriptor(), restart::leader_files::summary_name,
                                O_RDONLY)
         .has_value();
   }
 
-  /// Frees the parts that a dead leader kept. They are committed, and only this leader decides what
-  /// is kept from now on.
+  /// Frees the parts that a dead leader kept. These parts are committed, and from now on this
+  /// leader alone decides which parts are kept.
   void free_what_a_dead_leader_kept() {
     const auto kept = directory_.list(State::committed);
     if (!kept) return;
@@ -435,13 +444,14 @@ class Leader {
   SetPlaces places_;       ///< of the drain's thread
   KnownContainers known_;  ///< of the drain's thread
   ContainerWatch container_watch_;
-  NativeWriters natives_;                                ///< of the quick thread
-  Collections collections_;                              ///< of the drain's thread
-  std::map<std::uint64_t, std::vector<PartId>> drains_;  ///< parts of those under way
-  std::uint64_t turn_begin_ns_ = 0;                      ///< of this thread's processor time
+  NativeWriters natives_;    ///< of the quick thread
+  Collections collections_;  ///< of the drain's thread
+  /// By number of a drain under way: its parts.
+  std::map<std::uint64_t, std::vector<PartId>> drains_;
+  std::uint64_t turn_begin_ns_ = 0;  ///< this thread's processor time when the turn began
   std::uint64_t noticed_ms_ = 0;
   std::atomic<bool> looking_ = false;
-  std::atomic<bool> is_watching_ = false;  ///< a look at the watched containers is on its way
+  std::atomic<bool> is_watching_ = false;  ///< a look at the watched containers is queued or runs
   std::atomic<bool> is_collecting_ = false;
   std::uint64_t watched_ms_ = 0;
   std::uint64_t looked_ms_ = 0;
@@ -452,7 +462,8 @@ class Leader {
   bool exit_ = false;
   bool was_terminated_ = false;
   std::optional<int> session_niceness_;  ///< as last set
-  // Declared last, so that they end first: their jobs use all members above.
+  // The workers are declared last, so that they are destroyed first: their jobs use all members
+  // above.
   Worker quick_;  ///< small files, which must not wait for a large set
   Worker drain_;  ///< the only thread that calls HDF5
 };
@@ -461,13 +472,14 @@ class Leader {
 
 namespace {
 
-/// Makes this process a leader in the background: on its processors, with the launch's log file.
+/// Makes this process a leader in the background: binds it to its processors, and logs into the
+/// launch's log file.
 Result<void> become_leader(const LaunchDirectory& directory, const LeaderOptions& options) {
   MCR_TRY(step_back(std::string(options.settings.text("leader_cpus"))));
   auto log = MCR_TRY(restart::File::open(directory.descriptor(), restart::leader_files::log_name,
                                          O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
   restart::set_log_descriptor(log.release());
-  // The log is a file, so summaries in it disturb no user.
+  // Summaries are logged whatever the level, because they go to a file and disturb no user.
   restart::set_log_level(
       std::max(restart::log_level_of(options.settings), restart::LogLevel::summary));
   return {};
@@ -483,7 +495,7 @@ void adopt_others(const LaunchDirectory& directory, bool kept_too) {
 Result<bool> lead_launch(LaunchDirectory& directory, const LeaderOptions& options,
                          Signals* signals) {
   Patience patience;
-  // The ranks of an adopted launch have already joined: do not wait for a first one.
+  // The ranks of an adopted launch joined long ago, so the leader does not wait for a first rank.
   if (!options.adopts_others) patience.first_rank_ms = 0;
   Leader leader(directory, options, patience, signals);
   MCR_TRY(leader.run());
@@ -508,7 +520,8 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     if (options.is_process) MCR_TRY(become_leader(directory, options));
     if (options.adopts_others) adopt_others(directory, false);
     const bool was_terminated = MCR_TRY(lead_launch(directory, options, signals.get()));
-    // Frees the kept sets of crashed launches: if there was a restart, it has read them by now.
+    // Frees the kept sets of crashed launches. This launch is over, so a restart from these sets
+    // has read them by now.
     if (options.adopts_others) adopt_others(directory, true);
     // A rank may have begun to share frames since the leader's exit.
     const auto shared = restart::drop_idle_frames(directory, 0, frames_idle_ns);
@@ -520,8 +533,8 @@ Result<LeaderReport> lead(LaunchDirectory directory, const LeaderOptions& option
     }
     report.left = report.removed ? 0 : parts_in(directory);
     if (report.removed || was_terminated) return report;
-    // A process that joined since then found our lock held, started no leader, and relies on this
-    // one.
+    // A process that joined after the exit was decided found our lock held. It started no leader,
+    // and relies on this one.
     const auto lives = directory.anybody_lives();
     if (!is_shared && (!lives || !*lives)) return report;
   }

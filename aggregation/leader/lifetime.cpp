@@ -37,8 +37,8 @@ constexpr std::array unwanted{"LD_PRELOAD",           "LD_AUDIT",         "HDF5_
                               "HDF5_DRIVER",          "HDF5_PLUGIN_PATH", "HDF5_PLUGIN_PRELOAD",
                               "HDF5_USE_FILE_LOCKING"};
 
-/// The variables among these whose libraries are already loaded into this process, even if the
-/// variable is removed.
+/// Of these variables, those whose libraries stay loaded in this process after the variable is
+/// removed.
 constexpr std::array loaded_by{"LD_PRELOAD", "LD_AUDIT"};
 
 std::vector<std::string> clean_environment() {
@@ -132,7 +132,7 @@ Result<void> step_back(const std::string& cpus) {
     (void)!::write(file, "1000", 4);
     ::close(file);
   }
-  // The binding of a rank to one core must not hold for the leader.
+  // Removes the binding to one core that a rank may have passed on.
   cpu_set_t set;
   CPU_ZERO(&set);
   if (cpus.empty() || cpus == "auto") {

@@ -14,9 +14,8 @@ namespace mcr::aggregation {
 /// a grandchild (the caller's process ends with status 0). Call it before any thread is started or
 /// file is opened. Descriptors 0 to 2 lead to /dev/null; all others are closed, because launchers
 /// wait until every inherited descriptor is closed.
-/// If the environment would change what this program does (LD_PRELOAD, a connector), the program
-/// starts again without these variables and with the arguments `words`, which must not ask for
-/// detaching.
+/// If LD_PRELOAD or LD_AUDIT has loaded libraries into this process, the program starts again
+/// without these variables, with the arguments `words`. These must not ask for detaching.
 Result<void> detach(const std::vector<std::string>& words);
 
 /// Raises the limits on a file's size and on descriptors as far as possible: a container is larger

@@ -20,8 +20,8 @@ class Requests {
   void forget(const restart::PartId& part);
   [[nodiscard]] bool may_come() const;
 
-  /// Returns the requests. For each directory of containers, one system call tells whether it
-  /// contains any request.
+  /// Returns the requests. One system call for each directory of containers tells whether there are
+  /// any requests.
   std::vector<Event> look();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions' rules about sets: to which set a part belongs, whether its rank writes alone, whether
-// counts prove anything, and what is kept or forgotten.
+// The rules of Decisions about sets: to which set a part belongs, whether its rank writes alone,
+// whether the set has drifted, and which sets are kept or forgotten.
 #include <algorithm>
 
 #include "aggregation/leader/decisions.hpp"
@@ -83,23 +83,24 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   }
 }
 
-/// Makes the part's file a set of its own: a file of one rank, or one whose numbers are not ranks.
-/// The former set's counts of the rank stay: if other ranks do write that set, this rank must count
-/// neither as passed nor as failed.
+/// Makes the part's file a set of its own, because only one rank writes it or its numbers are not
+/// ranks. The rank still counts as a writer of the former set. If other ranks do write that set,
+/// this rank must count neither as passed nor as failed.
 void Decisions::stand_alone(Part& part) {
   part.is_alone = true;
   part.set = SetName{part.facts.launch, part.facts.lone_name, part.facts.sequence};
   place_in_set(part, 0);
 }
 
-/// If the numbers of a family are not ranks, none of its parts joins a set of one part per rank,
-/// even if its own number equals a rank: all files of a family are treated alike.
+/// If the numbers of a family are not ranks, no part of the family joins a set of one part per
+/// rank, even if the part's own number equals its rank. So all files of a family are treated alike.
 void Decisions::treat_unranked() {
   for (auto& [id, part] : parts_) {
     const PartFacts& facts = part.facts;
     if (part.state != State::published || part.must_drain || part.is_alone) continue;
     if (!facts.may_be_lone || facts.is_amendment || !unranked_.contains(facts.family)) continue;
-    if (part.set && sets_.at(*part.set).committed) continue;  // partly in storage
+    // The set already has a container in storage.
+    if (part.set && sets_.at(*part.set).committed) continue;
     if (!facts.lone_name.empty()) {
       stand_alone(part);
     } else if (!terminating_) {
@@ -113,7 +114,7 @@ void Decisions::treat_unranked() {
 }
 
 /// Marks the set as drifted if a rank began its next writing before all ranks had finished this
-/// one: the set's counts then prove nothing.
+/// one. Counts of a drifted set prove nothing.
 void Decisions::note_drift(const SetName& name, Set& set) {
   if (set.drifted || set.writers <= 1) return;
   const auto next = sets_.find(SetName{name.launch, name.masked_name, name.sequence + 1});
@@ -159,7 +160,7 @@ void Decisions::name_parts() {
       }
     }
     int chosen = choose_name(names, supports, maybe);
-    // No part will use any of the names: take the likeliest.
+    // No other part will use any of the names, so take the likeliest name.
     if (chosen < 0 && (terminating_ || part.facts.writers <= 1 || part.has_company)) chosen = 0;
     if (chosen >= 0) place_in_set(part, static_cast<std::size_t>(chosen));
   }
@@ -196,11 +197,11 @@ void Decisions::look_for_siblings() {
 bool Decisions::is_look_due(const Part& part) {
   if (part.looks > 0)
     return is_due(part.looked_ms + (patience_.lone_ms << std::min(part.looks - 1, 4U)));
-  // Waits even if all known ranks have ended: other ranks may not have begun yet.
+  // Waits even if all known ranks have ended, because other ranks may not have begun yet.
   return is_due(part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms));
 }
 
-/// True if siblings that are not there now will not come any more, or are not waited for.
+/// True if no further siblings can come, or if the part does not wait for them.
 bool Decisions::is_last_look(Part& part) {
   const Set& set = sets_.at(*part.set);
   if (!is_ripe(set, {&part})) return false;
@@ -217,7 +218,7 @@ bool Decisions::is_due(std::uint64_t time_ms) {
   return false;
 }
 
-/// Returns 0 for a set that was forgotten: only old sets without kept parts are.
+/// Returns 0 for a set that was forgotten. Only old sets without kept parts are forgotten.
 std::uint64_t Decisions::order_of(const SetName& name) const {
   const auto found = sets_.find(name);
   return found == sets_.end() ? 0 : found->second.order;
@@ -249,7 +250,7 @@ void Decisions::release_kept() {
 
 void Decisions::forget(const PartId& part) { parts_.erase(part); }
 
-/// Looks again only when the number of sets has doubled, because all of them may be in use.
+/// All sets may be in use, so it looks again only when their number has doubled.
 void Decisions::forget_old_sets() {
   if (sets_.size() <= std::max(remembered_sets, forget_sets_at_)) return;
   std::set<SetName> in_use;

@@ -20,10 +20,12 @@
 namespace mcr::aggregation {
 
 namespace {
-/// Distances to the ranks that are tried: neighbours, then ranks that are probably on other nodes.
+/// Distances to the ranks whose files are looked for: neighbours, then ranks that are probably on
+/// other nodes.
 constexpr std::uint32_t steps[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, 256};
 
-/// True if the launch has containers under that name, of this very sequence or of any.
+/// True if the launch has containers under that name. If `of_its_set`, only containers of the
+/// part's own sequence count.
 bool has_containers(const restart::PartBegin& begin, const std::string& masked_name,
                     bool of_its_set) {
   const auto where = restart::container_name(masked_name, settings_of(begin).text("container_dir"),
@@ -70,8 +72,8 @@ class Look {
   Look(const restart::PartBegin& begin, const NativeWriters& natives)
       : begin_(begin), natives_(natives) {}
 
-  /// Native files prove that each rank has a file of its own only if the last rank has one: if
-  /// there are fewer files than ranks, their numbers are the low ones.
+  /// Native files prove that each rank has its own file only if the highest rank has one. If there
+  /// are fewer files than ranks, their numbers are low.
   [[nodiscard]] Siblings beside(const std::string& path,
                                 const std::vector<std::string>& masked_names) const {
     Siblings possible;
@@ -99,8 +101,8 @@ class Look {
     return best;
   }
 
-  /// A file written by another rank than the one whose number its path has is not a sibling: the
-  /// number is not the rank.
+  /// A file is not a sibling if another rank has written it than the one whose number is in its
+  /// path: that number is not the rank.
   [[nodiscard]] AtSibling look_at(const std::string& path, std::uint32_t rank) const {
     struct stat status {};
     if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
@@ -143,8 +145,9 @@ Siblings find_siblings(const restart::PartBegin& begin, const StubHandles& stubs
     if (moved.name)
       return {*moved.name < begin.masked_names.size() ? *moved.name : 0, moved.is_certain};
   }
-  // Containers of another leader prove that there were other ranks' files. This leader also makes
-  // containers for lone files whose stubs were read.
+  // Containers of another leader prove that other ranks had files. If this leader knows the file as
+  // lone, the containers may be its own: it also makes containers for lone files whose stubs were
+  // read.
   const auto writer = natives.find(begin.path);
   const bool is_lone = writer != natives.end() && writer->second == begin.rank;
   if (is_lone) return beside;

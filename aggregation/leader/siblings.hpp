@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether other ranks have files beside this part. Looks names up; does not list the program's
-// directory.
+// Finds out whether other ranks have files beside this part. Looks up names, and does not list the
+// program's directory.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ struct Siblings {
   bool is_certain = false;
 };
 
-/// Returns, in this order, the name of a container of the part's own set; the name under which
-/// other ranks have files, beside the part or beside its new name that `stubs` knows; a name under
-/// which the launch has containers. Tries ranks at growing distances in both directions. A file
-/// counts only for the rank that wrote it, if that rank is known.
+/// Returns the first of these that exists: the name of a container of the part's own set; the name
+/// under which other ranks have files beside the part, or beside its new path, which `stubs` knows;
+/// a name under which the launch has containers. Tries ranks at growing distances in both
+/// directions. A file counts only for the rank that wrote it, if that rank is known.
 Siblings find_siblings(const restart::PartBegin& begin, const StubHandles& stubs,
                        const NativeWriters& natives = {});
 

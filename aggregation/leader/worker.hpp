@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that does slow jobs of the leader one after another, so that the leader's loop need not
-// wait. The events that a job returns are added to Answers, whose descriptor wakes the loop. (The
-// leader has two such threads: leader.cpp.)
+// A thread that carries out slow jobs of the leader one after another, so that the leader's loop
+// does not wait for them. The events that a job returns are added to Answers, whose descriptor
+// wakes the loop. (The leader has two such threads: leader.cpp.)
 #pragma once
 
 #include <condition_variable>

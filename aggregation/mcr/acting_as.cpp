@@ -40,8 +40,8 @@ Groups look_up_groups(uid_t user) {
   return groups;
 }
 
-/// Returns the user's groups, and remembers them: the account database may be slow, and one user
-/// may have many stubs.
+/// Returns the user's groups, and remembers them for the next call: the account database may be
+/// slow, and a user may have many stubs.
 const Groups& groups_of(uid_t user) {
   static std::map<uid_t, Groups> known;
   const auto found = known.find(user);
@@ -63,7 +63,7 @@ ActingAs::ActingAs(ActingAs&& other) noexcept
 
 ActingAs::~ActingAs() {
   if (!is_changed_) return;
-  // Abort rather than go on with another user's rights.
+  // Ends the process if it cannot get its own rights back: it must not go on with another user's.
   if (::seteuid(user_) != 0 || ::setegid(group_) != 0 ||
       ::setgroups(groups_.size(), groups_.data()) != 0)
     std::abort();

@@ -16,8 +16,8 @@ namespace mcr::aggregation {
 /// at a time.
 class ActingAs {
  public:
-  /// Changes nothing if this process is `user`; otherwise only root can call it. The groups are
-  /// those of the user's account. A user without an account has no groups.
+  /// Changes nothing if this process already is `user`; otherwise the caller must be root. The
+  /// process gets the groups of the user's account, or no groups if the user has no account.
   static Result<ActingAs> begin(uid_t user);
 
   ActingAs(ActingAs&& other) noexcept;
@@ -28,7 +28,7 @@ class ActingAs {
   ActingAs() = default;
 
   bool is_changed_ = false;
-  uid_t user_ = 0;  ///< what this process was before
+  uid_t user_ = 0;  ///< the rights of this process before
   gid_t group_ = 0;
   std::vector<gid_t> groups_;
 };

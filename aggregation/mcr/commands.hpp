@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of subcommands. A subcommand is one row in commands.cpp and one file, with a function
-// that declares its options and returns what runs it.
+// The table of subcommands. A subcommand is a row in commands.cpp and a file of its own. The file
+// has a function that declares the options and returns the function that runs the subcommand.
 #pragma once
 
 #include <CLI/CLI.hpp>

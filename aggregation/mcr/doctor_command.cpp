@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr doctor [-- CMD…]: proves that this program on this machine is intercepted, or says what to
-// fix.
+// mcr doctor [-- CMD…]: proves that a program is intercepted on this machine, or says what to fix.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -31,8 +30,8 @@ namespace {
 /// What happened to the files of the program that was examined.
 enum class Captured : std::uint8_t { nothing, in_vain, files };
 
-/// True if one of the traces belongs to a container with data. The container of a set whose files
-/// all went native has none.
+/// True if one of the traces belongs to a container with data. If all files of a set are native,
+/// its container has no data.
 bool has_bytes(const std::string& traces) {
   constexpr std::size_t most_bytes = 256U << 20;
   const auto names = restart::list_directory(AT_FDCWD, traces);
@@ -57,8 +56,8 @@ const char* verdict_name(Verdict verdict) {
   return verdict == Verdict::good ? "ok" : verdict == Verdict::note ? "note" : "FIX";
 }
 
-/// Removes the stage once it is empty. The leader ends, and removes its directory, a moment after
-/// all is committed.
+/// Waits until the stage is empty, then removes it. The leader removes its own directory when it
+/// ends, a moment after all is committed.
 void remove_when_empty(const std::string& stage) {
   constexpr int looks = 100;
   constexpr auto pause = std::chrono::milliseconds(50);
@@ -116,7 +115,7 @@ class Doctor {
     const std::string stage(settings->text("stage"));
     const std::string above = restart::parent_of(stage);
     struct statvfs space {};
-    // An existing stage may be a file system of its own.
+    // Looks at the stage first, because it may be a file system of its own.
     if (::statvfs(stage.c_str(), &space) != 0 && ::statvfs(above.c_str(), &space) != 0) {
       return bad(
           "the stage " + stage + " cannot be made: " + restart::system_error("no", above).message,
@@ -154,8 +153,8 @@ class Doctor {
     }
     std::string scratch = (temporary / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
-    // The stage lies beside the user's, in a new directory with a random name. If that directory
-    // cannot be made, the stage cannot be either, and nothing is captured.
+    // The doctor's stage lies beside the user's, in a new directory with a random name. If that
+    // directory cannot be made, the program cannot make its stage in it, and nothing is captured.
     (void)::mkdtemp(home.data());
     const std::string stage = home + "/stage";
     std::vector<std::string> environment = captured_environment();
@@ -171,11 +170,12 @@ class Doctor {
     const auto status = run_program(words, environment, quiet);
     const auto seen = read_loader_logs(scratch, plugin_file());
     std::error_code ignored;
-    // Only a captured file makes this stage.
+    // The stage exists only if a file was captured.
     Captured captured = Captured::nothing;
     if (std::filesystem::exists(stage, ignored)) {
       (void)drain_stage("doctor", stage, 600'000).has_value();
-      // If the user's connector text sets trace=, it overrides ours, and no traces are found here.
+      // If the user's connector text sets trace=, it overrides MCR_TRACE, and this directory has no
+      // traces.
       const bool has_other_traces =
           original_variable("HDF5_VOL_CONNECTOR").find("trace=") != std::string::npos;
       captured = has_other_traces || has_bytes(traces) ? Captured::files : Captured::in_vain;
@@ -249,7 +249,8 @@ class Doctor {
     }
   }
 
-  // Python's wheels contain their own HDF5, in NAME.libs beside the package.
+  // Judges a program with an HDF5 from a Python wheel. A wheel has its own HDF5, in NAME.libs
+  // beside the package.
   void judge_wheel(const std::string& library) {
     const std::filesystem::path directory = std::filesystem::path(library).parent_path();
     const bool is_netcdf =
@@ -259,7 +260,7 @@ class Doctor {
         "Python's file objects (h5py.File(open(…)), fsspec) and netCDF's memory= read the bytes of "
         "the stub itself, not the checkpoint's data",
         "let HDF5 open the file by its path, or make plain files: mcr unpack STUB -d DIR");
-    // The package sets HDF5_PLUGIN_PATH to its own filters unless the variable is set.
+    // Unless HDF5_PLUGIN_PATH is set, the package netCDF4 sets it to its own filters.
     const std::filesystem::path filters = directory.parent_path() / "netCDF4" / "plugins";
     std::error_code none;
     if (!is_netcdf || !std::filesystem::is_directory(filters, none) ||
@@ -281,8 +282,8 @@ class Doctor {
     return false;
   }
 
-  // HDF5 that is linked into the program loads plugins, but our plugin finds HDF5's functions only
-  // if the program exports them.
+  // Judges a program with HDF5 linked in statically. Such an HDF5 loads plugins, but our plugin
+  // finds HDF5's functions only if the program exports them.
   void judge_linked_in(const std::string& program) {
     const std::string version = hdf5_version_in(resolve(program));
     bad("HDF5" + (version.empty() ? "" : " " + version) + " is linked into " +
@@ -319,7 +320,8 @@ class Doctor {
         judge_wheel(library);
       }
     }
-    if (is_too_old && captured == Captured::nothing) return;  // the plugin was loaded but refused
+    // HDF5 loaded the plugin but refused it.
+    if (is_too_old && captured == Captured::nothing) return;
     if (seen.linked_in > 0 && captured == Captured::nothing) return judge_linked_in(program);
     if (seen.with_plugin > 0) {
       good("the plugin was loaded in " + std::to_string(seen.with_plugin) + " of " +

@@ -16,7 +16,7 @@ namespace {
 using restart::File;
 
 struct Directory {
-  std::string below;  ///< its path from the upper one; empty: that itself
+  std::string below;  ///< its path relative to `top`; empty: `top` itself
   std::size_t level = 0;
 };
 
@@ -45,7 +45,7 @@ NotLookedAt look_below(const File& top, const std::string& root, std::size_t lev
                                  : Result<std::vector<std::string>>(directory.error());
     if (!names) {
       const int problem = names.error().system_error;
-      if (problem != ENOENT)  // removed meanwhile
+      if (problem != ENOENT)  // ENOENT: the directory was removed meanwhile
         left.closed.push_back((here.below.empty() ? root : in(root, here.below)) + ": " +
                               std::generic_category().message(problem));
       continue;

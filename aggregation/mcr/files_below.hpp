@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Visits every file below a directory in which other users may have files and directories too. A
-// directory that cannot be read does not end the visit.
+// Visits every file below a directory that may also hold files and directories of other users. If a
+// directory cannot be read, the visit goes on with the others.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace mcr::aggregation {
 
 struct NotLookedAt {
   std::vector<std::string> closed;  ///< directories, each with the reason
-  /// Directories more than `levels` levels below `top`, which were not entered.
+  /// Directories that were not entered, because they are more than `levels` levels below `top`.
   std::vector<std::string> too_deep;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr gc DIR: shows the containers of sets whose stubs the program has deleted or overwritten and
-// which a newer whole set of the same names replaces; removes them with --remove.
+// mcr gc DIR: shows the containers that are no longer needed; removes them with --remove. These are
+// the containers of sets whose stubs the program has deleted or overwritten, and which a newer
+// whole set with the same names replaces.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -51,7 +52,7 @@ RunCommand declare_gc(CLI::App& app) {
     if (!orders) return print_error(common, "gc", orders.error());
     for (const GivenUp& order : *orders) {
       const StoredSet& set = *order.set;
-      // The set that replaces it must survive a power failure as well.
+      // Before a set is removed, the set that replaces it must be durable.
       const std::string home = restart::parent_of(set.prefix);
       if (words->remove) {
         const auto synced = sync(home);

@@ -16,8 +16,8 @@ constexpr std::size_t program_bytes = 512U << 20;
 
 bool is_hdf5(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  // The library itself, under the names of distributions and wheels; not HDF5's tools or language
-  // bindings.
+  // Accepts the library's names in distributions and wheels, but not the names of HDF5's tools and
+  // language bindings.
   if (!name.starts_with("libhdf5")) return false;
   const std::string_view rest = name.substr(sizeof "libhdf5" - 1);
   return rest.starts_with(".so") || rest.starts_with("-") || rest.starts_with("_serial.so") ||

@@ -87,8 +87,8 @@ RunCommand declare_latest(CLI::App& app) {
     auto found = sets_in(*directory, "latest");
     if (!found) {
       Error error = found.error();
-      // A restart script may ask before its first job has written anything: that is not wrong
-      // usage.
+      // Not a usage error, because a restart script may ask before its first job has written
+      // anything.
       if (error.system_error == ENOENT) error.cause = Cause::system;
       return print_error(common, "latest", error);
     }

@@ -28,7 +28,7 @@ std::string leader_text(const LaunchStatus& launch) {
   return launch.what_stands_still().empty() ? "yes" : "stands still";
 }
 
-/// Returns the first system error whose text is in `message`; 0 if there is none.
+/// Returns the number of the first system error whose text is in `message`; 0 if there is none.
 int error_number_in(const std::string& message) {
   for (const int number : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EPERM, EIO, ESTALE, ENOENT}) {
     if (message.find(std::generic_category().message(number)) != std::string::npos) return number;

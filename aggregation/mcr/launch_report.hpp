@@ -19,12 +19,12 @@ void print_launches(const std::string& stage, const std::vector<LaunchStatus>& l
 /// Returns why the launch's last commit failed, in plain words; empty if it did not fail.
 std::string failure_text(const std::string& stage, const LaunchStatus& launch);
 
-/// Prints why parts are still there to standard error, one line for each launch.
+/// Prints to standard error, in one line for each launch, why parts are still in the stage.
 void print_left(std::string_view command, const std::string& stage,
                 const std::vector<LaunchStatus>& left);
 
-/// Drains the stage with a progress bar. Prints to standard error which failed commits it waits
-/// for.
+/// Waits with a progress bar until the stage is drained. If a commit has failed and is tried again,
+/// prints that to standard error.
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,
                             std::uint64_t limit_ms);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr leader: the process that the plugin starts on each node. Run by hand only for debugging.
+// mcr leader: the process that the plugin starts on each node. Users run it only for debugging.
 #include <memory>
 
 #include "aggregation/leader/leader.hpp"
@@ -19,7 +19,7 @@ struct LeaderWords {
   std::string stage, node, launch, adopt, settings;
 };
 
-/// Returns the arguments with which detach() starts the program again, if it has to.
+/// Returns the arguments with which detach() may start the program again.
 std::vector<std::string> words_of(const LeaderWords& words) {
   std::vector<std::string> all{"leader", "--detached"};
   const auto add = [&](const char* option, const std::string& value) {
@@ -43,7 +43,7 @@ Result<LeaderReport> lead_launch(restart::LaunchDirectory directory, const Leade
 Result<LeaderReport> lead_launch(const LeaderWords& words) {
   LeaderOptions options;
   options.is_detached = words.is_detached;
-  // Settings of older or newer plugins that are not known here are ignored.
+  // Ignores settings that this version does not know, because the plugin may be older or newer.
   (void)options.settings.set_all(words.settings, "plugin").has_value();
   if (!words.adopt.empty()) {
     options.adopts_others = false;

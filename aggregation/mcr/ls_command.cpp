@@ -31,7 +31,7 @@ struct ListedVariable {
   std::uint64_t stored_bytes = 0;
   std::uint32_t frames = 0;
   std::string pipeline;  ///< of the first frame
-  bool is_data = true;   ///< no skeletons, no batches
+  bool is_data = true;   ///< false for skeletons and batches
   bool is_linked = false;
 };
 
@@ -64,7 +64,7 @@ Result<std::string> pipeline_of(restart::ContainerReader& container,
   return link ? std::string("linked") : info.pipeline.print();
 }
 
-/// For linked variables, reports how the solid frame with their first bytes codes them.
+/// For each linked variable, reports how it is coded in the solid frame that has its first bytes.
 Result<void> explain_links(restart::ContainerReader& container, const std::vector<LinkedAt>& links,
                            Listed& listed) {
   std::map<std::uint64_t, std::vector<const LinkedAt*>> by_frame;

@@ -17,10 +17,10 @@
 namespace mcr::aggregation {
 namespace {
 
-// Keeps connectors out of this process, ours included, because it uses HDF5 itself. HDF5's cleanup
-// at exit is disabled: every object is closed where it was opened, and for an object whose close
-// failed because storage refused the write, HDF5 would call a connector at exit that it has already
-// freed.
+// Keeps connectors, ours included, out of this process, because it uses HDF5 itself. Also disables
+// HDF5's cleanup at exit, which is not needed, because every object is closed where it was opened.
+// If storage refused a write and a close therefore failed, the cleanup would call a connector that
+// HDF5 has already freed.
 void prepare_hdf5() {
   ::H5dont_atexit();
   for (const char* name : {"HDF5_VOL_CONNECTOR", "HDF5_DRIVER", "HDF5_DRIVER_CONFIG"})
@@ -44,8 +44,8 @@ std::vector<std::string> without_help_command(std::vector<std::string> words) {
   return words;
 }
 
-/// Returns what is wrong, after the subcommand's name. Names an unknown option even if an argument
-/// is missing, of which CLI11 complains first.
+/// Returns the error as text that begins with the subcommand's name. If an option is unknown and an
+/// argument is missing, names the option, although CLI11 reports the argument first.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   std::string name = "mcr";
   for (const CLI::App* const command : app.get_subcommands()) name += " " + command->get_name();
@@ -90,7 +90,7 @@ int run(std::vector<std::string> words) {
     return failed(why);
   }
   try {                                        // CLI11 is a library that throws
-    std::reverse(words.begin(), words.end());  // CLI11 takes them in reverse order
+    std::reverse(words.begin(), words.end());  // CLI11 expects the words in reverse order
     app.parse(words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // help or version was asked for

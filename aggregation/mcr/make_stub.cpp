@@ -15,8 +15,8 @@ using restart::File;
 
 namespace {
 
-/// Links the new stub, because the link to the old one would show that the program had given the
-/// part up.
+/// Replaces our link to the old stub by one to the new stub. Otherwise the old link would show that
+/// the program has given the part up.
 void link_again(const std::string& containers, const restart::Stub& stub, const File& made) {
   const auto status = made.status();
   const auto links = restart::StubLinks::list(containers);
@@ -39,7 +39,7 @@ Result<void> make_stub(int home, const std::string& name, const StubToMake& want
   restart::PendingFile pending =
       MCR_TRY(restart::PendingFile::create(home, name, wanted.mode & 0777));
   MCR_TRY(restart::write_stub_file(pending.file(), wanted.stub));
-  // Done as root: only root may set a group of which the owner is not a member.
+  // The group is set as root, because only root may set a group of which the owner is not a member.
   acting.reset();
   give_group(pending.file(), wanted.owner, wanted.group);
   acting.emplace(MCR_TRY(ActingAs::begin(wanted.owner)));

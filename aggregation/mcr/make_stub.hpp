@@ -17,19 +17,19 @@ namespace mcr::aggregation {
 struct StubToMake {
   restart::Stub stub;  ///< for stub.path
   uid_t owner = 0;
-  std::optional<gid_t> group;  ///< nullopt: the one that the directory gives
+  std::optional<gid_t> group;  ///< nullopt: the group that the directory gives
   mode_t mode = 0644;
   restart::Existing existing = restart::Existing::kept;
   std::string containers;  ///< the directory of the part's container
 };
 
-/// Writes the stub durably at `name` in the open directory `home`, with the rights of its owner,
-/// because the file at that name may be another user's by now. Then our link to the part's stub
-/// (gc=on) leads to the new one.
+/// Writes the stub durably at `name` in the open directory `home`. Acts with the rights of the
+/// stub's owner, because the file at that name may be another user's by now. Then makes our link to
+/// the part's stub (gc=on) lead to the new stub.
 Result<void> make_stub(int home, const std::string& name, const StubToMake& wanted);
 
-/// Sets the group of a file that was made for `owner`. A file system that maps root to nobody
-/// refuses this; the file then keeps the owner's group.
+/// Sets the group of a file that was made for `owner`. On a file system that maps root to nobody,
+/// this fails, and the file keeps the owner's group.
 void give_group(const restart::File& made, uid_t owner, std::optional<gid_t> group);
 
 }  // namespace mcr::aggregation

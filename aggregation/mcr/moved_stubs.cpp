@@ -36,12 +36,12 @@ using restart::Stub;
 
 namespace {
 
-/// How many levels down stubs and containers are searched for: users can nest directories without
-/// limit.
+/// How many levels down stubs and containers are searched for. A limit is needed because users can
+/// nest directories without limit.
 constexpr std::size_t most_levels = 64;
 
-/// A container that lists a part. Its texts are shared: a container of 100,000 parts has 100,000
-/// holders.
+/// A container that lists a part. A container of 100,000 parts makes 100,000 holders, which share
+/// the container's texts.
 struct Holder {
   std::shared_ptr<const std::string> container;  ///< absolute path
   std::shared_ptr<const std::string> masked_name;
@@ -57,7 +57,7 @@ using Holders = std::map<PartId, std::vector<Holder>>;
 
 /// The directories in which a container has names.
 using Seen = std::map<FileIdentity, std::set<std::string>>;
-/// A container with names in more directories than this counts in the first ones only.
+/// A container that has names in more directories than this counts in the first ones only.
 constexpr std::size_t most_directories = 16;
 
 /// Adds the container's parts. A container that cannot be read is ignored; other commands report
@@ -82,8 +82,8 @@ void add_parts(File file, const std::string& container, Seen& seen, Holders& hol
   }
 }
 
-/// Returns the first container that the stub's owner trusts; else the first one, for the error
-/// message.
+/// Returns the first container that the stub's owner trusts. If there is none, returns the first
+/// container, for the error message.
 const Holder& holder_for(const std::vector<Holder>& holders, uid_t owner) {
   const auto believed = std::find_if(holders.begin(), holders.end(), [&](const Holder& holder) {
     return restart::is_believed(holder.owner, owner);
@@ -91,7 +91,7 @@ const Holder& holder_for(const std::vector<Holder>& holders, uid_t owner) {
   return believed == holders.end() ? holders.front() : *believed;
 }
 
-/// Returns the stub with names that lead to that container from wherever the stub lies.
+/// Returns the stub with names that lead to the holder's container from the stub's `path`.
 Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   const std::string directory = parent_of(*holder.container);
   const std::string base = parent_of(directory);
@@ -105,13 +105,13 @@ Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   return stub;
 }
 
-/// `path` relative to the directory `root`, in which it lies.
+/// Returns `path` relative to the directory `root`, which contains it.
 std::string below(const std::string& root, const std::string& path) {
   return path.substr(root == "/" ? 1 : root.size() + 1);
 }
 
-/// Rewrites the stub where it was found, below the open directory `top`, for the stub's owner. Does
-/// not follow a link that was put on the way meanwhile.
+/// Rewrites the stub where it was found, below the open directory `top`, with the rights of the
+/// stub's owner. Follows no links, because another user may have put one on the way since.
 Result<void> rewrite(const File& top, const std::string& root, const Holder& holder,
                      const FoundStub& found, const std::string& path) {
   const uid_t owner = found.status.st_uid;
@@ -141,7 +141,8 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   wanted.group = found.status.st_gid;
   const auto old = restart::open_file_beneath(home, name_of(path));
   const auto access = old ? restart::access_of(*old) : Result<restart::Access>(old.error());
-  // The new stub has no access list. With a list the mode shows its mask.
+  // The new stub gets no access list. If the old file has a list, its group bits are the list's
+  // mask, so the mode is taken without the list.
   wanted.mode = access ? restart::without_list(*access).mode : found.status.st_mode & 0700;
   wanted.existing = restart::Existing::replaced;
   wanted.containers = parent_of(*holder.container);
@@ -162,7 +163,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   MovedStubs moved;
   Holders holders;
   Seen seen;
-  std::set<std::string> stubs;  // paths only: a file of 50 KB may have 60,000 names
+  std::set<std::string> stubs;  // keeps paths only, because a file of 50 KB may have 60,000 names
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
   const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For `mcr recover`: stubs that were moved away from their containers, or containers away from
-// their stubs.
+// For `mcr recover`: finds and mends stubs that no longer lead to their containers, because the
+// stubs or the containers were moved.
 #pragma once
 
 #include <sys/types.h>
@@ -17,20 +17,20 @@
 namespace mcr::aggregation {
 
 struct MovedStubs {
-  std::vector<std::string> mended;    ///< paths; in a dry run those that would be mended
-  std::vector<std::string> failures;  ///< what could not be written, and why
+  /// Paths of mended stubs; in a dry run, of stubs that would be mended.
+  std::vector<std::string> mended;
+  std::vector<std::string> failures;  ///< stubs that could not be written, and why
   std::vector<std::string> left_out;  ///< directories that were not looked at, and why
   /// Parts with a stub below the directory, and the user that owns the stub.
   std::set<std::pair<restart::PartId, uid_t>> present;
   std::size_t containers = 0;  ///< below the directory
 
-  /// True if there is a stub of the part that counts for a set of `owner`; nullopt: any user's stub
-  /// does.
+  /// True if there is a stub of the part that `owner` trusts; nullopt: any user's stub counts.
   [[nodiscard]] bool has_stub_of(const restart::PartId& part, std::optional<uid_t> owner) const;
 };
 
-/// Looks at every file below `directory`. Rewrites each stub that leads to no container, if a
-/// container below `directory` has its part, so that it leads there.
+/// Looks at every file below `directory`. If a stub leads to no container, and a container below
+/// `directory` has the stub's part, rewrites the stub so that it leads to that container.
 Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run);
 
 }  // namespace mcr::aggregation

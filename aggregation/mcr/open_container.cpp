@@ -29,8 +29,8 @@ bool is_below_allow_setting(const std::string& name) {
          restart::is_below_allowed(restart::parent_of(name), std::string(settings->text("allow")));
 }
 
-/// True if HDF5 finds the index at its present place, and the index begins with what `block`
-/// describes.
+/// True if HDF5 finds the index, wherever it is now, and the index begins with the directory whose
+/// checksum is in `block`.
 bool has_index(const std::string& name, const restart::UserBlock& block) {
   const auto container = open_natively(name);
   if (!container) return false;
@@ -46,9 +46,9 @@ bool has_index(const std::string& name, const restart::UserBlock& block) {
          checksum(directory) == block.directory_checksum;
 }
 
-/// True if an HDF5 program has rewritten the container and copied the user block unchanged. HDF5
-/// reads the file in a child process, because damage may crash HDF5. Another user's file is not
-/// read: HDF5 would follow its links to any file that this user may read.
+/// True if an HDF5 program has rewritten the container and copied the user block unchanged. Reads
+/// the file through HDF5 in a child process, because damage may crash HDF5. Does not read another
+/// user's file, because HDF5 would follow that file's links to any file that this user may read.
 bool was_written_anew(const std::string& name) {
   const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK);
   Bytes head(restart::UserBlock::bytes);
@@ -69,7 +69,7 @@ bool has_hdf5_signature(const std::string& name, std::uint64_t offset) {
   return file && file->read_at(offset, head) && as_text(head) == signature;
 }
 
-/// Returns the remedy for a file that is no container but otherwise intact.
+/// Returns the remedy for a file that is intact but not a container.
 std::string remedy(const std::string& name) {
   if (has_hdf5_signature(name, 0)) {
     return "; it is a plain HDF5 file: h5ls shows it, and `mcr pack` makes a container of such "

@@ -10,8 +10,8 @@
 
 namespace mcr::aggregation {
 
-/// Cause::unsupported if the file is not damaged, but was rewritten by another program such as
-/// h5repack: HDF5 reads its datasets, but its data is not where the index says.
+/// Cause::unsupported: the file is not damaged, but another program such as h5repack has rewritten
+/// it. HDF5 can read its datasets, but the data is no longer where the index says.
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::string& name);
 
 }  // namespace mcr::aggregation

@@ -34,8 +34,8 @@ std::string join(const std::string& directory, const std::string& name) {
   return directory == "." ? name : directory + "/" + name;
 }
 
-/// True if a path that was found, not given by the user, is no link, or a link of this user or of
-/// root.
+/// True if the path is a regular file, a directory, or a link of this user or of root. For paths
+/// that were found, not for paths that the user gave.
 bool leads_nowhere_else(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return false;
@@ -43,8 +43,8 @@ bool leads_nowhere_else(const std::string& path) {
          (S_ISLNK(status.st_mode) && restart::is_own_link(status));
 }
 
-/// Returns which file lies there; nothing for directories and other things, which may have a
-/// container's name too.
+/// Returns the identity of the regular file at `path`. Nothing for a directory or another kind of
+/// file, which may also have a container's name.
 std::optional<restart::FileIdentity> file_there(const std::string& path) {
   struct stat status {};
   const bool is_file =
@@ -84,13 +84,12 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
   return found;
 }
 
-/// Returns a container in `directory` whose name is not one that leaders give; empty if there is
-/// none.
+/// Returns a container in `directory` with a name that leaders do not give; empty if there is none.
 std::string packed_container_in(const std::string& directory) {
   const auto names = restart::list_directory(AT_FDCWD, directory);
   if (!names) return {};
   for (const std::string& name : *names) {
-    if (name.starts_with('.')) continue;  // not finished
+    if (name.starts_with('.')) continue;  // a temporary file
     const std::string path = join(directory, name);
     struct stat status {};
     // Do not open devices and other special files.
@@ -101,15 +100,16 @@ std::string packed_container_in(const std::string& directory) {
   return {};
 }
 
-/// Returns why this user cannot list the directory; nothing if he can, or if it does not exist.
+/// Returns why this user cannot list the directory; nothing if the user can, or if it does not
+/// exist.
 std::optional<Error> why_closed(const std::string& directory) {
   if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
   if (errno == ENOENT) return std::nullopt;
   return restart::system_error("cannot read the directory", directory);
 }
 
-/// Names the first directories directly below `directory` that have containers; empty if there are
-/// none.
+/// Returns, as text, the names of the first directories directly below `directory` that have
+/// containers; empty if there are none.
 std::string directories_with_containers(const std::string& directory) {
   constexpr std::size_t most_named = 3;
   const auto names = restart::list_directory(AT_FDCWD, directory);
@@ -127,7 +127,8 @@ std::string directories_with_containers(const std::string& directory) {
   return text;
 }
 
-/// Returns the error that the directory has no container of a job, with what it has instead.
+/// Returns the error that the directory has no container of a job. Its text says what the directory
+/// has instead.
 Error no_container_in(const std::string& directory) {
   for (const std::string& closed : {directory, join(directory, "mcr")}) {
     if (auto error = why_closed(closed)) return *std::move(error);
@@ -152,12 +153,13 @@ std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& p
     const auto reader = opened->container(restart::name_of(container.path));
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
     if (status) container.file = restart::FileIdentity(*status);
-    return !reader && reader.error().cause == Cause::usage;  // another user's
+    return !reader && reader.error().cause == Cause::usage;  // another user's container
   });
   return found;
 }
 
-/// Looks from where the stub lies now, and from where it was written.
+/// Looks for containers from the stub's present path, then from the path at which the stub was
+/// written.
 std::vector<NamedContainer> containers_of_stub(const std::string& path, const restart::Stub& stub) {
   for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
     auto found = believed_containers(place, place.prefix);

@@ -25,24 +25,23 @@ inline constexpr int pending = 4;  ///< not finished within the time given
 
 int exit_code_of(const Error& error);
 
-/// True if the file begins as a container does, whatever its name.
+/// True if the file begins like a container; its name does not matter.
 bool is_container(const restart::File& file);
 
 /// A container that an argument names.
 struct NamedContainer {
   std::string path;
-  /// For a bundle: only the sets whose own containers' names would begin with this prefix; "": all
-  /// sets.
+  /// For a bundle: which of its sets are meant, by the beginning of the name that a container of
+  /// the set alone would have; "": all sets.
   std::string sets;
-  /// For a stub's container: the file that was looked at, even if its path leads to another one by
-  /// now.
+  /// For a stub's container: the file that was found; `path` may lead to another file by now.
   std::optional<restart::FileIdentity> file;
 };
 
-/// Returns the sorted containers that `argument` names: a container, a stub (all containers of its
-/// set), a directory (all containers of jobs in it or in its mcr/), or the beginning of containers'
-/// paths. Cause::system with ENOENT: there is none; with EACCES: this user may not read the
-/// directory.
+/// Returns the sorted containers that `argument` names. It may be a container, a stub (for all
+/// containers of its set), a directory (for all containers that jobs wrote in it or in its mcr/),
+/// or the beginning of containers' paths. Cause::system with ENOENT: there is no such container;
+/// with EACCES: this user may not read the directory.
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument);
 Result<std::vector<std::string>> find_containers(const std::string& argument);
 

@@ -26,7 +26,7 @@ namespace {
 struct PackOptions {
   std::vector<std::string> files;
   std::string output;
-  /// Settings of the command line by key; "" if not given.
+  /// Settings of the command line, by key; "" for an option that was not given.
   std::map<std::string, std::string> settings;
   std::vector<std::string> codecs;
   std::vector<std::string> others;
@@ -228,7 +228,7 @@ RunCommand declare_pack(CLI::App& app) {
   setting("--min-size", "min_size", "smaller datasets are not merged");
   setting("--memory", "leader_memory", "memory for the blocks that are being packed");
   setting("-j,--threads", "leader_threads", "auto: all cores that this process may use");
-  // Each --codec takes one word: the next word is a file.
+  // Each --codec takes one word, so that a file may follow.
   app.add_option("--codec", options->codecs,
                  "NAME=PIPELINE for a variable or a type; may be repeated")
       ->allow_extra_args(false);

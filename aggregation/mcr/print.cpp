@@ -36,7 +36,7 @@ void write_json_text(std::string_view text, std::string& out) {
     } else if (bytes == "\"" || bytes == "\\") {
       (out += '\\') += bytes;
     } else if (restart::printable(bytes) != bytes) {
-      write_code(character.code);  // all such characters are below U+10000
+      write_code(character.code);  // characters that printable() escapes are below U+10000
     } else {
       out += bytes;
     }
@@ -44,7 +44,8 @@ void write_json_text(std::string_view text, std::string& out) {
   out += '"';
 }
 
-/// Prints as nlohmann's dump(2) does, except for text: dump() cannot print arbitrary bytes.
+/// Appends the value in the layout of nlohmann's dump(2). Does not use dump(), which cannot print
+/// text with arbitrary bytes.
 void write_json(const nlohmann::json& value, std::size_t indent, std::string& out) {
   if (value.is_string()) return write_json_text(value.get_ref<const std::string&>(), out);
   if (!value.is_structured() || value.empty()) {

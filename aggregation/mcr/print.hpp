@@ -25,8 +25,8 @@ int print_error(const CommonOptions& options, std::string_view command, const Er
 /// feeds included, are printed as escapes (restart/base/printable).
 __attribute__((format(printf, 2, 3))) void print_line(std::FILE* to, const char* format, ...);
 
-/// Prints a line with nothing but a name to standard output. In a pipe or a file the name is not
-/// escaped, because another program reads it, as with `ls`.
+/// Prints a name alone on a line of standard output. As with `ls`, a name that goes to a pipe or a
+/// file is not escaped, because another program reads it.
 void print_name(const std::string& name);
 
 /// Prints one JSON value to standard output. A byte that is not UTF-8 is printed as "\udc80" to

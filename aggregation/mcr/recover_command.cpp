@@ -64,8 +64,8 @@ bool needs_stub(const StoredSet& set, const StoredPart& part) {
   return there.kind == Kind::nothing || part.below.empty() || may_be_replaced(set, there);
 }
 
-/// Returns the group for files made for the set's owner in `home`: the container's, or none if the
-/// directory passes on its own.
+/// Returns the group for files that are made for the set's owner in `home`: the container's group,
+/// or none if the directory passes on its own group.
 std::optional<gid_t> group_in(const File& home, const StoredSet& set) {
   const auto status = home.status();
   if (!status || (status->st_mode & S_ISGID) != 0) return std::nullopt;
@@ -95,8 +95,8 @@ bool is_own_and_empty(const File& directory, uid_t owner) {
   return status && status->st_uid == owner && names && names->empty();
 }
 
-/// Opens the directory of the part's stub, and makes what is missing: directories of single ranks
-/// (out/3/dump.h5) may have been removed with their stubs.
+/// Opens the directory of the part's stub, and makes missing directories: a rank's own directory
+/// (out/3/dump.h5) may have been removed with its stub.
 Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   File home = MCR_TRY(open_base(set, part));
   std::size_t begin = 0;
@@ -114,7 +114,7 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   return home;
 }
 
-/// The deepest existing directory on the way to the part's stub, and the rest of the path.
+/// The deepest existing directory above the part's stub, and the stub's path below it.
 struct Reached {
   File home;
   std::string rest;
@@ -169,7 +169,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   stub.path = part.path;
   const File home = MCR_TRY(open_home(set, part));
   const std::string name = restart::name_of(part.below);
-  // Looks again, in the directory that is open.
+  // Looks again, now in the open directory, which cannot be replaced meanwhile.
   const auto there = restart::file_at(restart::open_beneath(home.descriptor(), name, O_RDONLY));
   const bool is_there = there.kind != restart::FileAt::Kind::nothing;
   if (is_there && !may_be_replaced(set, there))
@@ -187,20 +187,21 @@ using Claim = std::pair<const StoredSet*, const StoredPart*>;
 
 bool is_wanted(const Claim& claim, const MovedStubs& moved) {
   const auto& [set, part] = claim;
-  // A file that was renamed is not missing.
+  // A stub is not missing if it was renamed.
   return !moved.has_stub_of(part->part, set->beside.is_shared_by_all()
                                             ? std::nullopt
                                             : std::optional(set->owner)) &&
          needs_stub(*set, *part);
 }
 
-/// True if the claim is this user's to make.
+/// True if this user may act on the claim: the set is this user's, or all users share the
+/// directory.
 bool is_own(const Claim& claim) {
   return claim.first->beside.is_shared_by_all() || claim.first->owner == ::geteuid();
 }
 
-/// For root: keeps the claims of users who may make a file there. If one of them owns the
-/// directory, only that user's claim is kept.
+/// For root: removes the claims of users who may not make the file. If one of the other users owns
+/// the directory, keeps only that user's claim.
 void leave_possible(std::vector<Claim>& claims) {
   std::erase_if(claims, [](const Claim& claim) {
     const auto acting = ActingAs::begin(claim.first->owner);
@@ -212,8 +213,8 @@ void leave_possible(std::vector<Claim>& claims) {
   if (hosts_claim != claims.end()) claims = {*hosts_claim};
 }
 
-/// Returns the one claim to a path that is carried out, given each user's newest. Claims of this
-/// user's own containers take precedence over other users'.
+/// Returns the claim that is carried out, of the newest claims of each user to one path. Claims
+/// from this user's containers take precedence over claims from other users' containers.
 Result<Claim> chosen(std::vector<Claim> claims) {
   const Claim first = claims.front();
   if (claims.size() > 1 && std::any_of(claims.begin(), claims.end(), is_own))
@@ -229,7 +230,7 @@ Result<Claim> chosen(std::vector<Claim> claims) {
                                   "the file run `mcr recover`"};
 }
 
-/// Returns, for a message, the user as whom root was refused.
+/// Returns, for a message, with which user's rights root was refused.
 std::string for_whom(const Result<Claim>& claim) {
   if (!claim || claim->first->owner == ::geteuid() || ::geteuid() != 0) return {};
   return " (as " + restart::user_text(claim->first->owner) + ", whose container says so)";
@@ -238,7 +239,7 @@ std::string for_whom(const Result<Claim>& claim) {
 struct Remaking {
   std::vector<Remade> stubs;
   std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
-  std::vector<std::string> failures;  ///< paths that cannot be written; the others are
+  std::vector<std::string> failures;  ///< paths that cannot be written; the other stubs are written
   std::vector<std::string> left_out;  ///< directories that were not looked at, and why
   bool has_damage = false;            ///< a container cannot be read
 };
@@ -247,10 +248,11 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   const int problem = sets ? 0 : sets.error().system_error;
   if (!sets && problem != ENOENT && problem != EACCES) return sets.error();
   MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
-  // Containers further below count only for moved stubs.
+  // If containers are only further below, there are no sets here, but moved stubs are still mended.
   if (!sets && moved.containers > 0) sets = SetsIn{};
   const SetsIn found = MCR_TRY(std::move(sets));
-  // By place and trusted user. Sets are oldest first, so that the newest remains.
+  // By the stub's place, then by the user to whom the set is attributed. Sets come oldest first, so
+  // that the newest claim remains.
   std::map<StubHome, std::map<uid_t, Claim>> newest;
   for (const StoredSet& set : found.sets) {
     for (const StoredPart& part : set.parts)
@@ -281,8 +283,8 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   return remaking;
 }
 
-/// Prints the first few directories only: a shared directory may have many that only their owners
-/// can read.
+/// Prints only the first few directories, because a shared directory may contain many that only
+/// their owners can read.
 void print_left_out(const std::vector<std::string>& directories) {
   constexpr std::size_t most_lines = 10;
   for (std::size_t i = 0; i < std::min(directories.size(), most_lines); ++i)
@@ -293,7 +295,7 @@ void print_left_out(const std::vector<std::string>& directories) {
                directories.size() - most_lines);
 }
 
-/// What is in a stage and is to be committed.
+/// The parts of a stage that are to be committed.
 struct Staged {
   std::size_t published = 0;
   std::size_t open = 0;  ///< of dead writers
@@ -362,12 +364,13 @@ RunCommand declare_recover(CLI::App& app) {
       auto waited = drain_stage("recover", *stage, *limit);
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
-      // Also removes directories of launches that are over and hold nothing or only kept parts.
+      // Starts leaders for launches that are over and hold nothing or only kept parts, so that
+      // their directories are removed too.
       if (drained.complete) (void)adopt_launches(*stage, {}, true).has_value();
     }
     nlohmann::json stubs = nlohmann::json::array();
     nlohmann::json mended = nlohmann::json::array();
-    std::optional<Error> error;  // what became of the stage's files is said all the same
+    std::optional<Error> error;  // the results for the stage are printed in spite of it
     bool has_failed = false;
     bool has_damage = false;
     for (const std::string& directory : words->directories) {

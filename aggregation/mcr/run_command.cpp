@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr run -- CMD…: runs a program captured, and ends when all files that it closed are committed.
+// mcr run -- CMD…: runs a program with its files captured, and ends when all files that the program
+// closed are committed.
 #include <signal.h>
 #include <unistd.h>
 
@@ -33,8 +34,8 @@ struct RunWords {
   std::string directory = ".";
 };
 
-/// True if the program must not be started again: it was ended by ^C or by a scheduler, or could
-/// not be started.
+/// True if the program must not be started again, because ^C or a scheduler ended it, or because it
+/// could not be started.
 bool is_interrupted(int status) {
   return status == 128 + SIGINT || status == 128 + SIGTERM || status == 127 || status == 126;
 }
@@ -60,8 +61,8 @@ struct Hole {
 
 constexpr std::string_view hole_names[] = {"{set}", "{file}", "{directory}"};
 
-/// Returns the first hole that a shell would not read as a word of its own: a value in single quotes is
-/// safe there alone. Nothing if there is none.
+/// Returns the first hole that stands in quotes or after a backslash, because the value in single
+/// quotes is not safe there. Nothing if there is no such hole.
 std::optional<std::string_view> hole_in_quotes(std::string_view text) {
   char open = 0;  // the quote that is open
   bool is_escaped = false;
@@ -82,7 +83,8 @@ std::optional<std::string_view> hole_in_quotes(std::string_view text) {
   return std::nullopt;
 }
 
-/// Returns the text with something in place of each hole: its value, or the variable that holds it.
+/// Returns the text with each hole replaced by the hole's `replacement`: its value, or the variable
+/// that holds the value.
 std::string filled(std::string_view text, const std::vector<Hole>& holes,
                    std::string Hole::*replacement) {
   std::string line;
@@ -95,8 +97,8 @@ std::string filled(std::string_view text, const std::vector<Hole>& holes,
   return line;
 }
 
-/// Returns the user's restart command with the newest whole set in it; nothing if there is no set
-/// yet, so that the program starts from the beginning.
+/// Returns the user's restart command for the newest whole set. Empty if there is no such set yet;
+/// the program then starts from the beginning.
 std::vector<std::string> restart_words(const RunWords& words) {
   if (words.restart.empty()) return {};
   const auto from_beginning = [](const std::string& why) {
@@ -120,7 +122,8 @@ std::vector<std::string> restart_words(const RunWords& words) {
                                    {"{directory}", in_quotes(directory), "\"$mcr_directory\""}};
   print_line(stderr, "mcr run: restarting from the newest whole set: %s",
              filled(words.restart, holes, &Hole::value).c_str());
-  // Names never become text of the shell's: other users may have chosen them.
+  // Names are passed as arguments, never as text of the shell script, because other users may have
+  // chosen them.
   const std::string variables = "mcr_set=$1 mcr_file=$2 mcr_directory=$3; shift 3\n";
   const std::string line = filled(words.restart, holes, &Hole::variable);
   return {"/bin/sh", "-c", variables + line, "mcr run", set, first, directory};
@@ -199,7 +202,7 @@ RunCommand declare_run(CLI::App& app) {
                                   " does not exist; `mcr doctor` says what to install"});
     }
     (void)adopt_launches(*stage, {}, false).has_value();
-    // A launch's directory appears in the stage with its first captured file.
+    // A file was captured if a launch's directory appears in the stage.
     std::error_code ignored;
     const bool had_stage = std::filesystem::exists(*stage, ignored);
     const Watch launches({*stage}, Watch::For::creations);

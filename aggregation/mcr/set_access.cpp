@@ -44,7 +44,7 @@ bool is_wider(const Access& container, const Access& stub) {
   return (restart::common_access({container, stub}).mode & readers) != (container.mode & readers);
 }
 
-/// Returns the parts that this container holds. An older container may hold the same parts.
+/// Returns the parts that this container holds. Another container may hold the same parts.
 std::vector<restart::PartId> parts_in(const std::string& container) {
   std::vector<restart::PartId> parts;
   const auto reader = restart::ContainerReader::open(AT_FDCWD, container);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `mcr verify` says of a later chmod of a stub, which does not reach its container.
+// Tells, for `mcr verify`, which stubs and containers differ in access, because a later chmod of a
+// stub does not change its container.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace mcr::aggregation {
 
-/// Returns a sentence for each container of the set that more or fewer users may read than one of
-/// its stubs; names the first such stub.
+/// Returns a sentence for each container of the set that more users, or fewer users, may read than
+/// one of its stubs. The sentence names the first such stub.
 std::vector<std::string> differing_access(const StoredSet& set);
 
 }  // namespace mcr::aggregation

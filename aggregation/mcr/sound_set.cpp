@@ -53,7 +53,7 @@ const char* state_name(const StoredSet& set) {
 
 Result<SetsIn> sets_in(const std::string& argument, const char* command) {
   std::vector<std::string> containers;
-  std::string named;  // prefix of the sets that are meant in a bundle
+  std::string named;  // prefix of the bundle's sets that are meant
   for (NamedContainer& container : MCR_TRY(find_named_containers(argument))) {
     containers.push_back(std::move(container.path));
     if (!container.sets.empty()) named = container.sets;
@@ -63,7 +63,7 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
   std::erase_if(found.sets, [&](const StoredSet& set) {
     return set.is_bundled && !restart::name_of(set.prefix).starts_with(named);
   });
-  // A container that the user named is not left out.
+  // An unreadable container is an error if the user named it.
   if (!unreadable.empty() && containers == std::vector{argument}) {
     const auto container = open_container(argument);
     return container ? Error{Cause::damaged, unreadable.front()} : container.error();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr status: what lies in the stage, launch by launch, and whether a leader drains it.
+// mcr status: shows which parts lie in the stage, launch by launch, and whether a leader drains
+// them.
 #include <cstdio>
 #include <memory>
 

@@ -34,8 +34,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-/// Returns the text after the connector's name, without what HDF5 itself or another connector
-/// reads.
+/// Returns the text after the connector's name, without the keys under_vol= and under_info=, which
+/// are not ours.
 std::string settings_text(const std::string& connector) {
   if (!connector.starts_with("mcr")) return {};
   std::string text = connector.substr(3);
@@ -54,8 +54,8 @@ std::string settings_text(const std::string& connector) {
   return text;
 }
 
-/// Returns a place in the installation, relative to this program's directory; "" if it is not
-/// known.
+/// Returns the path that `relative` names from this program's directory; "" if that directory is
+/// not known.
 std::string beside_command(const char* relative) {
   std::array<char, PATH_MAX> buffer{};
   const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
@@ -145,8 +145,8 @@ Result<int> run_program(const std::vector<std::string>& words,
   struct sigaction before_term {};
   struct sigaction before_int {};
   ::sigaction(SIGTERM, &forward, &before_term);
-  // A terminal sends SIGINT to both processes; a SIGINT sent to this one alone is meant for the
-  // program.
+  // A terminal sends SIGINT to both processes. A SIGINT that is sent to this process alone is meant
+  // for the program, so it is forwarded.
   ::sigaction(SIGINT, &forward, &before_int);
   pid_t child = -1;
   posix_spawn_file_actions_t actions;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a subcommand needs to know of the installation and of the user's environment. main() removes
-// connector variables from this process's environment; programs that it starts, and `mcr config`,
-// need them unchanged.
+// The installation and the user's environment, as subcommands need them. main() removes connector
+// variables from this process's environment, but `mcr config` and the programs that mcr starts need
+// them unchanged.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace mcr::aggregation {
 
-/// Returns all variables as NAME=value, as this process was started with them.
+/// Returns all variables with which this process was started, as NAME=value.
 std::vector<std::string> original_environment();
-/// Returns one of them; "" if it was not set.
+/// Returns one of these variables; "" if it was not set.
 std::string original_variable(const std::string& name);
 
-/// Returns the folder of the plugin that was installed with this command, and the plugin's file in
-/// it.
+/// Return the directory, and the file, of the plugin that was installed with this command.
 std::string plugin_directory();
 std::string plugin_file();
 
-/// Returns the environment for a program of the user: the original one, with the plugin on the path
-/// and `mcr` as connector. The user's own connector text stays if it begins with mcr.
+/// Returns the environment for a program of the user: the original environment, with the plugin's
+/// directory on HDF5_PLUGIN_PATH and `mcr` as connector. If the user's own connector text begins
+/// with mcr, it stays.
 std::vector<std::string> captured_environment();
 
-/// Returns the effective settings for files in `directory` (empty: none), as a program started here
-/// would find them.
+/// Returns the settings that a program started here would use for files in `directory` (empty: no
+/// directory).
 Result<restart::Settings> effective_settings(const std::string& directory,
                                              std::vector<std::string>& warnings);
 
@@ -36,7 +36,8 @@ Result<std::string> stage_path(const std::string& given);
 
 /// Runs `words` with `environment` in the foreground, and forwards SIGINT and SIGTERM. Returns the
 /// exit status as a shell gives it (128 + signal); Cause::system if the program cannot be started.
-/// `quiet`: redirects its standard output to standard error, because ours is for one JSON value.
+/// `quiet` redirects the program's standard output to standard error, because standard output is
+/// then for one JSON value.
 Result<int> run_program(const std::vector<std::string>& words,
                         const std::vector<std::string>& environment, bool quiet);
 

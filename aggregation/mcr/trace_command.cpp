@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr trace [--html PAGE] [FILE…]: when each stage of a drain worked. Without files: the drains of
-// the launches in the stage.
+// mcr trace [--html PAGE] [FILE…]: shows when each step of a drain (fetch, encode, write) was busy.
+// Without files, shows the drains of the launches in the stage.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -21,7 +21,8 @@
 namespace mcr::aggregation {
 namespace {
 
-constexpr std::uint64_t most_bytes = 16U << 20;  // of a trace; they take some tens of kilobytes
+// Limit of a trace; real ones take some tens of kilobytes.
+constexpr std::uint64_t most_bytes = 16U << 20;
 
 struct TraceOptions {
   std::vector<std::string> files;
@@ -40,7 +41,7 @@ Result<Trace> load(const std::string& path) {
   return trace;
 }
 
-/// Returns the traces of all launches in the stage, oldest first within each.
+/// Returns the traces of all launches in the stage, oldest first within each launch.
 Result<std::vector<std::string>> traces_in_stage(const std::string& given) {
   std::vector<std::pair<std::int64_t, std::string>> found;
   for (const std::string& launch :

@@ -19,7 +19,7 @@ constexpr std::array<const char*, block_state_count> colours{"#4e79a7", "#c9d6e5
                                                              "#f28e2b", "#e5d5c9", "#b07aa1"};
 constexpr std::array<const char*, block_state_count> titles{
     "fetch", "waiting for a thread", "encode", "verify", "waiting for its turn", "write"};
-/// printf into a string.
+/// Formats into a string, as sprintf does.
 template <typename... Values>
 std::string form(const char* format, Values... values) {
   std::array<char, 512> text{};
@@ -89,8 +89,8 @@ std::string phases_drawing(const Trace& trace) {
   return drawing(56, text + time_axis(36, all));
 }
 
-/// Draws how many blocks were in each state over time: those being worked on above, those waiting
-/// below.
+/// Draws how many blocks were in each state over time. Blocks in work are drawn above, waiting
+/// blocks below.
 std::string stages_drawing(const Trace& trace) {
   if (trace.bins.empty() || trace.bin_seconds <= 0) return {};
   constexpr double height = 150;
@@ -246,7 +246,7 @@ Result<Trace> read_trace(const std::string& text) {
       return Error{Cause::unsupported, "another version of mcr wrote this trace"};
     }
     return from_json(json);
-  } catch (const nlohmann::json::exception&) {  // the library reports errors only so
+  } catch (const nlohmann::json::exception&) {  // the library reports errors by exceptions only
     return Error{Cause::damaged, "the file is not a trace"};
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a drain's trace from its file, and draws it as one self-contained HTML page.
+// Parses the text of a drain's trace, and draws traces as one self-contained HTML page.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct Trace {
 
   [[nodiscard]] double phase(const std::string& name) const;
   [[nodiscard]] double all_phases() const;
-  /// Returns how many blocks were in a state, on average over the drain.
+  /// Returns the average number of blocks in a state during the drain.
   [[nodiscard]] double occupancy(BlockState state) const;
 };
 
-/// Cause::damaged if `text` is no trace, Cause::unsupported for a trace of a newer version.
+/// Cause::damaged: `text` is not a trace. Cause::unsupported: the trace has a newer version.
 Result<Trace> read_trace(const std::string& text);
 
 /// Returns a whole page for some drains.

@@ -42,12 +42,12 @@ struct UnpackCommand {
 
 struct Container {
   std::shared_ptr<restart::ContainerReader> reader;
-  std::set<restart::PartId> without;  ///< parts of a bundle's sets that were not named
+  std::set<restart::PartId> without;  ///< parts of the bundle's sets that the user did not name
 };
 using Containers = std::vector<Container>;
 
-/// Identifies a set. `mcr pack` gives all its containers the same launch, so each of them is a set
-/// of its own.
+/// Identifies a set. `mcr pack` gives all its containers the same launch, so the container's name
+/// is part of the key for these.
 using SetKey = std::tuple<std::string, std::string, std::uint64_t, std::string>;
 SetKey key_of(const restart::ContainerReader& container, std::size_t part) {
   const restart::SetIdentity set = restart::set_of_part(container.set(), part);
@@ -60,8 +60,8 @@ bool is_wanted(const UnpackCommand& command, std::uint32_t rank) {
          std::find(command.ranks.begin(), command.ranks.end(), rank) != command.ranks.end();
 }
 
-/// Fails if files of two sets would be written to the same name: one would replace the other, and
-/// the result would be a mix of sets. Nothing is written then.
+/// Fails, before anything is written, if files of two sets would get the same name: one would
+/// replace the other, and the result would be a mix of sets.
 Result<void> check_names(const Containers& containers, const UnpackCommand& command) {
   struct First {
     std::string container;
@@ -96,8 +96,8 @@ Result<void> check_names(const Containers& containers, const UnpackCommand& comm
   return {};
 }
 
-/// Returns the parts that a later part of the same file replaces. A file that was opened again and
-/// amended after its set was committed has its new part in a further container: the part that was
+/// Returns the parts that a later part of the same file replaces. If a file was opened again and
+/// amended after its set was committed, its new part is in a further container. The part that was
 /// committed last counts, whatever the names of the containers.
 Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   using Path = std::pair<SetKey, std::string>;
@@ -109,7 +109,7 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   std::set<restart::PartId> replaced;
   for (const Container& container : containers) {
     const auto& records = *MCR_TRY(container.reader->parts());
-    // Sets of one file are writings of that file: each replaces the earlier ones.
+    // Each set of one file is a new writing of that file, and replaces the earlier writings.
     const bool is_alone = is_of_one_file(container.reader->set());
     const restart::SetIdentity& set = container.reader->set();
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -126,7 +126,8 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   return replaced;
 }
 
-/// Copies the native members of the sets, from their paths or from where they were kept aside.
+/// Copies the native members of the sets, from their paths or from the places where they were kept
+/// aside.
 Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
                           restart::UnpackReport& report) {
   auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
@@ -183,17 +184,17 @@ Error with_remedy(Error error, const std::string& remedy) {
   return error;
 }
 
-/// True if the container's owner does not count for this user: if it cannot be opened, that says
-/// nothing about this user's sets.
+/// True if this user does not trust the container's owner. If such a container cannot be opened,
+/// this user's sets are not affected.
 bool is_of_a_stranger(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 &&
          !restart::Beside::of(restart::parent_of(path)).believes(status.st_uid, ::geteuid());
 }
 
-/// Opens the containers that one argument names. Leaves out those that do not count for this user
-/// (restart::Beside) if any others do: another user may give his containers the same names and
-/// tables.
+/// Opens the containers that one argument names. If this user trusts some of them
+/// (restart::Beside), leaves out the others, because another user may make containers with the same
+/// names and tables.
 Result<Containers> open_named(const std::string& argument) {
   Containers own;
   Containers others;
@@ -271,7 +272,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
         containers.push_back(std::move(container));
         continue;
       }
-      // A bundle that was named twice: unpack the sets of either name.
+      // The bundle was named twice: unpack the sets of both names.
       std::erase_if(containers[place->second].without,
                     [&](const auto& part) { return !container.without.contains(part); });
     }

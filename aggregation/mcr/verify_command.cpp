@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr verify CONTAINER|STUB|DIR…: reads everything, reports all damage, and tells which ranks can
-// be restored.
+// mcr verify CONTAINER|STUB|DIR…: reads all data, reports all damage, and tells which ranks can be
+// restored.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -37,12 +37,13 @@ struct VerifyCommand {
 struct Verified {
   std::string name;
   restart::VerifyReport report;
-  bool opens = true;         ///< it opens, and its parts are known; else all are lost
-  bool has_tables = true;    ///< else its parts were not verified
+  /// The container opens, and its parts are known; if false, all parts are lost.
+  bool opens = true;
+  bool has_tables = true;    ///< if false, its parts were not verified
   bool whole_parts = false;  ///< each part was assembled and checked
 };
 
-/// Verifies one container. Fails if the file is not one of ours.
+/// Verifies one container. Fails if the file is not a container.
 Result<Verified> verify_one(const std::string& name, const restart::VerifyOptions& options) {
   Verified verified{name, {}, true, true, options.whole_parts};
   const auto container = open_container(name);
@@ -79,8 +80,8 @@ Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
   return all;
 }
 
-/// Returns which ranks of a damaged container cannot be restored. If it does not open, its name
-/// tells whose parts it held.
+/// Returns which ranks of a damaged container cannot be restored. If the container does not open,
+/// takes the ranks from its name.
 std::string lost_ranks_text(const Verified& verified) {
   std::string ranks;
   for (const std::uint32_t rank : verified.report.damaged_ranks)
@@ -115,18 +116,19 @@ void print_verified(const Verified& verified) {
   }
 }
 
-/// What verify reports of a directory beside its containers: its sets, and stubs without data.
+/// What `mcr verify` reports of a directory in addition to its containers: its sets, and stubs
+/// without data.
 struct VerifiedSet {
   std::string prefix;
-  std::string state;  ///< "damaged", or as wholeness_name() has it
-  std::string shown;  ///< the same for people: "damaged", or as state_name() has it
+  std::string state;  ///< "damaged", or wholeness_name()
+  std::string shown;  ///< the same for messages to users: "damaged", or state_name()
   bool is_of_one_file = false;
   std::vector<std::string> damage;
 };
 struct VerifiedDirectory {
   std::vector<VerifiedSet> sets;
   std::vector<std::string> damage;
-  std::vector<std::string> access;  ///< differences of access rights, which are no damage
+  std::vector<std::string> access;  ///< differences of access rights; these are not damage
 };
 
 /// Returns why the stub does not lead to its data; nothing if it does, or if the file is no stub.
@@ -144,9 +146,8 @@ std::string normal(const std::filesystem::path& path) {
   return std::filesystem::absolute(path, problem).lexically_normal().string();
 }
 
-/// Verifies stubs for which no container was found, in a directory and in directories of single
-/// ranks below it. Leaves out the directories of containers, where only our own links and notes
-/// lie.
+/// Verifies stubs for which no container was found, in a directory and in ranks' own directories
+/// below it. Leaves out the directories of containers, which have only our own links and notes.
 void verify_other_stubs(const std::string& directory, const std::set<std::string>& seen,
                         const std::set<std::string>& homes, std::vector<std::string>& damage) {
   const auto top = restart::File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
@@ -167,8 +168,8 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
   }
 }
 
-/// Returns the sets, oldest first. A set with a damaged container is not whole, whatever its tables
-/// say.
+/// Returns the sets, oldest first. A set with a damaged container is not whole, whatever the
+/// container's tables say.
 VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
                               const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;

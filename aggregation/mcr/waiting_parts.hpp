@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files whose bytes wait in a stage: their paths, their sizes, and what became of them.
+// Files whose bytes wait in a stage: paths, sizes, and where the bytes went in the end.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct WaitingPart {
 /// Returns the launch's published parts. Parts whose journal cannot be read are left out.
 std::vector<WaitingPart> published_parts(const std::string& stage, const LaunchStatus& launch);
 
-/// What lies now at the paths of parts that have left the stage.
+/// Counts, for parts that waited in the stage, what lies at their paths now.
 struct Outcome {
   std::size_t committed = 0;
   std::size_t native = 0;   ///< plain files

@@ -7,9 +7,9 @@ namespace mcr::aggregation {
 namespace {
 
 constexpr unsigned choice_uses = 32;
-constexpr unsigned link_uses = 12;  // fewer: symmetries and formulas may cease to hold
+constexpr unsigned link_uses = 12;  // fewer uses, because symmetries and formulas may cease to hold
 constexpr double drift = 0.05;
-constexpr std::size_t most_entries = 1U << 16;  // then all entries are forgotten
+constexpr std::size_t most_entries = 1U << 16;  // at this number, all entries are forgotten
 
 }  // namespace
 

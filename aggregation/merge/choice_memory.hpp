@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was chosen for the variables of a program's earlier checkpoints. A program writes the same
-// variables again and again, and a choice that suited one step suits the next. So from the second
-// checkpoint on nothing is sampled until a variable compresses differently from what is expected. A
-// frame that is much larger than expected gets a new choice at once (codecs/choice/chosen_frame),
-// so that a remembered choice never costs much.
+// Remembers which codecs were chosen for the variables of a program's earlier checkpoints. A
+// program writes the same variables again and again, and a choice that suited one step suits the
+// next. So from the second checkpoint on, a variable is sampled again only if it compresses
+// differently than before. A frame that is much larger than expected gets a new choice at once
+// (codecs/choice/chosen_frame), so that a remembered choice never costs much.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@
 
 namespace mcr::aggregation {
 
-/// Thread-safe. Lives as long as the leader.
+/// Thread-safe. A leader has one for its whole life.
 class ChoiceMemory {
  public:
   /// Names of linked variables, and why each is linked.
   using Links = std::map<std::string, std::string>;
 
-  /// Returns the choice for `key`, which names variable, type and set without its step. No value if
-  /// none is known, if the variable's size has changed by more than half, or after 32 uses, so that
-  /// data is sampled anew.
+  /// Returns the choice for `key`, which names the variable, its type, and its set without the
+  /// step. Returns no value if no choice is known, or if the variable's size has changed by more
+  /// than half. Also returns no value after 32 uses, so that data is sampled anew.
   std::optional<codecs::Choice> recall(const std::string& key, std::uint64_t raw_bytes);
-  /// The same for a whole set: returns which of its variables lie in solid frames (perhaps none).
+  /// The same for a whole set: returns its variables that lie in solid frames, which may be none.
   std::optional<Links> recall_links(const std::string& key, std::uint64_t raw_bytes);
 
-  /// Records how many bytes `raw_bytes` became. The first call for a key remembers the choice; a
-  /// later one forgets it if the ratio has changed by more than a twentieth.
+  /// Records that the choice compressed `raw_bytes` to `stored_bytes`. The first call for a key
+  /// remembers the choice. A later call forgets it if the ratio has changed by more than a
+  /// twentieth.
   void learn(const std::string& key, const codecs::Choice& choice, std::uint64_t raw_bytes,
              std::uint64_t stored_bytes);
   void learn_links(const std::string& key, const Links& links, std::uint64_t raw_bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes that are equal in all parts: the container shows them as the program's own file does.
+// Attributes that are equal in all parts. The container shows them as the program's own files do.
 // Pure functions.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace mcr::aggregation {
 
-using PartLayouts = std::vector<std::shared_ptr<const PartLayout>>;  // by part, null: not readable
+// By part; null: the part was not readable.
+using PartLayouts = std::vector<std::shared_ptr<const PartLayout>>;
 
 /// Returns the attributes that all fragments of the variable have.
 std::vector<AttributeValue> common_attributes(const Variable& variable, const PartLayouts& layouts);

@@ -15,7 +15,8 @@ bool is_ieee(hid_t type) {
   for (const hid_t ieee : {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE}) {
     if (H5Tequal(type, ieee) > 0) return true;
   }
-  // HDF5 1.14 has no name for binary16: a sign, five exponent bits and ten mantissa bits.
+  // HDF5 1.14 has no type for binary16, so it is recognised by its sign bit, five exponent bits and
+  // ten mantissa bits.
   size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
   return H5Tget_size(type) == 2 && H5Tget_precision(type) == 16 &&
          H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
@@ -28,7 +29,7 @@ bool is_big_endian(hid_t type) {
   return H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE;
 }
 
-/// Returns how codecs may treat an element of `type`; unusual types are bytes.
+/// Returns as what kind of element codecs may treat an element of `type`. Unusual types are bytes.
 codecs::ElementType element_of(hid_t type) {
   using codecs::ElementKind;
   const std::size_t bytes = H5Tget_size(type);
@@ -63,9 +64,9 @@ void add_column(const codecs::ElementType& type, std::size_t count,
   }
 }
 
-/// Adds the members in the order of the record's bytes; padding becomes bytes. HDF5 forbids
-/// overlapping members; if a file has some, the columns' size differs from the record's, and codecs
-/// refuse them.
+/// Adds the members in the order of the record's bytes. Padding becomes bytes. HDF5 forbids
+/// overlapping members; if a file has them nevertheless, the columns' size differs from the
+/// record's, and codecs refuse the columns.
 void add_members(hid_t type, std::vector<codecs::Column>& columns) {
   std::map<std::size_t, unsigned> by_offset;
   for (unsigned m = 0; m < static_cast<unsigned>(std::max(H5Tget_nmembers(type), 0)); ++m) {
@@ -83,7 +84,7 @@ void add_members(hid_t type, std::vector<codecs::Column>& columns) {
 }
 
 void add_columns(hid_t type, std::vector<codecs::Column>& columns) {
-  if (columns.size() > codecs::max_columns) return;  // more than the codec takes
+  if (columns.size() > codecs::max_columns) return;  // more columns than the codec takes
   if (H5Tget_class(type) == H5T_COMPOUND) return add_members(type, columns);
   if (H5Tget_class(type) == H5T_ARRAY) {
     const OwnedId inner(H5Tget_super(type));

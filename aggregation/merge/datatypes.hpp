@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datatypes of a group's variables, each kept once, independent of the files that they are from.
+// Datatypes of a group's variables. Each type is kept once, as a copy that does not depend on the
+// file that it is from.
 #pragma once
 
 #include <hdf5.h>
@@ -19,15 +20,15 @@ namespace mcr::aggregation {
 struct Datatype {
   OwnedId id;  ///< transient
   std::size_t bytes = 0;
-  std::string kind;  ///< "float64", "compound", …: for users
-  bool refers_to_heap =
-      false;  ///< variable length or references: values are valid in their file only
+  std::string kind;  ///< "float64", "compound", …: shown to users
+  /// Has variable length or references, so that its values are valid in their file only.
+  bool refers_to_heap = false;
   codecs::ElementType element;          ///< of the innermost elements
-  std::vector<codecs::Column> columns;  ///< of records: what an element is made of; may be empty
+  std::vector<codecs::Column> columns;  ///< for records: the members of an element; may be empty
   std::vector<std::uint64_t> inner;     ///< extents of an array type; empty for others
 };
 
-/// Calls HDF5, so one thread at a time.
+/// Calls HDF5, so use it in one thread at a time.
 class Datatypes {
  public:
   /// Returns the number of the type that equals `type`.

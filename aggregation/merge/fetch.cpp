@@ -32,8 +32,8 @@ Result<Bytes> read_skeleton(const MergePlan& plan, PartReads& reads, std::size_t
 Result<void> fetch_frame(const MergePlan& plan, PartReads& reads, const DatasetPlan& dataset,
                          const DatasetPlan::Frame& frame, MutableByteSpan raw) {
   const std::uint64_t frame_end = frame.begin + frame.bytes;
-  // Pieces that are also contiguous in their part, as a part's small datasets often are, are read
-  // at once.
+  // Pieces that are contiguous in their part as well are read with one call. A part's small
+  // datasets often are.
   std::uint64_t done = frame.begin;
   for (std::size_t i = dataset.piece_at(frame.begin); done < frame_end;) {
     const Piece& first = dataset.pieces[i];

@@ -29,8 +29,8 @@ std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
 
-/// Finds the values in one object's header. A header that it does not understand yields no values,
-/// so that the header is compared exactly.
+/// Finds the values in one object's header. If the parser does not understand a header, it returns
+/// no values, so that the whole header is compared.
 class ReferencePart::HeaderParser {
  public:
   HeaderParser(const restart::File& file, std::uint64_t size, std::uint64_t base,
@@ -82,8 +82,8 @@ class ReferencePart::HeaderParser {
     return parse_block(address + in.position(), bytes + 4, 2, 0, 4);
   }
 
-  /// Parses the messages in `bytes` bytes at `offset`, of which the first `before` are a signature
-  /// and the last `after` a checksum.
+  /// Parses the messages in the `bytes` bytes at `offset`. The first `before` of these bytes are a
+  /// signature, and the last `after` bytes are a checksum.
   Result<void> parse_block(std::uint64_t offset, std::uint64_t bytes, int version,
                            std::size_t before, std::size_t after) {
     if (bytes > max_header_bytes || offset > size_ || bytes > size_ - offset ||

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Avoids walking most parts. HDF5 takes 20 to 30 microseconds per dataset to walk a part, but ranks
-// of one program mostly write files that differ in values only. A part whose metadata equals that
-// of a part already walked has the same layout.
+// Avoids walking most parts. To walk a part, HDF5 takes 20 to 30 microseconds for each dataset. But
+// the ranks of a program mostly write files that differ in values only. If a part's metadata equals
+// that of a part that was walked, the two parts have the same layout.
 //
-// The comparison covers everything outside of the raw data that the walk found, byte by byte.
-// Differences are allowed only in values that do not tell where or what anything is: data of
-// attributes and of compact datasets, object times, and checksums over these. HDF5's object headers
-// are parsed to find them (docs: "HDF5 File Format Specification", IV.A). A part with any other
-// difference is walked.
+// The comparison covers, byte by byte, everything outside of the raw data that the walk found.
+// Differences are allowed only in values that do not describe the layout: data of attributes and of
+// compact datasets, object times, and checksums over these. To find these values, HDF5's object
+// headers are parsed ("HDF5 File Format Specification", IV.A). A part with any other difference is
+// walked.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ namespace mcr::aggregation {
 /// A walked part with which other parts are compared.
 class ReferencePart {
  public:
-  /// Reads the part's metadata; returns nothing if it is too large or not as expected.
+  /// Reads the part's metadata. Returns nothing if the metadata is too large or not as expected.
   static std::optional<ReferencePart> make(const restart::File& file, std::uint64_t size,
                                            const WalkedPart& walked);
 
-  /// Returns true if the part has this layout. Removes attributes whose values differ from the
-  /// layout: the layout keeps only attributes that are equal in all parts.
+  /// Returns true if the part has this layout. Then removes from the layout the attributes whose
+  /// values differ in the part, so that it keeps only attributes that are equal in all parts.
   bool fits(const restart::File& file, std::uint64_t size);
 
   [[nodiscard]] const std::shared_ptr<PartLayout>& layout() const { return layout_; }

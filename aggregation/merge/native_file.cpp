@@ -8,8 +8,8 @@
 namespace mcr::aggregation {
 namespace {
 
-/// True for the bytes of a small part. HDF5's own driver refuses a file without a name, so such a
-/// file is read into memory, with a driver that needs no name.
+/// True for the bytes of a small part. Their file has no name, and HDF5's own driver refuses a file
+/// without a name. So the file is read into memory, with a driver that needs no name.
 bool is_small_and_nameless(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && status.st_nlink == 0 &&
@@ -19,8 +19,8 @@ bool is_small_and_nameless(const std::string& path) {
 }  // namespace
 
 Result<OwnedId> open_natively(const std::string& path) {
-  // Keeps HDF5 from printing errors about a file that does not open, and from loading the plugins
-  // that the user's environment names, ours included.
+  // Keeps HDF5 from printing errors about a file that does not open. Also keeps it from loading
+  // plugins that the user's environment names, ours included.
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   unsigned directories = 0;
   while (H5PLsize(&directories) >= 0 && directories > 0 && H5PLremove(0) >= 0) {

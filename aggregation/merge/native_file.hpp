@@ -9,9 +9,9 @@
 
 namespace mcr::aggregation {
 
-/// Opens an HDF5 file read-only, with HDF5's own connector and driver whatever the environment
-/// says, and without file locks. From then on this process loads no HDF5 plugin and prints no HDF5
-/// error. Cause::damaged: the file does not open.
+/// Opens an HDF5 file read-only and without file locks. Uses HDF5's own connector and driver,
+/// whatever the environment says. From the first call on, this process loads no HDF5 plugins and
+/// prints no HDF5 errors. Cause::damaged: the file does not open.
 Result<OwnedId> open_natively(const std::string& path);
 
 }  // namespace mcr::aggregation

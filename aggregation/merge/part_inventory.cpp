@@ -10,8 +10,8 @@
 namespace mcr::aggregation {
 namespace {
 
-// Larger attributes are not shown in the container. Like all attributes they are restored with the
-// skeleton.
+// Larger attributes are not shown in the container, but are restored with the skeleton, like all
+// attributes.
 constexpr std::size_t max_attribute_bytes = 64 * 1024;
 constexpr std::size_t max_attributes = 256;  // per object
 // Datasets with larger elements stay in the skeleton, because a chunk holds at least one element.
@@ -30,7 +30,7 @@ struct FoundObject {
   std::string path;
   H5O_type_t type;
   hsize_t attributes;
-  haddr_t address;  ///< of its header, as the file says it
+  haddr_t address;  ///< of the object's header, as in the file
 };
 
 herr_t note_object(hid_t object, const char* name, const H5O_info2_t* info, void* found) {
@@ -117,14 +117,15 @@ std::uint64_t product(const std::vector<std::uint64_t>& shape) {
   return count;
 }
 
-/// Fills form, shape and extents. Returns false if the raw data is not entirely in the file, refers
-/// to its heap, or cannot be merged for another reason.
+/// Fills form, shape and extents. Returns false if the raw data cannot be merged, for example
+/// because it is not entirely in the file or refers to the file's heap.
 bool find_raw_data(hid_t dataset, const Datatypes& types, DatasetInfo& info) {
   const Datatype& type = types[info.type];
   const OwnedId properties(H5Dget_create_plist(dataset));
   const H5D_layout_t layout = H5Pget_layout(properties.get());
-  // Before anything that asks for its extent: HDF5 opens the source files of a virtual dataset for
-  // that, and anybody may have put a pipe at the name of one.
+  // This check must come before any call that asks for the dataset's extent. For the extent of a
+  // virtual dataset, HDF5 opens the source files, and another user may have put a pipe at the name
+  // of a source file.
   if (layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) return false;
   const OwnedId space(H5Dget_space(dataset));
   const int rank = H5Sget_simple_extent_ndims(space.get());

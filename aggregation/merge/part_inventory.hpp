@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a part holds: its datasets, their types and shapes, where their raw data lies in the file,
-// and the attributes that a container shows. All other bytes are skeleton. So if HDF5 omits
-// something, or reports it wrongly, compression suffers but no byte is lost.
+// What a part holds: its datasets, their types and shapes, the places of their raw data in the
+// file, and the attributes that a container shows. All other bytes are skeleton. So if HDF5 omits
+// an object or reports it wrongly, compression suffers, but no byte is lost.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct Extent {
   std::uint64_t bytes = 0;
 };
 
-/// An attribute that can be written into another file: a value without references, or strings.
+/// An attribute that can be written into another file: its value has no references, or it is
+/// strings.
 struct AttributeValue {
   std::string name;
   std::uint32_t type = 0;  ///< number in Datatypes
@@ -34,7 +35,7 @@ struct AttributeValue {
 /// How a dataset's extents relate to its elements.
 enum class RawForm : std::uint8_t {
   whole,   ///< one extent: all elements in order
-  tiles,   ///< an extent for each chunk: all elements of the chunk, those over the edge included
+  tiles,   ///< an extent for each chunk: all its elements, also those beyond the dataset's edge
   opaque,  ///< an extent for each chunk, encoded by the program's own HDF5 filters
 };
 
@@ -74,12 +75,14 @@ struct ObjectHeader {
 
 struct WalkedPart {
   std::shared_ptr<PartLayout> layout;
-  std::vector<ObjectHeader> objects;  ///< all, also those that the layout does not name
-  std::uint64_t base_address = 0;     ///< of the file's own addresses: its user block's size
+  std::vector<ObjectHeader> objects;  ///< all objects, also those that are not in the layout
+  /// Where the file's addresses count from: the size of its user block.
+  std::uint64_t base_address = 0;
 };
 
-/// Walks the HDF5 file at `path`, `size` bytes long. Calls HDF5, so one thread at a time. Fails if
-/// HDF5 cannot read the whole file; the caller then takes all of the part as skeleton.
+/// Walks the HDF5 file at `path`, which is `size` bytes long. Calls HDF5, so call it in one thread
+/// at a time. Fails if HDF5 cannot read the whole file; the caller then takes the whole part as
+/// skeleton.
 Result<WalkedPart> read_part_layout(const std::string& path, std::uint64_t size, Datatypes& types);
 
 }  // namespace mcr::aggregation

@@ -9,9 +9,10 @@ namespace {
 
 constexpr std::size_t least_window = 4096;
 constexpr std::size_t largest_window = 64U << 10;
-/// Larger reads are not served from a window: the copy would cost as much as the system call.
+/// Larger reads are not served from a window, because the copy would cost as much as the system
+/// call.
 constexpr std::size_t small_read = 4096;
-/// Largest gap between two reads that count as following one another.
+/// The largest gap at which a read counts as following the read before it.
 constexpr std::uint64_t near = 4096;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a frame's bytes are read from the parts that hold them.
+// Ways to read a frame's bytes from the parts that hold them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class PartReads {
   virtual Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) = 0;
 };
 
-/// Reads with one system call each. Thread-safe.
+/// Makes one system call for each read. Thread-safe.
 class DirectReads final : public PartReads {
  public:
   explicit DirectReads(const PartFiles& files) : files_(files) {}
@@ -30,9 +30,9 @@ class DirectReads final : public PartReads {
   const PartFiles& files_;
 };
 
-/// Small reads of one file that no longer changes. While reads follow one another closely, a window
-/// that grows with each is read instead, like the kernel's read-ahead: thousands of small variables
-/// then need few system calls.
+/// Serves small reads of one file that no longer changes. If reads follow one another closely,
+/// reads a window ahead, which grows with each such read, like the kernel's read-ahead. Thousands
+/// of small variables then need few system calls.
 class WindowedFile {
  public:
   /// Windows smaller than a page are not used.
@@ -49,7 +49,7 @@ class WindowedFile {
   std::uint64_t end_ = 0;  ///< of the last read
 };
 
-/// Reads through a window for each part. One thread at a time.
+/// Reads each part through a window of its own. Use it in one thread at a time.
 class WindowedReads final : public PartReads {
  public:
   /// Limits the size of all windows together to `most_bytes`.

@@ -7,8 +7,8 @@
 
 namespace mcr::aggregation {
 
-/// Returns the settings that a plugin of this user wrote, perhaps a newer one. Unknown settings are
-/// ignored.
+/// Returns the settings that a plugin wrote for this user. The plugin may be newer than this
+/// program, so unknown settings are ignored.
 restart::Settings settings_of(const restart::PartBegin& begin);
 
 }  // namespace mcr::aggregation

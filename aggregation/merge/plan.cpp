@@ -9,14 +9,16 @@ namespace {
 using codecs::Shape;
 using restart::MapEntry;
 
-// A frame with more bricks is treated as flat: its header would cost more than shapes gain.
+// A frame with more bricks is treated as flat, because its header would cost more bytes than the
+// shapes save.
 constexpr std::size_t max_bricks = 4096;
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
   return value / by + (value % by != 0);
 }
 
-/// Returns the fastest axes of `extents` from `first` on, folded to the rank of a brick.
+/// Returns the axes of `extents` from `first` on as a brick of `rows` rows. If there are more axes
+/// than a brick may have, folds the slowest ones together.
 Shape brick_of(const std::vector<std::uint64_t>& extents, std::size_t first, std::uint64_t rows) {
   std::vector<std::uint64_t> kept(extents.begin() + static_cast<std::ptrdiff_t>(first),
                                   extents.end());
@@ -46,7 +48,8 @@ void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begi
     const std::uint64_t first_row = divide_up(begin, row);
     const std::uint64_t last_row = end / row;
     if (begin / row == (end - 1) / row && !(begin % row == 0 && end % row == 0)) {
-      const std::uint64_t count = end - begin;  // all within one row: its own rows decide
+      // The range lies within one row: look at that row's own rows.
+      const std::uint64_t count = end - begin;
       begin %= row;
       end = begin + count;
       ++axis;
@@ -133,13 +136,14 @@ void DatasetPlan::set_shape(std::vector<std::uint64_t> hdf5_extents, std::uint64
   while (axis + 1 < extents.size() && row_bytes() > frame_bytes) ++axis;
   const std::uint64_t rows = std::clamp<std::uint64_t>(frame_bytes / row_bytes(), 1, extents[axis]);
   chunk.assign(extents.size(), 1);
-  chunk[axis] = divide_up(extents[axis], divide_up(extents[axis], rows));  // chunks of equal size
+  // Makes all chunks about equally long.
+  chunk[axis] = divide_up(extents[axis], divide_up(extents[axis], rows));
   for (std::size_t i = axis + 1; i < extents.size(); ++i) chunk[i] = extents[i];
 }
 
 namespace {
 
-/// A part's piece with the dataset that it belongs to.
+/// A piece of a part, and the number of its dataset.
 struct Placed {
   const Piece* piece;
   std::uint32_t dataset;
@@ -150,8 +154,8 @@ MapEntry entry_of(const DatasetPlan& dataset, std::uint32_t number, const Piece&
   return {piece.bytes, number, place.frame, place.offset, 0};
 }
 
-/// Returns the map of one part: its pieces, and skeleton in between. Appends the skeleton's pieces
-/// to `skeletons`.
+/// Returns the map of one part, which consists of its pieces and the skeleton between them. Appends
+/// the pieces of the skeleton to `skeletons`.
 PartMap map_part(std::uint32_t part, std::uint64_t part_bytes, const std::vector<Placed>& placed,
                  const std::vector<DatasetPlan>& datasets, DatasetPlan& skeletons) {
   PartMap map;
@@ -194,7 +198,7 @@ MergePlan finish_plan(std::vector<DatasetPlan> datasets,
   std::vector<std::vector<Placed>> of_part(part_bytes.size());
   for (std::uint32_t i = 0; i < plan.datasets.size(); ++i) {
     if (plan.datasets[i].kind == restart::DatasetKind::batch) plan.batches = i;
-    if (plan.datasets[i].linked) continue;  // the batches have the same pieces
+    if (plan.datasets[i].linked) continue;  // its pieces are also those of the batches
     for (const Piece& piece : plan.datasets[i].pieces) of_part[piece.part].push_back({&piece, i});
   }
   DatasetPlan skeletons;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which bytes go into which frame of which dataset. A dataset's bytes are pieces of parts in a
-// linear order. Its HDF5 shape and chunks are chosen so that every chunk is a contiguous run of
-// that order, and a chunk is a frame. Schemes differ only in the order of pieces (merge/schemes).
-// Pure functions: no HDF5, no file.
+// Decides which bytes go into which frame of which dataset. A dataset's bytes are pieces of parts
+// in a linear order. The dataset's HDF5 shape and chunks are chosen so that each chunk is a
+// contiguous run in that order; each chunk is a frame. Schemes differ only in the order of pieces
+// (merge/schemes). Pure functions: no HDF5, no file.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace mcr::aggregation {
 
-/// About how many raw bytes a frame has: a compromise of ratio, speed, and what a small read must
-/// decode.
+/// About how many raw bytes a frame has. The number is a compromise between ratio, speed, and the
+/// bytes that must be decoded for a small read.
 inline constexpr std::uint64_t frame_target_bytes = 1U << 20;
 
 /// A run of bytes of one part at a linear position of a dataset.
@@ -47,25 +47,28 @@ struct DatasetPlan {
   codecs::ElementType element;          ///< what codecs see
   std::vector<codecs::Column> columns;  ///< of records: what an element is made of
   std::vector<Piece> pieces;            ///< by position, without gaps
-  /// Shapes of pieces, in `element`s, of any rank. An empty shape means flat.
+  /// Shapes of pieces, of any number of dimensions, in units of `element`. An empty shape means
+  /// flat.
   std::vector<std::vector<std::uint64_t>> shapes;
 
   std::vector<std::uint64_t> extents;  ///< HDF5 shape, in elements of the type
   std::vector<std::uint64_t> chunk;    ///< 1 before `axis`, full extents behind it
-  std::size_t axis = 0;                ///< the only one along which a chunk may be cut
+  /// The axis along which the length of a chunk is chosen.
+  std::size_t axis = 0;
 
-  /// The parts that gave data, in order, and where the data of each begins along the first axis
-  /// (empty: piece i has index i). For the attributes `ranks` and `offsets`; empty for a dataset
-  /// that is not a variable.
+  /// For the attributes `ranks` and `offsets`: the parts that gave data, in order, and where the
+  /// data of each part begins along the first axis (empty: piece i has index i). Both are empty for
+  /// a dataset that is not a variable.
   std::vector<std::uint32_t> parts;
   std::vector<std::uint64_t> offsets;
 
-  /// True if the dataset's bytes lie in solid frames, and its own frames link to them
+  /// True if the dataset's bytes lie in solid frames, and its own frames are link frames
   /// (merge/solid_plan).
   bool linked = false;
 
-  /// For the dataset of batches only: the bytes used of each frame, and the contents of each frame.
-  /// The frames are rows of one length, so the positions of pieces have gaps.
+  /// For the dataset of batches only: how many bytes of each frame are used, and what each frame
+  /// contains. The frames are padded to one length, so there are gaps between the positions of
+  /// pieces.
   struct SolidFrame {
     struct Source {
       std::uint32_t dataset = 0;
@@ -73,8 +76,8 @@ struct DatasetPlan {
     };
     std::vector<codecs::Section> sections;
     std::vector<codecs::Layout> elements;  ///< the sections as plain frames would have them
-    std::vector<std::uint32_t> datasets;   ///< of the sections
-    std::vector<Source> sources;           ///< of its pieces, in their order
+    std::vector<std::uint32_t> datasets;   ///< by section
+    std::vector<Source> sources;           ///< by piece of the frame, in order
     std::uint32_t slab = 0;  ///< frames of one slab hold the same rows, of different datasets
   };
   std::vector<std::uint64_t> used;
@@ -93,7 +96,7 @@ struct DatasetPlan {
 
   /// Returns the first piece that ends after `position`.
   [[nodiscard]] std::size_t piece_at(std::uint64_t position) const;
-  /// Returns the bricks of a frame's bytes.
+  /// Returns the layout of a frame's bytes, as bricks.
   [[nodiscard]] codecs::Layout layout_of(const Frame& frame) const;
 
   /// Sets extents, chunk and axis so that a chunk has about `frame_bytes`.
@@ -112,9 +115,9 @@ struct PartMap {
 };
 
 struct MergePlan {
-  std::vector<DatasetPlan> datasets;  ///< skeletons last, where there are any
+  std::vector<DatasetPlan> datasets;  ///< the skeletons, if there are any, come last
   std::vector<PartMap> parts;
-  Bytes base_skeleton;  ///< the base from which parts with a skeleton.base differ
+  Bytes base_skeleton;  ///< the base of all parts whose skeleton.base is set
 
   [[nodiscard]] bool has_batches() const { return batches != no_batches; }
   static constexpr std::uint32_t no_batches = 0xffffffff;
@@ -125,14 +128,14 @@ struct MergePlan {
   }
 };
 
-/// Appends the bricks of elements [begin, end) of a piece of shape `extents`: whole rows keep their
-/// shape, cut rows are flat.
+/// Appends the bricks of the elements [begin, end) of a piece of shape `extents`. Whole rows keep
+/// their shape; cut rows are flat.
 void append_bricks(const std::vector<std::uint64_t>& extents, std::uint64_t begin,
                    std::uint64_t end, std::vector<codecs::Shape>& bricks);
 
-/// Adds the dataset of skeletons (all bytes of the parts that no piece holds) and maps every part's
-/// bytes to frames. Pieces must not overlap in their part. `part_bytes` are the parts' sizes,
-/// `bytes_type` is the type of skeletons.
+/// Adds the dataset of skeletons, which has all bytes of the parts that are in no piece, and maps
+/// every part's bytes to frames. Pieces must not overlap in their part. `part_bytes` are the parts'
+/// sizes; `bytes_type` is the type of skeletons.
 MergePlan finish_plan(std::vector<DatasetPlan> datasets,
                       const std::vector<std::uint64_t>& part_bytes, std::uint32_t bytes_type,
                       std::uint64_t frame_bytes = frame_target_bytes);

@@ -31,13 +31,14 @@ constexpr bool limits_addresses = false;  // a sanitizer's shadow takes terabyte
 constexpr bool limits_addresses = true;
 #endif
 
-/// Precedes an answer's text.
+/// Comes before the text of an answer.
 struct Head {
   std::size_t item = 0;
   std::size_t text_bytes = 0;
 };
 
-/// Returns the bytes that the process has mapped now; the child's limit is added to it.
+/// Returns how many bytes this process has mapped now. The child's limit is this number plus
+/// memory_bytes_.
 std::size_t mapped_bytes() {
   std::size_t pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tries HDF5 calls in a child process first. A program can close any bytes as a checkpoint, and
-// HDF5's library may crash, spin or exhaust memory when it reads them. The child does with the
-// parts what the leader will do, in the same order. What the child survives, the leader survives
-// too, because the bytes no longer change. The child goes on with the next step while the leader
-// repeats the first, so that the trial costs processor time but hardly any waiting.
+// Tries HDF5 calls in a child process first. A program can close a checkpoint with any bytes in it,
+// and HDF5's library may crash, spin or exhaust memory when it reads them. The child does with the
+// parts what the leader will do, in the same order. If the child survives a call, the leader
+// survives it too, because the bytes no longer change. While the leader repeats a step, the child
+// is already at the next one, so that the trial costs processor time but hardly any waiting.
 #pragma once
 
 #include <sys/types.h>
@@ -21,11 +21,11 @@ class Rehearsal {
  public:
   static constexpr int patience_factor = 20;
 
-  /// `step(i)` does in the child what the caller is about to do for item `i` of `count`, in order,
-  /// and returns what went wrong (empty: nothing). It changes only the child's copy of the memory.
-  /// The child does the items that are asked for, and one ahead after each.
+  /// `step(i)` does in the child what the caller is about to do for item `i` of `count`. It returns
+  /// the error (empty: no error), and changes only the child's copy of the memory. The child does
+  /// the items in order: those that passes() asks for, and at most one item ahead.
   using Step = std::function<std::string(std::size_t)>;
-  /// The child may use `memory_bytes` more than this process uses now.
+  /// The child may use `memory_bytes` more memory than this process uses now.
   Rehearsal(std::size_t count, Step step, std::size_t memory_bytes = std::size_t{2} << 30)
       : count_(count), step_(std::move(step)), memory_bytes_(memory_bytes) {}
   /// Ends the child.
@@ -33,11 +33,11 @@ class Rehearsal {
   Rehearsal(const Rehearsal&) = delete;
   Rehearsal& operator=(const Rehearsal&) = delete;
 
-  /// Waits until the child has done `item`, for at most `limit` of the child's processor time, and
-  /// at most patience_factor times `limit` by the clock. Cause::damaged: `step` failed, or the
-  /// child crashed or took too long; the next call then starts a new child at a later item. Items
-  /// must be asked for in order, but some may be left out. If no child can be made, succeeds
-  /// without a trial.
+  /// Waits until the child has done `item`. Waits at most until the child has used `limit` of
+  /// processor time, or patience_factor times `limit` has passed by the clock. Cause::damaged:
+  /// `step` failed, or the child crashed or took too long; the next call, for a later item, then
+  /// starts a new child. Call it for items in order; items may be left out. If no child can be
+  /// made, succeeds without a trial.
   Result<void> passes(std::size_t item, std::chrono::milliseconds limit);
 
  private:

@@ -29,8 +29,8 @@ struct Source {
   const std::vector<std::uint64_t>* shape = nullptr;  ///< in elements of the HDF5 type
 };
 
-/// Orders `sources` one after the other (`block` 0), or cuts them into blocks of `block` bytes and
-/// takes one block of each in turn.
+/// If `block` is 0, lays the sources one after the other. Otherwise cuts them into blocks of
+/// `block` bytes, and takes one block of each source in turn.
 std::vector<Piece> order(const std::vector<Source>& sources, std::uint64_t block) {
   std::vector<Piece> pieces;
   std::uint64_t position = 0;
@@ -55,7 +55,9 @@ std::vector<Piece> order(const std::vector<Source>& sources, std::uint64_t block
   return pieces;
 }
 
-/// Extents of the stacked HDF5 dataset or, if it is not stacked, where each source begins in it.
+/// The HDF5 dataset of the sources. Sources of equal shape are stacked along a new first axis, and
+/// `offsets` is empty. Other sources are joined along the first axis, where source i begins at
+/// offsets[i].
 struct Stacked {
   std::vector<std::uint64_t> extents;
   std::vector<std::uint64_t> offsets;
@@ -103,8 +105,8 @@ std::vector<Source> sources_of(const Variable& variable,
 }
 
 /// Returns the shape that codecs see, in the type's innermost elements. Flat data is taken for a
-/// mesh if it may be one. This is decided before frames cut the data, because a cut piece no longer
-/// shows it.
+/// mesh if its size may be that of a mesh. This is decided before the data is cut into frames,
+/// because the size of a cut piece says nothing about the mesh.
 std::vector<std::uint64_t> inner_shape(const std::vector<std::uint64_t>& shape,
                                        const Datatype& type) {
   std::vector<std::uint64_t> result = shape;
@@ -117,9 +119,9 @@ std::vector<std::uint64_t> inner_shape(const std::vector<std::uint64_t>& shape,
   return result;
 }
 
-/// Returns the distinct shapes of the sources, and replaces each piece's `shape`, so far the number
-/// of its source, by the shape's number. A shape is compared only with the one before, which it
-/// mostly equals.
+/// Returns the shapes of the sources. Sets each piece's `shape`, which was the number of its
+/// source, to the number of the source's shape. A shape is compared only with the one before it,
+/// because the two are mostly equal.
 std::vector<std::vector<std::uint64_t>> shapes_of(const std::vector<Source>& sources,
                                                   const Datatype& type,
                                                   std::vector<Piece>& pieces) {

@@ -6,9 +6,9 @@ namespace mcr::aggregation {
 int choose_name(const std::vector<CandidateName>& names, const std::vector<std::uint32_t>& supports,
                 const std::vector<std::uint32_t>& maybe) {
   if (names.size() == 1) return 0;
-  // The name with most certain supporters wins. Without certain supporters, the name that most other
-  // parts may have wins. Ties go to the name that comes first, so that all leaders that see the same
-  // parts choose alike.
+  // The name with the most certain supporters wins. If there are none, the name that most other
+  // parts may have wins. In a tie the first name wins, so that all leaders that see the same parts
+  // choose alike.
   for (const auto* votes : {&supports, &maybe}) {
     int best = -1;
     std::uint32_t most = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts -> sets. A set is named by launch, masked name and sequence. This file counts which ranks
-// have parts in a set, and derives what the counts prove. Pure functions: no clock, no file.
+// Assigns parts to sets. A set is named by launch, masked name and sequence. Pure functions: no
+// clock, no file.
 //
 // A set's life (docs/design/sets.md), with the function of leader/decisions that makes each transition:
 //
@@ -15,8 +15,7 @@
 //                             +--------------------------------------------------------+
 // clang-format on
 //
-// Draining proves nothing about wholeness: after a quiet period a set is drained, but not therefore
-// whole.
+// A drained set is not necessarily whole, because a set is also drained after a quiet period.
 #pragma once
 
 #include <compare>
@@ -40,7 +39,7 @@ struct CandidateName {
   std::string pattern;
 };
 
-/// The facts of a part's begin record that the leader's decisions need; they never change.
+/// The facts of a part's begin record that the leader's decisions need. They never change.
 struct PartFacts {
   PartId part;
   std::string launch;
@@ -48,24 +47,23 @@ struct PartFacts {
   std::uint32_t rank = 0;
   std::uint32_t rank_count = 1;
   std::uint32_t local_rank_count = 0;  ///< 0: unknown
-  std::uint32_t writers =
-      1;  ///< ranks that may write a set of this name; 1 if the name has no rank
-  bool may_be_lone =
-      false;  ///< the rank's digits in its path are a guess: it may be one rank's own file
-  /// The name of a set with this file alone, for a file that `files=` captures whichever rank
-  /// writes it. Empty: a file without files of other ranks beside it becomes a native one.
+  /// Number of ranks that may write into this set; 1 if the name has no rank.
+  std::uint32_t writers = 1;
+  bool may_be_lone = false;  ///< the rank's digits in the path are a guess, so the part may be lone
+  /// The name of a set with this file alone, if `files=` captures the file whichever rank writes
+  /// it. Empty: if there are no files of other ranks beside it, the file becomes a native one.
   std::string lone_name;
   std::string family;        ///< the path with all its numbers masked
-  bool is_unranked = false;  ///< captured, and no number of its path is the rank
+  bool is_unranked = false;  ///< the file is captured, but no number in its path is the rank
   std::string path;
   std::vector<CandidateName> names;  ///< at least one; most likely first
   std::string presence;              ///< of the process that writes it
   std::uint64_t begin_ns = 0;
   std::uint64_t set_wait_ms = 10'000;
   std::uint32_t group_size = 0;  ///< 0: all ranks of the node
-  std::uint32_t keep = 0;        ///< newest sets that stay in the stage
-  /// The part amends another launch's set: this launch's ranks say nothing about which ranks wrote
-  /// that set.
+  std::uint32_t keep = 0;        ///< number of newest sets that stay in the stage
+  /// True if the part amends another launch's set. This launch's ranks then do not tell which ranks
+  /// wrote that set.
   bool is_amendment = false;
   /// Sets of one rank whose parts have the same bundle family and block may go into one container.
   /// Empty: the set gets a container of its own.
@@ -81,9 +79,9 @@ struct SetName {
   auto operator<=>(const SetName&) const = default;
 };
 
-/// Returns which of `names` a part belongs to, judging by other parts: `supports[i]` ranks
-/// certainly use names[i], `maybe[i]` ranks list it among theirs. -1: there is no evidence yet. A
-/// single name needs none.
+/// Returns the index of the part's name in `names`, judging by the other parts. `supports[i]` ranks
+/// certainly use names[i], and `maybe[i]` ranks have it among their possible names. Returns -1 if
+/// there is no evidence yet. A single name needs no evidence.
 int choose_name(const std::vector<CandidateName>& names, const std::vector<std::uint32_t>& supports,
                 const std::vector<std::uint32_t>& maybe);
 

@@ -46,13 +46,14 @@ class NameMap {
       std::size_t end = 0;
       for (std::size_t i = first; i < found.size(); ++i) {
         const auto begin = static_cast<std::size_t>(found.position(i));
-        if (!found[i].matched || begin < end) continue;  // unmatched, or a group within a group
+        // The group did not match, or lies within another group.
+        if (!found[i].matched || begin < end) continue;
         mapped += path.substr(end, begin - end);
         mapped += match_mark;
         end = begin + static_cast<std::size_t>(found.length(i));
       }
       return mapped + path.substr(end);
-    } catch (const std::regex_error&) {  // too complex for this path, which stays as it is
+    } catch (const std::regex_error&) {  // too complex for this path: the path stays as it is
       return path;
     }
   }
@@ -118,7 +119,8 @@ std::string with_marks(const std::string& path, const std::vector<Run>& runs) {
   return marked + path.substr(end);
 }
 
-/// Returns the first path with marks where the paths, whose masked forms are equal, differ.
+/// Returns the first path, with marks in place of the numbers in which the paths differ. The masked
+/// forms of all paths must be equal.
 std::string common_name(const std::vector<std::string_view>& paths, Masking masking) {
   const std::string first(paths.front());
   const std::vector<Run> runs = masked_runs(first, masking);
@@ -227,7 +229,8 @@ void join_by_numbers(std::vector<Exact>& lone, Masking masking, std::vector<Vari
   lone = std::move(left);
 }
 
-/// Makes all names valid in one file: they differ, and none is a group of another.
+/// Makes all names valid in one file: each name is different, and no name is a group in another's
+/// path.
 void make_unique(std::vector<Variable>& variables) {
   std::set<std::string> taken;
   std::set<std::string> groups;
@@ -259,8 +262,8 @@ void make_unique(std::vector<Variable>& variables) {
   }
 }
 
-/// Returns the variable's place in its first part. Containers are filled in that order, so that
-/// parts are read from front to back.
+/// Returns the variable's place in its first part. Containers are filled in the order of these
+/// places, so that parts are read from front to back.
 std::uint64_t place_of(const Variable& variable,
                        const std::vector<std::shared_ptr<const PartLayout>>& layouts) {
   const FragmentRef& first = variable.fragments.front();

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the datasets that are fragments of one variable. Two datasets are, as in mcrEngine, if their
-// names with all groups, their datatypes (byte order included) and their classes are equal; their element
-// counts may differ.
-// Beyond mcrEngine, for names that only one part has: numbers inside path components
-// (`Grid00000012/Density`, another number in every file) count as equal. First only the last number
-// of the groups is masked, then all of them, so that fields of different meaning are not mixed.
-// Numbers of the last component are masked only if that matches datasets of different parts. Pure
-// functions: no HDF5, no file.
+// Finds the datasets that are fragments of one variable. As in mcrEngine, two datasets belong to
+// one variable if their paths, datatypes (byte order included) and classes are equal. Their element
+// counts may differ. Beyond mcrEngine, numbers in a path may differ if only one part has the path
+// (`Grid00000012/Density`, with another number in every file). First only the last number of the
+// groups is masked, then all numbers of the groups, so that fields of different meaning are not
+// mixed. Numbers of the last component are masked only if that matches datasets of different parts.
+// Pure functions: no HDF5, no file.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +36,8 @@ struct MatchOptions {
   std::uint64_t min_size = 100;
 };
 
-/// `layouts` is indexed by part; null: the part was not readable. Returns the variables in the
-/// order of their first fragment. Cause::usage: `match` is not a valid regular expression.
+/// `layouts` is indexed by part; null means that the part was not readable. Returns the variables
+/// in the order of their first fragments. Cause::usage: `match` is not a valid regular expression.
 Result<std::vector<Variable>> find_variables(
     const std::vector<std::shared_ptr<const PartLayout>>& layouts, const MatchOptions& options);
 

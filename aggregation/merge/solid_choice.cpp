@@ -18,7 +18,8 @@ namespace mcr::aggregation {
 namespace {
 
 constexpr std::uint32_t slabs_for_second_trial = 8;
-constexpr double least_share = 0.02;  // of the trial frames; a smaller gain is not worth links
+// Of the size of the trial frames; a smaller gain is not worth the links.
+constexpr double least_share = 0.02;
 
 bool may_link(const DatasetPlan& dataset, const codecs::ProfileOptions& profile) {
   return dataset.kind == restart::DatasetKind::variable && !dataset.pieces.empty() &&
@@ -35,7 +36,7 @@ std::size_t plain_bytes(const DatasetPlan& dataset, const codecs::Layout& layout
   return frame.size();
 }
 
-/// Adds section `number` and all sections that it needs to `more`, except those in `linked`.
+/// Adds to `more` section `number` and all sections on which it depends, except those in `linked`.
 void add_with_needs(const std::vector<codecs::SectionReport>& report, std::uint32_t number,
                     const std::set<std::uint32_t>& linked, std::set<std::uint32_t>& more) {
   if (linked.contains(number) || !more.insert(number).second) return;
@@ -44,7 +45,7 @@ void add_with_needs(const std::vector<codecs::SectionReport>& report, std::uint3
 
 using Scratches = oneapi::tbb::enumerable_thread_specific<Scratch>;
 
-/// Encodes one solid frame to compare it with what its sections cost alone.
+/// Encodes one solid frame, and compares its size with the sizes of its sections in plain frames.
 class Trial {
  public:
   /// `plan` holds the batches of `datasets`; `number` is one of its frames.
@@ -91,12 +92,13 @@ class Trial {
 
   [[nodiscard]] double gain() const { return gain_; }
   [[nodiscard]] double total() const { return total_; }
-  /// Returns the datasets that gain, or that these need, and how each was coded.
+  /// Returns the datasets that gain and the datasets on which they depend, with how each was coded.
   [[nodiscard]] const std::map<std::uint32_t, std::string>& linked() const { return linked_; }
 
  private:
   /// Returns the size of each section in a plain frame of its own. A section without predictions
-  /// has the same size in both, except records: only a plain frame codes their columns.
+  /// has the same size there as in the solid frame. Records are an exception, because only a plain
+  /// frame codes their columns.
   std::vector<std::size_t> plain_sizes(const DatasetPlan::SolidFrame& solid,
                                        const std::vector<codecs::SectionReport>& report,
                                        ByteSpan raw) {
@@ -158,7 +160,7 @@ Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets
   const auto& solid = plan.datasets.front().solid;
   Scratches scratches;
   std::vector<Trial> trials;
-  // Tries all frames of one slab: each variable then occurs once.
+  // Tries all frames of one slab, because each variable occurs once in a slab.
   const auto try_slab = [&](std::uint32_t slab) {
     for (std::uint32_t frame = 0; frame < solid.size(); ++frame) {
       if (solid[frame].slab == slab)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the variables that are coded together in solid frames: those that cost less in one or two
-// trial frames because they are computed from other variables or repeat them, and the variables
-// that these need. All others keep plain frames.
+// Chooses the variables that are coded together in solid frames. These are the variables that cost
+// less in trial frames, because they are computed from other variables or repeat them, and the
+// variables on which they depend. All others keep plain frames.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@
 namespace mcr::aggregation {
 
 /// Sets `linked` of the datasets that gain and, if there are any, appends the dataset of batches.
-/// Returns for each dataset why it is linked (empty: it is not). Reads one trial frame from
-/// `files`, or two if there are many frames, on `threads` threads; none if `known` tells which
-/// datasets to link.
+/// Returns for each dataset why it is linked (empty: it is not). If `known` is given, links these
+/// datasets. Otherwise reads from `files`, on `threads` threads, the trial frames of one slab, or
+/// of two if there are many slabs.
 Result<std::vector<std::string>> choose_solid(std::vector<DatasetPlan>& datasets,
                                               const PartFiles& files,
                                               const codecs::ProfileOptions& profile,

@@ -7,11 +7,12 @@
 namespace mcr::aggregation {
 namespace {
 
-/// If a section has more bricks, all are treated as flat: their shapes would cost more than they
-/// gain.
+/// If a section has more bricks than this, it is treated as flat: the shapes would cost more bytes
+/// than they save.
 constexpr std::size_t max_section_bricks = 8192;
-/// Limits of a frame's directory, far below those of readers (max_sections, max_solid_bricks,
-/// max_directory_bytes): thousands of small datasets share several frames.
+/// Limits of a frame's directory, far below the limits of readers (max_sections, max_solid_bricks,
+/// max_directory_bytes). If there are thousands of small datasets, they are spread over several
+/// frames.
 constexpr std::size_t max_frame_sections = 16384;
 constexpr std::size_t max_frame_bricks = 65536;
 static_assert(max_frame_sections <= codecs::max_sections);
@@ -66,8 +67,8 @@ class BatchPlanner {
       while (last < part_bytes.size() && bytes + part_bytes[last] <= frame_bytes_) {
         bytes += part_bytes[last++];
       }
-      // Rounds to the nearest number: a part that is a little too large stays whole, because meshes
-      // that are stored flat are not recognised in pieces.
+      // Rounds to the nearest number, so that a part that is a little too large stays whole: a mesh
+      // that is stored flat is not recognised after it was cut.
       const std::uint64_t slabs =
           std::max<std::uint64_t>(1, (bytes + frame_bytes_ / 2) / frame_bytes_);
       for (std::uint64_t s = 0; s < slabs; ++s) add_frames(first, last, s, slabs);
@@ -146,7 +147,7 @@ class BatchPlanner {
   const std::vector<DatasetPlan>& datasets_;
   std::uint64_t frame_bytes_;
   DatasetPlan batches_;
-  std::uint32_t slabs_ = 0;  ///< that have got their frames
+  std::uint32_t slabs_ = 0;  ///< number of slabs whose frames were added
   std::vector<Placed> placed_;
 };
 

@@ -24,7 +24,7 @@ struct Block {
   BlockTimes times;
 };
 
-/// Memory that a thread of the encode stage keeps between frames.
+/// Memory that a thread of the encode step keeps between frames.
 struct Worker {
   Scratch scratch;
 };
@@ -68,8 +68,8 @@ class Drain {
   }
 
  private:
-  /// Returns how many blocks fit the memory setting. A block holds raw and stored bytes; in
-  /// addition each thread decodes and needs room for the pipeline's steps.
+  /// Returns how many blocks fit into the memory setting. A block holds raw and stored bytes. In
+  /// addition, each thread needs memory for decoding and for the codecs' intermediate results.
   [[nodiscard]] unsigned allowed_blocks() const {
     std::uint64_t largest = 1;
     for (const DatasetPlan& dataset : plan_.datasets) {
@@ -134,8 +134,8 @@ class Drain {
     free_.emplace_back(block);
   }
 
-  /// Takes the block that was returned last, because most of it is still in a cache. A block is
-  /// always free, because there are as many blocks as tokens.
+  /// Takes the block that was returned last, because most of its memory is still in a cache. There
+  /// is always a free block, because there are as many blocks as oneTBB's tokens.
   Block* take_block() {
     const std::lock_guard lock(free_mutex_);
     Block* block = free_.back().release();
@@ -169,10 +169,10 @@ class Drain {
   std::vector<std::unique_ptr<Block>> free_;
   oneapi::tbb::enumerable_thread_specific<Worker> workers_;
 
-  std::uint32_t dataset_ = 0;  // the next frame; fetch stage only
+  std::uint32_t dataset_ = 0;  // the next frame; used by the fetch step only
   std::uint32_t frame_ = 0;
   Clock::time_point begin_;
-  DrainTimes times_;  // added to by the write stage during the run
+  DrainTimes times_;  // the write step adds to it during the run
 
   std::atomic<bool> failed_{false};
   std::mutex mutex_;

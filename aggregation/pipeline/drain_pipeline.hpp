@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The drain's pipeline on oneTBB, one frame per block: fetch (in order) | encode (in parallel) |
-// write (in order). The blocks in flight are limited, so that memory stays within its setting for
-// sets of any size; blocks are reused. With `verify`, the encode stage decodes each frame and
-// compares it with its source.
+// The drain's pipeline on oneTBB: fetch (in order) | encode (in parallel) | write (in order). A
+// block goes through these steps with one frame, and is then used for another. The number of blocks
+// is limited, so that memory stays within its setting for sets of any size. With `verify`, the
+// encode step also decodes each frame and compares it with its source.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace mcr::aggregation {
 
-/// How a dataset's frames are to be encoded.
+/// How a dataset's frames must be encoded.
 struct Encoding {
   restart::DatasetStorage storage = restart::DatasetStorage::frames;
-  codecs::Choice choice;                ///< pipeline of frames that are neither linked nor solid
-  std::vector<codecs::Column> columns;  ///< members of an element, if it is a record; may be empty
-  codecs::ProfileOptions profile;       ///< for frames that the choice does not suit
-  codecs::SolidOptions solid;           ///< of solid frames
+  codecs::Choice choice;                ///< pipeline of plain frames
+  std::vector<codecs::Column> columns;  ///< for records: the members of an element; may be empty
+  codecs::ProfileOptions profile;  ///< for a new choice, for frames that `choice` does not suit
+  codecs::SolidOptions solid;      ///< of solid frames
 };
 
 struct DrainOptions {
@@ -38,7 +38,7 @@ struct DrainOptions {
 /// 2 MiB) if the blocks in flight of all threads would otherwise not fit into memory_bytes.
 std::uint64_t solid_frame_target(const DrainOptions& options);
 
-/// What the write stage receives, in the order of datasets and frames.
+/// What the write step receives, in the order of datasets and frames.
 struct EncodedFrame {
   std::uint32_t dataset = 0;
   std::uint32_t frame = 0;
@@ -46,7 +46,7 @@ struct EncodedFrame {
   ByteSpan stored;
 };
 
-/// Seconds that each stage worked, summed over threads, and how full the pipeline was.
+/// Seconds that each step worked, summed over threads, and how full the pipeline was.
 struct DrainTimes {
   double fetch = 0;
   double encode = 0;
@@ -59,7 +59,8 @@ struct DrainTimes {
 };
 
 /// Encodes and writes all frames of `plan`; `encodings` is indexed by dataset. `reads` and `write`
-/// are called by one thread at a time. The first error of any stage ends the run and is returned.
+/// are each called by one thread at a time. The first error of any step ends the run and is
+/// returned.
 Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const std::function<Result<void>(const EncodedFrame&)>& write);

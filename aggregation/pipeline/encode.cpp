@@ -33,7 +33,8 @@ Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                                       scratch, stored);
   }
   if (dataset.linked) {
-    // A reader that follows a link needs only bytes; shapes would make the link longer.
+    // A link frame is flat: a reader that follows the link needs only bytes, and shapes would make
+    // the frame longer.
     const auto count = static_cast<std::uint32_t>(frame.bytes / dataset.element.size);
     const codecs::Layout layout{dataset.element, {codecs::Shape::flat(count)}};
     const std::uint64_t row = plan.datasets[plan.batches].chunk_bytes();

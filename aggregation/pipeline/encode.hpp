@@ -14,14 +14,14 @@ struct FrameNumber {
   std::uint32_t frame = 0;
 };
 
-/// Replaces `stored` with the encoded frame of `raw`, whose layout is in the plan. `places`: places
-/// in the plan's batches, if it has any.
+/// Replaces the contents of `stored` by the encoded frame of `raw`, whose layout is in the plan.
+/// `places` has the places of linked datasets in the plan's batches, if there are batches.
 Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                           const BatchPlaces& places, const Encoding& encoding, ByteSpan raw,
                           Scratch& scratch, Bytes& stored);
 
-/// Cause::damaged if `stored` does not decode to `raw`. Does not follow links: the frames that they
-/// name are verified themselves.
+/// Cause::damaged: `stored` does not decode to `raw`. Does not follow links, because the solid
+/// frames that they name are verified too.
 Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, ByteSpan stored,
                           ByteSpan raw, Scratch& scratch);
 

@@ -7,8 +7,8 @@ namespace mcr::aggregation {
 namespace {
 
 constexpr std::size_t least_bytes = 64U << 10;
-/// A gap before a piece, mostly HDF5's metadata, is read right away if it is at most this share of
-/// the piece.
+/// A gap before a piece (mostly HDF5's metadata) is read at once if it is at most a fourth of the
+/// piece.
 constexpr std::uint64_t gap_share = 4;
 /// Bytes that stay in a core's cache between the read and the checksum.
 constexpr std::uint64_t step_bytes = 256U << 10;

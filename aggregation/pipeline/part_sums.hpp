@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checksums of whole parts, computed from the bytes that are fetched for frames. So a part is read
-// once, and the bytes that are summed are those that are encoded. A running sum needs a part's
-// bytes in order. Bytes that are fetched out of order, or in pieces so small that the calls would
-// cost more than another read, are read again at the end.
+// once, and the summed bytes are the same as the encoded ones. A running sum needs a part's bytes
+// in order. Bytes that are fetched out of order are read again for the sum. So are bytes that are
+// fetched in very small pieces, because adding each piece would cost more than another read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace mcr::aggregation {
 
-/// Reads through `reads` and sums. One thread at a time, except finish().
+/// Reads through `reads`, and adds the bytes to the sums. Use it in one thread at a time, except
+/// finish().
 class SummedReads final : public PartReads {
  public:
   /// `bytes`: the parts' sizes. All three arguments must outlive this object.
@@ -22,7 +23,8 @@ class SummedReads final : public PartReads {
 
   Result<void> read(std::size_t part, std::uint64_t offset, MutableByteSpan out) override;
 
-  /// Returns the part's sum, after reading what is missing of it. Thread-safe for different parts.
+  /// Reads the bytes that the part's sum still lacks, and returns the sum. Thread-safe for
+  /// different parts.
   Result<std::uint64_t> finish(std::size_t part);
 
  private:

@@ -33,7 +33,7 @@ void DrainTrace::spread(std::size_t state, double begin, double end) {
   }
 }
 
-/// Doubles the length of the bins by joining neighbours.
+/// Doubles the length of the bins: joins each two neighbours.
 void DrainTrace::double_bins() {
   for (std::size_t i = 0; i < bins_.size(); ++i) {
     const Bin bin = bins_[i];

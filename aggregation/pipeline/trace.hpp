@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each stage of a drain did when, for `mcr trace`. Time is divided into a fixed number of
-// bins, whose length grows with the drain: a trace has the same size for a megabyte and a terabyte.
-// In addition, the first blocks are recorded one by one.
+// Records when each step of a drain was busy, for `mcr trace`. Time is divided into a fixed number
+// of bins, whose length grows with the drain, so that a trace has the same size for a megabyte and
+// a terabyte. In addition, the first blocks are recorded one by one.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace mcr::aggregation {
 
-/// The state of a block: worked on by a stage, or in the queue before one.
+/// The state of a block: in a step of the pipeline, or in the queue before a step.
 enum class BlockState : std::uint8_t {
   fetch,
   encode_queue,
@@ -31,7 +31,7 @@ struct BlockTimes {
   std::uint32_t frame = 0;
   std::uint32_t raw_bytes = 0;
   std::uint32_t stored_bytes = 0;
-  std::uint32_t thread = 0;  ///< that encoded it
+  std::uint32_t thread = 0;  ///< the thread that encoded it
   std::array<double, block_state_count + 1> begins{};
 };
 

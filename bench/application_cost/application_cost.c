@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the application waits for: H5Fcreate to H5Fclose returned, through mcr and natively,
-// alternating in one process on one memory file system. Prints JSON: medians, their ratio, and the
-// ratio's spread over the pairs.
+// Measures how long an application waits, from the call of H5Fcreate until H5Fclose has returned.
+// Alternates rounds through mcr and native rounds, in one process, on one memory file system.
+// Prints JSON: medians, their ratio, and the ratio's spread over the pairs.
 //
 //   HDF5_PLUGIN_PATH=<plugin> application_cost DIRECTORY [--rounds N] [--megabytes N] [--quick]
 //
-// Cases: one large contiguous dataset; 5,000 datasets of 9 KiB; files without anything; reading a
-// kept part. `cold` is the first round, in which the stage has no file to reuse; afterwards the
-// pool is kept warm as the leader keeps it, by giving the bytes of each part back (no leader runs
-// here: its work is not what is measured). Natively the old file is truncated by H5Fcreate, as
-// programs do that overwrite.
+// Cases: one large contiguous dataset; 5,000 datasets of 9 KiB; empty files; reading a kept part.
+// `cold` is the first round, in which the stage has no file to reuse. Afterwards the process gives
+// the bytes of each part back to the pool, as a leader would. No leader runs, because its work must
+// not be measured. In native rounds, H5Fcreate truncates the old file, as in programs that
+// overwrite their files.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Of this process: not disturbed by what else runs on the machine, as the clock is.
+// CPU time of this process, which other processes on the machine disturb less than the clock.
 static double processor_time(void) {
   struct timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -63,7 +63,8 @@ static void check(bool good, const char* what) {
 
 static char launch_directory[2 * PATH_MAX];
 
-// The launch's directory, led by this process: whoever holds its lock is the leader.
+// Makes the launch's directory and takes the leader's lock, so that this process counts as the
+// leader.
 static void lead(void) {
   char path[3 * PATH_MAX];
   check(mkdir(stage, 0700) == 0 || errno == EEXIST, stage);
@@ -202,8 +203,8 @@ static void print(const char* name, const char* unit, const Cost* native, const 
       quantile(cpu_ratios, rounds, 0.75), last ? "" : ",");
 }
 
-// `rounds` pairs, each begun by the other of the two; warm: the pool holds what the round before
-// left.
+// Runs `rounds` pairs; mcr and native rounds take turns in being first. `warm`: the pool holds the
+// bytes of the round before.
 static void compare(const char* name, const char* unit, hid_t native, hid_t mcr, int rounds,
                     int files, void (*write)(hid_t), bool warm, bool fresh, double scale) {
   Cost native_time[most_rounds], mcr_time[most_rounds];

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sizes of frames are the same on every machine: compares them with bench/sizes.csv, so that any change
-of ratio is a diff that somebody has looked at: of plain frames under each profile, and of one solid frame with all
-numbers of the set (`balanced` takes solid frames where they are smaller).
+"""Compares sizes of frames with bench/sizes.csv. The sizes are the same on every machine, so every change of a ratio
+shows as a diff of that file and is reviewed. The file has the sizes of plain frames under each profile, and of one
+solid frame with all numbers of the set (`balanced` uses solid frames if they are smaller).
 
     check_sizes.py COMPRESSION_BENCH SIZES.CSV [--update] NAME=DIRECTORY...
 
-Where zstd has another version than the one that the file was made with, two per cent are allowed.
-Sets that the file has and the command line does not (they lie elsewhere) are left as they are."""
+If zstd has another version than the one with which the file was made, sizes may differ by two per cent. Sets that are
+in the file, but not on the command line, are left as they are."""
 
 import csv
 import subprocess
@@ -17,7 +17,7 @@ PROFILES = "fast,balanced,max,portable"
 
 
 def parse(lines):
-    """The first line says which zstd it was; a header may follow."""
+    """The first line of the output names the version of zstd; a header may follow."""
     rows = [row for row in csv.reader(lines[1:]) if row and row[0] != "set"]
     return lines[0], {(row[0], row[1]): (int(row[2]), int(row[3])) for row in rows}
 

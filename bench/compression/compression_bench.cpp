@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How small and how fast: every set of rank files under every profile, one thread, CPU time.
+// Measures sizes and speeds: compresses every set of rank files under every profile. One thread,
+// CPU time.
 //
 //   compression_bench [options] NAME=DIRECTORY…
 //     --profile P[,P…]   profiles (default fast,balanced,max)
@@ -11,7 +12,7 @@
 //     --variables        a line for each variable
 //     --csv              set,profile,raw bytes,frame bytes: what bench/sizes.csv holds
 //
-// Sizes are those of the frames, headers and checksums included, and do not depend on the machine.
+// Sizes are the sizes of frames with headers and checksums. They do not depend on the machine.
 #include <time.h>
 #include <zstd.h>
 
@@ -50,7 +51,7 @@ struct Options {
   bool csv = false;
 };
 
-/// What became of a variable or of a set.
+/// Sizes and times of a variable or of a set.
 struct Measure {
   std::uint64_t raw_bytes = 0;
   std::uint64_t frame_bytes = 0;
@@ -81,7 +82,8 @@ struct Measure {
   std::exit(1);
 }
 
-/// Frames of `variable` by `choice`, one behind the other; timed and decoded again.
+/// Encodes the frames of `variable` by `choice`, one after the other, and decodes them again;
+/// measures both.
 Measure measure(const Variable& variable, const Choice& choice, const ProfileOptions& profile,
                 const Options& options, Scratch& scratch) {
   const std::vector<FramePiece> pieces = plan_frames(variable.layout, options.frame_bytes);
@@ -122,8 +124,8 @@ Measure measure(const Variable& variable, const Choice& choice, const ProfileOpt
   return result;
 }
 
-/// The fewest bytes that any candidate of the profile makes of the whole variable, and which it
-/// was.
+/// Returns the fewest bytes that a candidate of the profile makes of the whole variable, and that
+/// candidate.
 std::pair<std::uint64_t, std::string> oracle(const Variable& variable,
                                              const ProfileOptions& profile, const Options& options,
                                              Scratch& scratch) {
@@ -183,7 +185,7 @@ void run(const std::string& name, const Set& set, const std::string& label,
     } else {
       choice = {*pipeline, {}, 0, 0, {}};
     }
-    // A choice from the very data that it is for needs no second thought.
+    // The choice was made from this very frame, so a second choice would be the same.
     if (plan_frames(variable.layout, options.frame_bytes).size() <= 1) choice.ratio = 0;
     Measure one = measure(variable, choice, profile != nullptr ? *profile : ProfileOptions{},
                           options, scratch);
@@ -201,8 +203,8 @@ void run(const std::string& name, const Set& set, const std::string& label,
   print_line(name, label, total, options);
 }
 
-/// All numbers of `set` in one solid frame, the choice included in its time. Nothing where they are
-/// more than such a frame takes.
+/// Encodes all numbers of `set` in one solid frame; the measured time includes the choice. Does
+/// nothing if the numbers are too many for such a frame.
 void run_solid(const std::string& name, const Set& set, const Options& options) {
   Bytes raw;
   std::vector<Section> sections;
@@ -276,7 +278,7 @@ int main(int argc, char** argv) {
   if (options.profiles.empty() && options.pipelines.empty()) {
     options.profiles = {Profile::fast, Profile::balanced, Profile::max};
   }
-  // Of the sizes in --csv, zstd's share depends on its version.
+  // The sizes in --csv depend on the version of zstd.
   if (options.csv) std::printf("# zstd %s\n", ZSTD_versionString());
   for (const auto& [name, directory] : sets) {
     const auto files = files_in(directory);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws again what mcrEngine's evaluation varied, with its codecs (profile `paper`): the scheme, the number of
-ranks that are merged, the block of the blocking schemes, one codec or two in a row. And the merge's own share:
-the same codecs on each rank file alone and on all together.
+"""Draws the figures of mcrEngine's evaluation with our containers and its codecs (profile `paper`). Varied are the
+scheme, the number of merged ranks, the block size of the block schemes, and one codec or two in a row. Also shows what
+merging alone gains: the same codecs on each rank file and on all files together.
 
     paper_figures.py MCR OUT.svg NAME=DIRECTORY...
 
-Sizes are those of whole containers against the rank files: they do not depend on the machine. Prints the
-figures as tables, too."""
+Ratios compare whole containers with the rank files. They do not depend on the machine. Prints the figures as tables,
+too."""
 import math
 import pathlib
 import subprocess
@@ -29,7 +29,7 @@ class Packer:
         self.program = program
 
     def size(self, files, *options):
-        """Bytes of a container of `files`."""
+        """Returns the size of a container of `files` in bytes."""
         with tempfile.TemporaryDirectory() as place:
             target = pathlib.Path(place) / "container.h5"
             subprocess.run([self.program, "pack", "-j", "1", "--no-verify", "-o", target, *options, *files], check=True,
@@ -37,7 +37,7 @@ class Packer:
             return target.stat().st_size
 
     def ratio(self, files, *options, group=None):
-        """Of all files, merged in groups of so many consecutive ones."""
+        """Returns the size of all containers if `size` consecutive files are merged into each."""
         group = group or len(files)
         raw = sum(file.stat().st_size for file in files)
         return raw / sum(self.size(files[i:i + group], *options) for i in range(0, len(files), group))
@@ -58,7 +58,8 @@ def heading(title, names):
 
 
 def bars(title, names, rows):
-    """rows: {set: [ratio for each name]}; a set's bars are drawn against its own best, since sets differ by far."""
+    """rows: {set: [ratio for each name]}; a set's bars are drawn relative to its best ratio, because the ratios of sets
+    differ much."""
     parts, y = heading(title, names), TOP
     for name, values in rows.items():
         parts.append(drawing.text(LEFT - 8, y + LINE * len(values) / 2 + 3, name, "end"))

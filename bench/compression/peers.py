@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What other compressors make of the same rank files, for the table in docs/compression.md.
+"""Measures other compressors on the same rank files, for the table in docs/compression.md.
 
     peers.py [--variables] NAME=DIRECTORY...
 
-General compressors (gzip, zstd, xz) take the files of a set one behind the other, as "concatenate and
-compress" does; those for numbers (blosc2, pcodec, OpenZL, where Python has them) take each variable's data
-over all ranks; --variables adds a line for each. One thread, CPU time, the best of three runs; slow ones run once."""
+General compressors (gzip, zstd, xz) take the concatenated files of a set. Compressors for numbers (blosc2, pcodec,
+OpenZL, if Python has them) take each variable's data over all ranks; --variables adds a line for each variable. Times
+are CPU time of one thread, the best of three runs; slow compressors run once."""
 
 import glob
 import gzip
@@ -48,7 +48,7 @@ def best(call, repeats):
 
 
 def general_peers():
-    """name -> (encode, decode, repeats), each a function of bytes that answers (bytes, CPU seconds)."""
+    """name -> (encode, decode, repeats). The functions take bytes and return (bytes, CPU seconds)."""
     peers = {
         "gzip -6": (lambda d: cpu(lambda: gzip.compress(d, 6)), lambda d: cpu(lambda: gzip.decompress(d)), 3),
         "xz -9": (lambda d: cpu(lambda: lzma.compress(d, preset=9)), lambda d: cpu(lambda: lzma.decompress(d)), 1),
@@ -112,8 +112,8 @@ def number_peers():
 
 
 def variables(files):
-    """name -> data over all files: numbers of four digits and more in names do not count. Records and
-    text come as arrays of opaque elements."""
+    """name -> data of all files. Names that differ only in numbers of four digits and more are one name. Records and
+    text are arrays of opaque elements."""
     found = {}
 
     def take(name, item):
@@ -162,7 +162,7 @@ def main():
                 try:
                     coded, own_encode = best(lambda: encode(array), repeats)
                     _, own_decode = best(lambda: decode(coded, array), repeats)
-                except (TypeError, ValueError, RuntimeError):  # not for such elements
+                except (TypeError, ValueError, RuntimeError):  # the compressor does not take such elements
                     coded, own_encode, own_decode = array.tobytes(), 0, 0
                 if each:
                     line(f"  {variable}", peer, array.nbytes, len(coded), own_encode, own_decode)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws ratio against speed, with the Pareto front, from what compression_bench and peers.py print:
+"""Draws ratio against speed, with the Pareto front, from the output of compression_bench and peers.py:
 
     plot.py OUT.svg [--decode] FILE...        one panel for each set; ours are filled
 
-No library: the drawing is text."""
+Writes the SVG as text, without a library."""
 import html
 import math
 import re
@@ -30,7 +30,7 @@ def read(paths):
 
 
 def front(points):
-    """Names of points that none beats in both."""
+    """Names of the points that no other point beats in both ratio and speed."""
     return {p[0] for p in points if not any(q[1] >= p[1] and q[2] >= p[2] and q[1:3] != p[1:3] for q in points)}
 
 

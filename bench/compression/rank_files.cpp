@@ -59,7 +59,7 @@ void add_column(const ElementType& type, std::uint32_t count,
   }
 }
 
-/// Members of a compound type in their order, padding as bytes.
+/// Adds the members of a compound type in their order, with padding as bytes.
 void add_members(hid_t type, std::vector<codecs::Column>& columns) {
   std::size_t at = 0;
   for (unsigned m = 0; m < static_cast<unsigned>(H5Tget_nmembers(type)); ++m) {
@@ -103,7 +103,7 @@ Shape shape_of(hid_t space) {
 
 struct Collector {
   Set set;
-  std::map<std::string, std::size_t> numbers;  // of variables, by name and type
+  std::map<std::string, std::size_t> numbers;  // numbers of variables, by name and type
 
   void add(const char* path, hid_t dataset) {
     const hid_t type = H5Dget_type(dataset);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The variables of a set of rank files, as the merger sees them: pieces of one name over all ranks.
+// The variables of a set of rank files, as the leader sees them. A variable is all ranks' datasets
+// of one name.
 #pragma once
 
 #include <string>
@@ -11,11 +12,11 @@
 
 namespace mcr::bench {
 
-/// One name over all files: its pieces lie one behind the other in `raw`, a brick each.
+/// The datasets of one name in all files. They follow one another in `raw`; each is a brick.
 struct Variable {
   std::string name;  ///< numbers of four digits and more are written as {n}
   codecs::Layout layout;
-  std::vector<codecs::Column> columns;  ///< of records
+  std::vector<codecs::Column> columns;  ///< for records: the members of an element
   Bytes raw;
 };
 
@@ -25,11 +26,12 @@ struct Set {
   std::uint64_t file_bytes = 0;
 };
 
-/// All regular files of `directory` whose name does not begin with a dot, in order of names.
+/// Returns all regular files of `directory` whose names do not begin with a dot, in the order of
+/// names.
 Result<std::vector<std::string>> files_in(const std::string& directory);
 
-/// Numbers keep their type; everything else is read as records of bytes. Datasets whose data lies
-/// elsewhere (variable length, virtual, external) are left out.
+/// Reads all datasets. Numbers keep their type; other data is read as records of bytes. Leaves out
+/// datasets whose data is not in the dataset itself (variable length, virtual, external).
 Result<Set> read_set(const std::vector<std::string>& files);
 
 }  // namespace mcr::bench

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the leader's whole way from parts to a container costs beside the codecs' own work: the same
-// blocks, encoded by the same choices and decoded again for the proof, in a bare loop over memory.
-// A second bare loop has only what the first ended with, as if a pipeline's parameters and which of
-// two pipelines is better had been known (`known`).
+// Measures what the leader's work from parts to a container costs beyond the work of the codecs.
+// The codecs' work is measured by a bare loop in memory, which encodes the same blocks by the same
+// choices, and decodes them again for verification. A second bare loop (`known`) uses the results
+// of the first one, as if the parameters of pipelines, and the better one of two pipelines, had
+// been known before.
 //
 //   drain_bench [--rounds N] [--threads N] [--profile WORD] [--no-verify] [--cold] OUT FILE…
 //
-// OUT: a directory for the containers. As in a leader, codecs are chosen at the first drain and
-// known at those that are measured; --cold chooses them at each. us_per_fragment is the CPU time
-// that a drain takes beyond the bare loop, for each variable of each part: it includes what goes
-// with the bytes (reading, checksums, writing), so that sets of small variables show its fixed
-// part. The sides alternate in one process; figures are ratios of medians, of CPU time (which
-// others on the machine disturb little; that of the child that rehearses is in it) and of time. One
-// JSON value.
+// OUT is a directory for the containers. As in a leader, codecs are chosen at the first drain, and
+// the measured drains use these choices; with --cold, each drain chooses anew. us_per_fragment is
+// the CPU time that a drain takes beyond the bare loop, divided by the number of variables of all
+// parts. It includes work that grows with the bytes (reading, checksums, writing), so that only
+// sets of small variables show its fixed share. Drains and bare loops alternate in one process. The
+// figures are ratios of medians, of CPU time and of time by the clock. CPU time is hardly disturbed
+// by other processes on the machine, and includes the child that rehearses. Prints one JSON value.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -44,12 +45,12 @@ struct Options {
   std::vector<std::string> files;
 };
 
-/// A frame as the leader made it, in memory.
+/// A frame that the leader made, in memory.
 struct BareFrame {
   Bytes raw;
   codecs::Layout layout;
   codecs::Choice choice;  ///< the leader's
-  codecs::Choice known;   ///< what came of it
+  codecs::Choice known;   ///< the choice that the leader's frame shows
 };
 
 struct Cost {
@@ -98,7 +99,8 @@ Result<CommitReport> drain_once(const Options& options) {
   return write_container(set, options.merge);
 }
 
-/// A leader does not hold what is drained, and its child does not get it.
+/// Keeps the frames out of the rehearsal's child process: in a leader they are not in memory, so
+/// its child does not get them either.
 void keep_from_children(const Bytes& bytes) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(bytes.data()) + page - 1) / page * page;
@@ -106,7 +108,8 @@ void keep_from_children(const Bytes& bytes) {
   if (end > begin) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTFORK);
 }
 
-/// All frames of the container, decoded. Solid frames and links have no pipeline of their own.
+/// Returns all plain frames of the container, decoded. Solid frames and link frames are left out,
+/// because they have no pipeline of their own.
 Result<std::vector<BareFrame>> frames_of(const CommitReport& report) {
   const auto container = MCR_TRY(restart::ContainerReader::open(AT_FDCWD, report.path));
   std::vector<BareFrame> frames;
@@ -180,7 +183,8 @@ Result<void> run(const Options& options) {
         MCR_TRY(cost_of([&] { return bare_loop(frames, first.merge, &BareFrame::choice); }));
     const Cost known =
         MCR_TRY(cost_of([&] { return bare_loop(frames, first.merge, &BareFrame::known); }));
-    // A leader's container is new: to free another's pages is no part of it.
+    // A leader's container is a new file. Without this, the drain's time would include freeing the
+    // pages of the old one.
     ::unlink(report.path.c_str());
     const Cost drain = MCR_TRY(cost_of([&]() -> Result<void> {
       last = MCR_TRY(drain_once(first));

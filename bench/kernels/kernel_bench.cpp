@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pipelines on raw variables, without frames, choice or files: what a kernel alone brings.
+// Measures pipelines on raw variables, without frames, choice or files: the ratio and speed of the
+// kernels alone.
 //
 //   kernel_bench [-r REPEATS] [-v] DIRECTORY PIPELINE...
 //
-// DIRECTORY is what extract.py wrote. Every variable is cut into units of about 1 MiB of whole
-// bricks; each unit is encoded, decoded and compared. Times are CPU time, one thread, the minimum
-// of the repeats. The last lines say what the whole set takes under each pipeline, and under the
-// best pipeline for each variable. A pipeline that refuses a unit stores it.
+// DIRECTORY holds files that extract.py wrote. Every variable is cut into units of about 1 MiB of
+// whole bricks; each unit is encoded, decoded and compared. Times are CPU time of one thread, the
+// minimum of the repeats. The last lines give the size of the whole set under each pipeline, and
+// with the best pipeline for each variable. If a pipeline cannot take a unit, the unit counts as
+// stored unchanged.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -114,7 +116,7 @@ Figure measure(const Pipeline& asked, const Unit& unit, int repeats, Scratch& sc
     Bytes stored;
     stored.reserve(unit.raw.size() * 2 + 4096);
     std::vector<std::uint64_t> coded;
-    Pipeline pipeline = asked;  // encoding fills in what waits for the data
+    Pipeline pipeline = asked;  // encoding replaces the parameters that depend on the data
     const double begin = cpu_seconds();
     const bool encoded =
         run_encode(pipeline, unit.raw, unit.layout, scratch, stored, coded).has_value();

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PCCR's performance model of a checkpoint, fed with measured codec speed and ratio. A MODEL, no measurement.
+"""PCCR's performance model of a checkpoint, with measured speed and ratio of codecs as input. A MODEL, not a
+measurement.
 
 p processes write D bytes each to storage that gives one process at most b and all together at most B bytes
 a second, so that one process gets x(p) = min(b, B/p). Compression runs at s bytes a second per process with
@@ -24,7 +25,7 @@ import sys
 
 
 def share(p, one, all_):
-    """Bandwidth that one of p processes gets, bytes a second."""
+    """Bandwidth of each of p processes, in bytes a second."""
     return min(one, all_ / p)
 
 
@@ -42,7 +43,7 @@ def times(p, a):
 
 
 def beneficial_point(a, pipelined):
-    """Smallest number of processes from which compression pays; None where it never does."""
+    """The smallest number of processes at which compression pays; None if it never does."""
     limit = a.speed if pipelined else a.speed * (1 - 1 / a.ratio)
     if limit <= 0 or a.ratio <= 1:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmarks: each answers figures and plots. What is asked of a figure stands beside it."""
+"""The benchmarks. Each returns figures and plots; the target of a figure stands beside it."""
 import json
 import os
 import time
@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def application_cost(place):
-    """What the program waits for on a memory file system."""
+    """How long the program waits on a memory file system."""
     group = "The program waits: from H5Fcreate to the return of H5Fclose, on a memory file system"
     env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")}
     program = place.build / "bench/application_cost/application_cost"
@@ -30,7 +30,7 @@ def application_cost(place):
 
 
 def leader_throughput(place):
-    """The leader's whole way beside the codecs alone."""
+    """The leader's whole drain compared with the codecs alone."""
     group = "The leader: throughput beside the same codecs in a bare loop"
     files = place.make_set("throughput", ranks=8, variables=8, elements=(1 if place.quick else 4) * 131072)
     program, out = place.build / "bench/drain/drain_bench", place.directory("throughput-out")
@@ -55,7 +55,7 @@ def leader_throughput(place):
 
 
 def leader_memory(place):
-    """Peak memory of a drain against its setting, few ranks and many."""
+    """Peak memory of a drain compared with its setting, for few ranks and for many."""
     group = "The leader: peak memory"
     total = (1 << 29) if place.quick else (4 << 30)
     peaks = {}
@@ -95,7 +95,7 @@ def many_variables(place):
 
 
 def scaling(place):
-    """Size and time against rank count, group size and number of variables, the bytes being the same."""
+    """Size and time by number of ranks, group size and number of variables; the number of bytes is the same."""
     group = "Scaling: the same bytes in more parts, smaller groups, more variables"
     total, rounds = (32 if place.quick else 256) * MIB, 2 if place.quick else 5
     curves = {"time": [], "size": []}
@@ -139,18 +139,18 @@ def captured(place, settings):
 
 
 def write_by_ranks(place, directory, ranks, elements, env, *options):
-    """Ranks that write a file of 8 variables each and end. As together()."""
+    """Each rank writes a file of 8 variables and ends. Parameters as together()."""
     commands = [[place.make_set_program, directory, "--rank", rank, "--variables", 8, "--elements", elements, *options]
                 for rank in range(ranks)]
-    # As a launcher would say it.
+    # The variables that a launcher would set.
     envs = [{**env, "PMI_RANK": str(rank), "PMI_SIZE": str(ranks), "MPI_LOCALRANKID": str(rank), "MPI_LOCALNRANKS": str(ranks)}
             for rank in range(ranks)]
     return together(commands, envs)
 
 
 def job(place, way, ranks, elements, on_disk=False, rate=None):
-    """Ranks that write a file each and end: seconds until all is durable, and that the slowest rank waited.
-    `way`: native, a filter (gzip, zstd), mcr, or mcr and a profile."""
+    """Each rank writes a file and ends. Returns the seconds until all is durable, and the seconds that the slowest rank
+    waited. `way`: native, a filter (gzip, zstd), mcr, or mcr and a profile."""
     directory = place.directory("storage", on_disk)
     env = {"HDF5_PLUGIN_PATH": str((place.throttled_prefix() if rate else place.prefix) / "lib/mcr/plugin")}
     captures = way.startswith("mcr")
@@ -175,7 +175,7 @@ def durable_figure(group, kind, durable):
 
 
 def small_job(place):
-    """What a new user times first: a job of four small files that ends at once."""
+    """The first thing that a new user measures: a job that writes four small files and ends."""
     group = "A small job: 4 ranks write 4 MiB each and end"
     figures = []
     for kind, on_disk in (("memory", False), ("disk, fsync", True)):
@@ -188,7 +188,7 @@ def small_job(place):
 
 
 def storages(place):
-    """What the program waits for, and until all is durable, on four kinds of storage."""
+    """How long the program waits, and how long until all is durable, on four kinds of storage."""
     group = "Storage: native, mcr and filters, seen by the program and until durable"
     ranks, elements = 4, (1 if place.quick else 4) * 65536
     rounds = 1 if place.quick else 3
@@ -214,7 +214,7 @@ def storages(place):
 
 
 def first_file(place):
-    """What the first file of a job costs, for which a stage is made and a leader started."""
+    """The cost of a job's first file, for which a stage is made and a leader is started."""
     group = "The first file of a job: 4 MiB, no stage and no leader yet"
     mcr = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin"), "HDF5_VOL_CONNECTOR": "mcr", "MCR_FILES": "*", "MCR_RANKS": "1",
            "MCR_RANK": "0", "MCR_LOG": "quiet", "MCR_NODE": "bench"}
@@ -227,7 +227,7 @@ def first_file(place):
         launch = f"bench{time.monotonic_ns()}"
         stage = place.memory / f"stage-{launch}"
         waited = waits({**mcr, "MCR_STAGE": str(stage), "MCR_LAUNCH": launch})
-        while any(stage.iterdir()):  # its leader is no part of the next one's time
+        while any(stage.iterdir()):  # the job's leader must not run during the next measurement
             time.sleep(0.005)
         stage.rmdir()
         return waited
@@ -249,7 +249,7 @@ def read_natively(place, files, rate=None):
 
 
 def restart(place):
-    """All ranks' data in memory again: from a container, and from the native files."""
+    """Time to read all ranks' data into memory: from a container, and from the native files."""
     group = "Restart: all ranks' data in memory, from a container ÷ from native files"
     files = place.make_set("restart", ranks=8, variables=8, elements=(1 if place.quick else 2) * 131072)
     container = place.directory("restart-container") / "set.h5"
@@ -266,7 +266,7 @@ def restart(place):
 
 
 def interference(place):
-    """A solver that computes on all cores, while the leader drains a checkpoint behind it."""
+    """A solver that computes on all cores while the leader drains a checkpoint."""
     group = "Interference: a compute-bound solver on all cores, one checkpoint every 30 s of work"
     cores = len(os.sched_getaffinity(0))
     elements, work = (131072, 2) if place.quick else (2097152, 30)
@@ -275,7 +275,7 @@ def interference(place):
     drains = {"idle": [], "busy": []}
 
     def drained(cores_are, behind):
-        """What `behind` takes while a leader drains what ranks have just published."""
+        """Seconds that `behind` takes while a leader drains parts that ranks have just published."""
         directory = place.directory("interference")
         env = {"HDF5_PLUGIN_PATH": str(place.prefix / "lib/mcr/plugin")} | captured(place, "exit=leave")
         write_by_ranks(place, directory, cores, elements, env)
@@ -302,7 +302,7 @@ def interference(place):
 
 
 def model(place):
-    """PCCR's performance model, fed with the codec's speed and ratio as measured here. A model, no measurement."""
+    """PCCR's performance model, with the codecs' speed and ratio measured here as input. A model, not a measurement."""
     group = "MODEL, no measurement: where compression pays on 1 to 100,000 ranks"
     files = place.make_set("model", ranks=4, variables=8, elements=131072)
     cost = place.pack(files, "-j", 1)
@@ -320,7 +320,8 @@ def model(place):
 
 
 def memory_stage(place):
-    """Checkpoints into node memory against files, of two sizes: what papers on memory-mapped checkpoints tabulate."""
+    """Checkpoints of two sizes into node memory and into files, as in the tables of papers on memory-mapped
+    checkpoints."""
     group = "Memory stage against files: 4 ranks, what the program waits for"
     ranks, steps, pause_ms, rounds = 4, 6, 1000, 1 if place.quick else 3
     ways = {"memory, mcr": ("mcr", False), "memory, files": ("native", False), "disk with fsync, files": ("native", True)}
@@ -352,7 +353,8 @@ def memory_stage(place):
 
 
 def end_to_end(place):
-    """A checkpoint until it is durable, and a restart, against the number of ranks: what mcrEngine's last figures show."""
+    """Time of a checkpoint until it is durable, and of a restart, by number of ranks, as in mcrEngine's last
+    figures."""
     group = "End to end on storage of 100 MB/s a process, 200 MB/s for all: 4 MiB a rank"
     rate, rounds = 100e6, 1 if place.quick else 5
     ways = ("native", "mcr paper", "mcr balanced")
@@ -382,7 +384,7 @@ def end_to_end(place):
 
 
 def many_files(place):
-    """Small files of one process, one after another: a file system's and a leader's price of a file."""
+    """Small files of one process, one after another: the cost of a file for the file system and for a leader."""
     count = 200 if place.quick else 10000
     group = f"Many small files: one process writes {count} files of 4 KB and ends"
     program = place.build / "test/programs/many_files"

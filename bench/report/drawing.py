@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plots as SVG, and the page that holds them: the standard library alone."""
+"""Plots as SVG, and the page that shows them. Uses only the standard library."""
 import html
 import math
 
@@ -21,7 +21,7 @@ def number(value):
 
 
 def mark(value):
-    """A number at an axis."""
+    """A number as text beside an axis."""
     return f"{int(value):,}" if value == int(value) else number(value)
 
 
@@ -88,7 +88,7 @@ def lines(title, x_name, y_name, series, x_log=True, y_log=False):
 
 
 def bars(title, unit, groups, names):
-    """groups: {group: [(value, low, high) or None for each of names]}; on a logarithmic scale where values differ much."""
+    """groups: {group: [(value, low, high) or None for each of names]}; on a logarithmic scale if values differ much."""
     values = [v for row in groups.values() for v in row if v]
     if not values:
         return ""
@@ -114,7 +114,8 @@ def bars(title, unit, groups, names):
 
 
 def meter(figure):
-    """A figure beside what is asked of it: a bar that ends left of the mark where less is wanted, right of it where more."""
+    """A figure and its target: a bar, and a mark at the target. The bar must end left of the mark if less is better,
+    else right of it."""
     if figure.asked is None:
         return ""
     sign, bound = figure.asked

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Running things and comparing them: every figure is a ratio of two things measured in one run, alternating."""
+"""Runs commands and compares them. Every figure is a ratio of two measurements that alternate in one run."""
 import json
 import os
 import pathlib
@@ -12,7 +12,7 @@ import time
 
 
 class Failed(Exception):
-    """A benchmark that could not be measured; the others go on."""
+    """A benchmark could not be measured; the other benchmarks go on."""
 
 
 def quantile(values, place):
@@ -21,14 +21,15 @@ def quantile(values, place):
 
 
 class Cost:
-    """What a command took: seconds of time and of CPU, greatest resident memory in bytes, what it printed."""
+    """The result of a command: its time and CPU time in seconds, its greatest resident memory in bytes, and its
+    output."""
 
     def __init__(self, wall, cpu, peak, text):
         self.wall, self.cpu, self.peak, self.text = wall, cpu, peak, text
 
 
 def run(command, env=None, cwd=None, ok=(0,)):
-    """One command, alone. Failed where its exit status is not in `ok`."""
+    """Runs one command, alone. Raises Failed if its exit status is not in `ok`."""
     before = time.perf_counter()
     with tempfile.TemporaryFile("w+", errors="replace") as output, tempfile.TemporaryFile("w+", errors="replace") as said:
         process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=said, cwd=cwd,
@@ -45,7 +46,8 @@ def run(command, env=None, cwd=None, ok=(0,)):
 
 
 def together(commands, envs):
-    """Commands at the same time, as the ranks of a job. Seconds until all have ended, and what each printed."""
+    """Runs commands at the same time, as the ranks of a job. Returns the seconds until all have ended, and their
+    outputs."""
     before = time.perf_counter()
     running = [subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env={**os.environ, **env}) for command, env in zip(commands, envs)]
@@ -58,7 +60,7 @@ def together(commands, envs):
 
 
 def ratios(first, second, rounds):
-    """Alternates two functions that answer seconds. [first / second of each pair], medians of both."""
+    """Alternates two functions that return seconds. Returns [first / second of each pair] and the medians of both."""
     pairs = []
     for i in range(rounds):
         if i % 2:
@@ -91,7 +93,7 @@ class Figure:
 
 
 def machine():
-    """The facts without which no figure means anything."""
+    """The facts about the machine that are needed to judge the figures."""
     def first(path, pattern):
         try:
             found = re.search(pattern, pathlib.Path(path).read_text(), re.M)
@@ -105,7 +107,7 @@ def machine():
 
 
 class Place:
-    """Where programs, data and results are. Data goes with the object's end()."""
+    """The places of programs, data and results. end() removes the data."""
 
     def __init__(self, build, prefix, quick, memory, disk, sets=()):
         self.sets = sets
@@ -131,7 +133,7 @@ class Place:
         return path
 
     def make_set(self, name, **shape):
-        """A directory of rank files; made once."""
+        """Returns a directory of rank files, which is made once."""
         path = self.memory / name
         if not path.exists():
             path.mkdir(parents=True)
@@ -142,22 +144,24 @@ class Place:
         shutil.rmtree(self.memory / name, ignore_errors=True)
 
     def pack(self, files, *options, env=None):
-        """Packs into memory. Its cost, with the report as `report`."""
+        """Runs `mcr pack` into memory. Returns its cost, with its report as `report`."""
         output = self.memory / "packed.h5"
-        output.unlink(missing_ok=True)  # a leader's container is new: to free another's pages is no part of it
+        output.unlink(missing_ok=True)  # a leader's container is a new file: the time must not include freeing an old one's pages
         cost = run([self.mcr, "pack", "--json", "-f", "-o", output, *options, *files], env=env)
         cost.report = json.loads(cost.text)
         return cost
 
     def throttled(self, directory, per_process, total=None):
-        """Environment under which `directory` is slow storage; `total`: of all processes together."""
+        """Returns an environment in which `directory` is slow storage. `total`: the limit is for all processes
+        together."""
         state = self.memory / f"throttle-{time.monotonic_ns()}"
         return {"LD_PRELOAD": str(self.throttle), "THROTTLE_DIRECTORY": str(directory),
                 "THROTTLE_PROCESS": str(per_process), "THROTTLE_STATE": str(state),
                 "THROTTLE_TOTAL": str(total or 0)}
 
     def throttled_prefix(self):
-        """An installation whose leaders find storage as slow as the job does: their environment is a clean one."""
+        """Makes an installation in which storage is as slow for leaders as for the job. (A leader clears its
+        environment.)"""
         prefix = self.disk / "throttled"
         if not prefix.exists():
             shutil.copytree(self.prefix, prefix, symlinks=True)

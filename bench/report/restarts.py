@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a restart decodes, reads and keeps in memory: each rank a process that opens its stub by plain H5Fopen."""
+"""Measures what a restart decodes, reads and keeps in memory. Each rank is a process that opens its stub by plain
+H5Fopen."""
 import json
 import pathlib
 import re
@@ -14,7 +15,7 @@ COUNTS = re.compile(r"rank \d+: (\d+) bytes of frames decoded from (\d+), (\d+) 
 
 
 class Captured:
-    """A set of rank files that went through the connector once more: stubs, and a container."""
+    """A set of rank files that were written again through the connector: stubs and a container."""
 
     def __init__(self, place, name, files, stays=None, **settings):
         self.place, self.files, self.name = place, files, name
@@ -23,7 +24,7 @@ class Captured:
                     for rank in range(len(files))]
         settings = {"files": "*", "set_wait": "60s", "ranks": len(files) + bool(stays), **settings}
         self.launch = f"bench{time.monotonic_ns()}"
-        if stays:  # one more rank, which lives on
+        if stays:  # one more rank, which does not end
             mine = self.directory / f"part.{len(files):04}.h5"
             actor = [place.build / "test/programs/actor", f"create {mine}", f"write {mine} x 100 1", f"close {mine}", f"await {stays} 600000"]
             self.stayed = subprocess.Popen([str(word) for word in actor], env={**self.environment(settings), "MCR_RANK": str(len(files))})
@@ -36,8 +37,9 @@ class Captured:
         self.stubs = [self.directory / path.name for path in files]
 
     def together(self, programs, go=None, **settings):
-        """All ranks at once, as one launch. What each printed and said. With `go`, the name of a file that they wait for, each
-        goes on until all have printed: ranks of a job live as long as the last of them."""
+        """Runs all ranks at once, as one launch. Returns the output and the messages of each. With `go`, the name of a
+        file that they wait for, no rank ends before all have printed: the ranks of a job live as long as the last
+        one."""
         environment = self.environment({"ranks": len(programs), "launch": f"bench{time.monotonic_ns()}", **settings})
         running = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                     env={**environment, "MCR_RANK": str(rank)}) for rank, words in enumerate(programs)]
@@ -57,7 +59,8 @@ class Captured:
                 **{f"MCR_{key.upper()}": str(value) for key, value in settings.items()}}
 
     def restart(self, *words, alone=False, ranks=None, **settings):
-        """A restart of all ranks, or of the first ones alone. Alone: there is no stage in which ranks could share."""
+        """Runs a restart of all ranks, or of the first ones only. `alone`: there is no stage through which ranks could
+        share frames."""
         stubs = self.stubs[:ranks]
         go = self.place.memory / "go"
         go.unlink(missing_ok=True)
@@ -67,7 +70,7 @@ class Captured:
 
 
 class Restart:
-    """Sums over the ranks, and what each said."""
+    """Sums over the ranks, and the messages of each."""
 
     def __init__(self, done):
         self.ranks = [json.loads(printed) for printed, _ in done]
@@ -78,7 +81,7 @@ class Restart:
 
 
 def sets(place):
-    """Real sets below the directories of --sets, one for each folder of rank files; else sets of ours."""
+    """Real sets below the directories of --sets, one for each folder of rank files; without --sets, made-up sets."""
     for root in place.sets:
         for folder in sorted({path.parent for path in pathlib.Path(root).rglob("*") if path.is_file() and is_hdf5(path)}):
             yield f"{folder.parent.name}-{folder.name}", sorted(path for path in folder.iterdir() if is_hdf5(path))
@@ -94,7 +97,8 @@ def is_hdf5(path):
 
 
 def restart_decoding(place):
-    """How often a restart of all ranks decodes what it needs, and how much of the container it reads: ranks that share, and each for itself."""
+    """How often a restart of all ranks decodes each frame, and how much of the container it reads, with sharing and
+    without."""
     group = "Restart of all ranks on a node: bytes decoded and read, summed over the ranks"
     figures, rows = [], {}
     for name, files in sets(place):
@@ -118,7 +122,7 @@ def restart_decoding(place):
 
 
 def restart_memory(place):
-    """A restarting rank's peak memory beside its own data."""
+    """A restarting rank's peak memory compared with its own data."""
     group = "Restart: peak memory of a rank beyond its own file"
     figures = []
     for name, files in sets(place):
@@ -131,7 +135,7 @@ def restart_memory(place):
 
 
 def partial_reads(place):
-    """One dataset of one rank, out of a container with many of both."""
+    """Reads one dataset of one rank from a container with many datasets of many ranks."""
     group = "Partial reads: one dataset of one rank of 64 ranks × 100 datasets"
     figures = []
     for title, elements in (("8 KiB", 1024), ("64 KiB", 8192)):

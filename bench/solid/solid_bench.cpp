@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What coding variables together brings: solid frames against the same variables in plain frames.
+// Compares solid frames, which code variables together, with plain frames of the same variables.
 //
 //   solid_bench [-v] [-p PROFILE] [-b FRAME_MIB] [-r REPEATS] FILE...
 //
-// The files are the parts of one set. One line for plain and one for solid frames: raw and stored
-// bytes, ratio, encode and decode MB/s of one thread's CPU time (best of the repeats). Decoded
-// bytes are compared with the source.
+// The files are the parts of one set. Prints one line for plain frames and one for solid frames:
+// raw and stored bytes, ratio, and MB/s to encode and decode by one thread's CPU time (best of the
+// repeats). Decoded bytes are compared with the source.
 #include <hdf5.h>
 
 #include <cctype>
@@ -118,7 +118,7 @@ struct Input {
   std::vector<codecs::Section> sections;
 };
 
-/// Sections of one frame: all variables over as many consecutive files as fit.
+/// Returns the sections of each solid frame: all variables of as many consecutive files as fit.
 std::vector<Input> solid_inputs(const Set& set, std::uint64_t frame_bytes) {
   std::vector<Input> inputs;
   for (std::size_t first = 0; first < set.files;) {
@@ -148,7 +148,7 @@ std::vector<Input> solid_inputs(const Set& set, std::uint64_t frame_bytes) {
   return inputs;
 }
 
-/// A variable's bytes in frames of about 1 MiB, whole fragments each.
+/// Returns each variable's bytes in frames of about 1 MiB, which consist of whole fragments.
 std::vector<Input> plain_inputs(const Set& set) {
   std::vector<Input> inputs;
   for (const Variable& variable : set.variables) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers for made-up checkpoints, the same on every machine: nothing here depends on a library of
-// mathematics, whose last bits differ.
+// Numbers for made-up checkpoints. They are the same on every machine, because no function of a
+// mathematical library is used, whose last bits may differ.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace mcr::bench {
 
-/// xorshift64*: statistically good enough to be noise for any compressor.
+/// xorshift64*. Its numbers are random enough to be noise for any compressor.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15U + 0x1234567) {}
@@ -22,7 +22,7 @@ class Random {
   std::uint64_t below(std::uint64_t limit) { return bits() % limit; }
   /// In [0, 1).
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// Nearly Gaussian: the sum of twelve.
+  /// Nearly Gaussian: the sum of twelve uniform numbers.
   double normal() {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += uniform();
@@ -33,7 +33,8 @@ class Random {
   std::uint64_t state_;
 };
 
-/// sin(2 pi x) within 1e-6: by a polynomial, so that it is the same everywhere.
+/// sin(2 pi x) within 1e-6. It is computed by a polynomial, so that it is the same on every
+/// machine.
 inline double wave(double x) {
   x -= static_cast<double>(static_cast<std::int64_t>(x));
   if (x < 0) x += 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the sets are made with: a rank's file, and numbers for its datasets.
+// Tools to make the sets: a rank's file, and numbers for its datasets.
 #pragma once
 
 #include <hdf5.h>
@@ -30,7 +30,7 @@ class RankFile {
   RankFile& operator=(const RankFile&) = delete;
   ~RankFile() { H5Fclose(file_); }
 
-  /// `stored`: the type in the file where it is another than that of `data`.
+  /// `stored` is the type in the file, if it differs from the type of `data`.
   template <typename T>
   void write(const std::string& name, const Extents& extents, const std::vector<T>& data,
              hid_t type, hid_t stored = -1) {
@@ -85,7 +85,7 @@ struct Part {
   [[nodiscard]] std::size_t count(double usual) const {
     return static_cast<std::size_t>(usual * scale);
   }
-  /// Of a box of `usual`^3 elements.
+  /// Returns the side of a box that has `usual`^3 elements if the scale is 1.
   [[nodiscard]] std::size_t side(double usual) const {
     return static_cast<std::size_t>(std::lround(usual * std::cbrt(scale)));
   }
@@ -108,7 +108,7 @@ std::vector<T> box_field(const Part& part, std::size_t nz, std::size_t ny, std::
   });
 }
 
-/// What explicit solvers leave: smooth in space, to the last bits (solver_set.cpp).
+/// Results of explicit solvers: smooth in space to the last bits (solver_set.cpp).
 void solver(Part& part);
 
 }  // namespace mcr::bench

@@ -7,8 +7,8 @@ namespace mcr::bench {
 
 namespace {
 
-/// Steps of the heat equation in a square with cold borders, from some hot spots: explicit, five
-/// points.
+/// Solves the heat equation in a square with cold borders and some hot spots, by explicit steps
+/// with a five-point stencil.
 std::vector<double> heat(Part& part, std::size_t side, int steps) {
   std::vector<double> now(side * side);
   for (int spot = 0; spot < 6; ++spot) {
@@ -40,7 +40,7 @@ void solver(Part& part) {
   part.file.write("heat64", {side, side}, temperature);
   part.file.write("heat32", {side, side},
                   std::vector<float>(temperature.begin(), temperature.end()));
-  // A front that is carried along a tube, a few cells wide, and what runs behind it.
+  // A front, a few cells wide, that is carried along a tube, and the waves behind the front.
   const std::size_t cells = part.count(60000);
   const auto length = static_cast<double>(cells);
   part.file.write("tube64", {cells}, made<double>(cells, [&](std::size_t i) {
@@ -60,7 +60,7 @@ void solver(Part& part) {
   part.file.write("pressure64", {box, box, box}, pressure);
   part.file.write("pressure32", {box, box, box},
                   std::vector<float>(pressure.begin(), pressure.end()));
-  // Probes: what sensors recorded, a row each, smooth but for the last bits.
+  // Probes: a row of records for each sensor, smooth except for the last bits.
   const std::size_t samples = part.count(20000);
   part.file.write("probes32", {8, samples}, made<float>(8 * samples, [&](std::size_t i) {
                     const auto t = static_cast<double>(i % samples) / 20000;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints of programs that nobody has run: sets of rank files unlike the samples that the
-// profiles were made with, to see what the choice does with what it has never seen.
+// Writes made-up checkpoints: sets of rank files that differ from the samples with which the
+// profiles were made. They show how well the choice of codecs works for data that was not used to
+// tune it.
 //
 //   unseen_sets DIRECTORY [SCALE]     writes DIRECTORY/<set>/rank<n>.h5, the same on every machine
 //
@@ -22,7 +23,7 @@ namespace mcr::bench {
 namespace {
 
 constexpr unsigned ranks = 4;
-/// Patches of odd shapes, smooth inside, finer ones where something happens.
+/// Patches of odd shapes, smooth inside, with finer patches where the field changes fast.
 void amr_patches(Part& part) {
   for (unsigned patch = 0; patch < part.count(24); ++patch) {
     const std::size_t nz = 4 + part.random.below(23);
@@ -58,7 +59,7 @@ void block_mesh(Part& part) {
                   made<std::int32_t>(blocks, [](std::size_t i) { return 1 + i % 5; }));
 }
 
-/// Hexahedra and tetrahedra with their corners, coordinates, materials.
+/// Hexahedra and tetrahedra with corners, coordinates and materials.
 void mesh(Part& part) {
   const std::size_t n = part.side(28);
   const std::size_t cells = n * n * n;
@@ -73,7 +74,7 @@ void mesh(Part& part) {
     }
   }
   part.file.write("hexahedra", {cells, 8}, hexahedra);
-  // Tetrahedra of a mesh generator: neighbours in memory are near, but in no order.
+  // Tetrahedra of a mesh generator: neighbours in memory are near in space, but in no order.
   const std::size_t tets = part.count(40000);
   std::vector<std::int32_t> corners;
   for (std::size_t t = 0; t < tets; ++t) {
@@ -187,7 +188,7 @@ void ocean(Part& part) {
                   H5T_NATIVE_SHORT);
 }
 
-/// A sparse matrix by rows, and a field that is nearly everywhere zero.
+/// A sparse matrix stored by rows, and a field that is zero nearly everywhere.
 void sparse(Part& part) {
   const std::size_t rows = part.count(20000);
   std::vector<std::int64_t> row_begin{0};
@@ -216,7 +217,7 @@ void sparse(Part& part) {
                   }));
 }
 
-/// What instruments and monitors write: steps of time, rounded values, counts.
+/// Data of instruments and monitors: time steps, rounded values, counts.
 void time_series(Part& part) {
   const std::size_t n = part.count(30000);
   part.file.write("time", {n},
@@ -250,8 +251,9 @@ void time_series(Part& part) {
                   }));
 }
 
-/// Weather and instruments: what was rounded to decimals, unpacked from small integers or cut to some
-/// bits of mantissa, stamps of a coarse clock in a fine unit.
+/// Data of weather models and instruments: values that were rounded to decimals, unpacked from
+/// small integers or cut to some bits of mantissa, and time stamps of a coarse clock in a fine
+/// unit.
 void climate(Part& part) {
   const std::size_t levels = part.count(10);
   const std::size_t ny = 72;
@@ -315,7 +317,7 @@ void climate(Part& part) {
                   }));
 }
 
-/// binary16 numbers of `values`, rounded down.
+/// Converts `values` to binary16, rounding down.
 std::vector<std::uint16_t> halves(const std::vector<float>& values) {
   std::vector<std::uint16_t> out;
   for (const float value : values) {
@@ -437,7 +439,7 @@ void records(Part& part) {
   H5Tclose(line);
 }
 
-/// Old codes and machines: big-endian numbers.
+/// Big-endian numbers, as old codes and machines write them.
 void big_endian(Part& part) {
   const std::size_t n = part.side(44);
   const Extents extents{n, n, n};
@@ -452,7 +454,7 @@ void big_endian(Part& part) {
                   H5T_NATIVE_INT32, H5T_STD_I32BE);
 }
 
-/// Hundreds of numbers that have a dataset each, and short arrays.
+/// Hundreds of datasets with one number each, and short arrays.
 void tiny(Part& part) {
   for (unsigned i = 0; i < 120; ++i) {
     const std::string name = "state/scalar" + std::to_string(i);
@@ -468,7 +470,7 @@ void tiny(Part& part) {
   }
 }
 
-/// What is noise to every compressor.
+/// Data that was compressed before, and so is noise to every compressor.
 void compressed(Part& part) {
   const std::size_t n = part.count(300000);
   part.file.write("bytes", {n},
@@ -522,7 +524,7 @@ constexpr Set sets[] = {
     {"time_series", time_series},
     {"tiny", tiny},
     {"weights", weights},
-    // The seeds of those above stay what they are.
+    // New sets are added at the end, so that the sets above keep their seeds.
     {"climate", climate},
     {"solver", solver},
 };

@@ -8,7 +8,7 @@
 
 namespace mcr {
 
-/// True if elements of `size` bytes have a byte order that can be reversed here.
+/// True if reverse_elements() takes elements of `size` bytes.
 inline bool is_word_size(std::size_t size) {
   return size == 1 || size == 2 || size == 4 || size == 8;
 }
@@ -22,8 +22,9 @@ void reverse_words(const std::byte* from, std::byte* to, std::size_t bytes) {
 }
 }  // namespace detail
 
-/// Copies `from` to `to` (equally long, equal or disjoint) with the bytes of each element of `size`
-/// bytes (1, 2, 4 or 8; a divisor of the length) in reverse order.
+/// Copies `from` to `to` with the bytes of each element in reverse order. The ranges are equally
+/// long, and either equal or disjoint. `size` is an element's size: 1, 2, 4 or 8 bytes, and a
+/// divisor of the length.
 inline void reverse_elements(ByteSpan from, std::size_t size, MutableByteSpan to) {
   const std::size_t bytes = to.size();
   if (size == 1 && to.data() != from.data() && bytes != 0) {

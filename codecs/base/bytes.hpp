@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounded reading and writing of bytes. All data from files is read through Reader: every read can
-// fail, and no memory is allocated by a number that was not compared with the bytes available.
+// Bounded reading and writing of bytes. All data from files is read through Reader, where every
+// read can fail. A number from a file is compared with the available bytes before memory of that
+// size is allocated.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +45,8 @@ inline Result<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) 
   return product;
 }
 
-/// Appends to a byte vector that it does not own. Integers little-endian; `varint` is LEB128 (7
-/// bits a byte, least significant group first, high bit = more follows).
+/// Appends to a byte vector that it does not own. Integers are little-endian. `varint` is LEB128: 7
+/// bits in each byte, least significant group first; the high bit is set if another byte follows.
 class Writer {
  public:
   explicit Writer(Bytes& out) : out_(out) {}
@@ -84,7 +85,7 @@ class Writer {
   Bytes& out_;
 };
 
-/// Reads from the front of bytes that it does not own; a read past the end is Cause::damaged.
+/// Reads bytes that it does not own, from front to back. A read past the end is Cause::damaged.
 class Reader {
  public:
   explicit Reader(ByteSpan data) : data_(data) {}

@@ -3,8 +3,8 @@
 //
 // A pipeline is a chain of codecs. A *transform* maps typed elements to the same number of bytes,
 // and tells the type of the results (lorenzo, delta, ordered_int, structure_split). A *coder* turns
-// typed elements into another number of bytes (zstd, planes, class_coder). Encoder and decoder both
-// compute the layouts between codecs from the frame's layout, so these are not stored.
+// typed elements into another number of bytes (zstd, planes, class_coder). The layouts between
+// codecs are not stored, because encoder and decoder compute them from the frame's layout.
 //
 // A codec has no state and is never destroyed: each folder defines one `constinit const` object and
 // returns it from `const Codec& <name>_codec()`. The destructor is protected and trivial, so that
@@ -21,7 +21,8 @@
 
 namespace mcr::codecs {
 
-/// Number of a codec in frames; never reused. The table of all is codecs/base/registry.
+/// Number of a codec in frames, which is never reused. The table of all codecs is in
+/// codecs/base/registry.
 using CodecId = std::uint8_t;
 
 /// How a codec treats elements. The pipeline converts their byte order accordingly, so that stored
@@ -33,24 +34,24 @@ enum class Elements : std::uint8_t {
 
 class Codec {
  public:
-  /// Returns the layout after encode() of `in`; a coder returns flat bytes of an arbitrary count.
-  /// Cause::usage if this codec cannot take such a layout or such parameters. Both may come from a
-  /// damaged frame; only the limits of frame.hpp are certain. `in.type.big_endian` is always false,
-  /// because the frame has reversed big-endian elements.
+  /// Returns the layout that encode() makes of `in`; a coder returns flat bytes of an arbitrary
+  /// count. Cause::usage: this codec cannot take the layout or the parameters. Layout and
+  /// parameters may come from a damaged frame, so that only the limits of frame.hpp hold for them.
+  /// `in.type.big_endian` is always false, because the frame has reversed big-endian elements.
   [[nodiscard]] virtual Result<Layout> output(const Layout& in, ByteSpan parameters) const = 0;
 
-  /// True for a coder: its output size is not its input size.
+  /// True for a coder, whose output may have another size than its input.
   [[nodiscard]] virtual bool changes_size() const = 0;
 
-  /// The byte order that encode() expects of `raw` and decode() leaves in it. A transform has the
-  /// same byte order on its other side.
+  /// The byte order that encode() expects in `raw` and decode() leaves there. The output of a
+  /// transform's encode() has the same byte order.
   [[nodiscard]] virtual Elements elements() const = 0;
 
-  /// True if `parameters` depend on the data ("auto"). The encoder then replaces them by the result
-  /// of fit(), for each frame anew, before it calls output(). Such parameters are never stored.
+  /// True if `parameters` depend on the data ("auto"). For each frame, the encoder then replaces
+  /// them by the result of fit() before it calls output(). "auto" itself is never stored.
   [[nodiscard]] virtual bool wants_fit(ByteSpan /*parameters*/) const { return false; }
 
-  /// Returns parameters that suit `raw`; elements as in encode().
+  /// Returns parameters that suit `raw`, whose elements are as in encode().
   [[nodiscard]] virtual Result<Bytes> fit(ByteSpan /*raw*/, const Layout& /*layout*/,
                                           ByteSpan parameters, Scratch& /*scratch*/) const {
     return Bytes(parameters.begin(), parameters.end());
@@ -61,14 +62,14 @@ class Codec {
   [[nodiscard]] virtual Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameters,
                                             Scratch& scratch, Bytes& out) const = 0;
 
-  /// Fills `raw` (exactly `layout.raw_bytes()` long) from `stored`, which may hold anything: reads
-  /// and writes stay inside both spans, and invalid bytes are Cause::damaged.
+  /// Fills `raw` (exactly `layout.raw_bytes()` long) from `stored`. Even if `stored` holds
+  /// arbitrary bytes, reads and writes stay inside both spans. Invalid bytes are Cause::damaged.
   [[nodiscard]] virtual Result<void> decode(ByteSpan stored, const Layout& layout,
                                             ByteSpan parameters, Scratch& scratch,
                                             MutableByteSpan raw) const = 0;
 
-  /// Convert parameters between their text form ("19,long") and their byte form. The empty text is
-  /// the default.
+  /// Convert parameters between their text form ("19,long") and their byte form. The empty text
+  /// stands for the default.
   [[nodiscard]] virtual Result<Bytes> parse(std::string_view text) const = 0;
   [[nodiscard]] virtual std::string print(ByteSpan parameters) const = 0;
 

@@ -12,8 +12,8 @@
 namespace mcr::codecs {
 namespace {
 
-// Elements are little-endian between steps. On big-endian machines they are reversed before and
-// after each codec that computes with them; on little-endian machines no work is needed.
+// Elements are little-endian between steps. A big-endian machine reverses them before and after
+// each codec that computes with them. A little-endian machine has nothing to do.
 constexpr bool machine_is_little = std::endian::native == std::endian::little;
 
 Result<const Codec*> codec_of(const Step& step) {
@@ -54,8 +54,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Returns the place of the first '|' outside parentheses: a codec's parameters may contain
-/// pipelines.
+/// Returns the place of the first '|' outside parentheses. A '|' inside belongs to a codec's
+/// parameters, which may contain pipelines.
 std::size_t find_bar(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -162,7 +162,7 @@ Result<void> run_encode(Pipeline& pipeline, ByteSpan raw, const Layout& layout, 
     out.insert(out.end(), raw.begin(), raw.end());
     return {};
   }
-  // Two vectors take turns as input and output; the last step appends to `out` itself.
+  // Two vectors are input and output in turn. The last step appends to `out` itself.
   const auto first = scratch.take_vector();
   const auto second = scratch.take_vector();
   const auto turned = scratch.take_vector();

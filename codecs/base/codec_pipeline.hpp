@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A chain of codecs with their parameters; text form `lorenzo(float)|zigzag|class`, byte form in
-// frames.
+// A chain of codecs with their parameters. Its text form is like `lorenzo(float)|zigzag|class`;
+// frames have its byte form.
 #pragma once
 
 #include <string>
@@ -29,18 +29,19 @@ struct Pipeline {
 
   bool operator==(const Pipeline&) const = default;
 
-  /// From text: codec names with optional parameters in parentheses, joined by `|`; "none" is
-  /// empty. Cause::usage names the unknown codec and lists the known ones.
+  /// Parses codec names with optional parameters in parentheses, joined by `|`; "none" is the empty
+  /// pipeline. Cause::usage: a codec is not known; the message names it and lists the known codecs.
   static Result<Pipeline> parse(std::string_view text);
   [[nodiscard]] std::string print() const;
 
-  /// Byte form: step count, then per step id, parameter length, parameters.
+  /// Byte form: the number of steps, then for each step the codec's id, the length of its
+  /// parameters, and the parameters.
   void write(Writer& out) const;
   static Result<Pipeline> read(Reader& in);
 };
 
-/// Returns the largest output of a coder that another codec may follow, for `raw_bytes` of data: a
-/// decoder allocates no more between two steps.
+/// Returns the largest output that a coder may have if another codec follows it, for `raw_bytes` of
+/// data. A decoder allocates no more than this between two steps.
 inline std::uint64_t max_coded_bytes(std::uint64_t raw_bytes) { return raw_bytes * 2 + 4096; }
 
 /// Encodes `raw` (exactly `layout.raw_bytes()` long, little-endian elements) and appends the result
@@ -50,7 +51,8 @@ inline std::uint64_t max_coded_bytes(std::uint64_t raw_bytes) { return raw_bytes
 Result<void> run_encode(Pipeline& pipeline, ByteSpan raw, const Layout& layout, Scratch& scratch,
                         Bytes& out, std::vector<std::uint64_t>& coded_bytes);
 
-/// The inverse: fills `raw` (exactly `layout.raw_bytes()` long). No input is trusted.
+/// The inverse of run_encode(): fills `raw` (exactly `layout.raw_bytes()` long). No input is
+/// trusted.
 Result<void> run_decode(const Pipeline& pipeline, ByteSpan stored, const Layout& layout,
                         const std::vector<std::uint64_t>& coded_bytes, Scratch& scratch,
                         MutableByteSpan raw);

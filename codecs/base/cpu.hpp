@@ -2,12 +2,12 @@
 // Chooses a kernel's variant at run time. Variants differ in speed only: their results are
 // identical.
 //
-// A loop is written once, as an MCR_INLINE_LOOP function, and called through run_widest(). That
-// calls the loop directly or, on x86-64, from a function with the AVX2 attribute, for which the
-// compiler generates another version of the loop.
-// The attribute is set on functions and never on files. A file compiled with -mavx2 as a whole
-// would give the linker AVX2 copies of inline library functions, and a machine without AVX2 might
-// run those. FMA is not enabled, so that floating-point results cannot depend on the variant.
+// A loop is written once, as an MCR_INLINE_LOOP function, and called through run_widest(). On
+// x86-64, run_widest() may call the loop from a function with the AVX2 attribute, for which the
+// compiler generates another version of the loop; otherwise it calls the loop directly. The
+// attribute is set on functions and never on files: a file compiled with -mavx2 would give the
+// linker AVX2 copies of inline library functions, and a machine without AVX2 might run those
+// copies. FMA is not enabled, so that floating-point results cannot depend on the variant.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ inline void use_portable_only(bool on) {
   detail::portable_only.store(on, std::memory_order_relaxed);
 }
 
-/// True if the AVX2 variants (with BMI1, BMI2, LZCNT) may run. clang 14 cannot detect LZCNT; every
-/// processor with BMI2 has it.
+/// True if the AVX2 variants (with BMI1, BMI2, LZCNT) may run. LZCNT is not tested for: clang 14
+/// cannot detect it, and every processor with BMI2 has it.
 inline bool has_avx2() {
 #if MCR_HAVE_AVX2
   if (detail::portable_only.load(std::memory_order_relaxed)) return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes floating-point arithmetic give the same bits in every process. Decoding runs inside
-// programs that may have changed the rounding mode, flushing of denormals (-ffast-math does) or
-// trapping. Predictions must not depend on these, and the program must not see our exception flags.
+// programs that may have changed the rounding mode, the flushing of denormals (-ffast-math does) or
+// trapping. Predictions must not depend on these settings, and the program must not see our
+// exception flags.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On-disk integers as types: unaligned, little-endian, and read from mapped bytes without undefined
-// behaviour on any machine.
+// Types for integers in files. They are unaligned and little-endian, and can be read from mapped
+// bytes on any machine without undefined behaviour.
 #pragma once
 
 #include <array>

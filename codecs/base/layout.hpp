@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The meaning of the bytes in a pipeline: one element type, and the shapes of the bricks (pieces of
-// fragments) that follow one another.
+// The meaning of the bytes in a pipeline: their element type, and the shapes of their bricks. A
+// brick is a piece of a fragment; bricks follow one another.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ enum class ElementKind : std::uint8_t {
 struct ElementType {
   ElementKind kind = ElementKind::bytes;
   std::uint32_t size = 1;   ///< bytes per element; 1, 2, 4 or 8 for numbers, at least 1 for bytes
-  bool big_endian = false;  ///< byte order in the file; false if it has no meaning
+  bool big_endian = false;  ///< byte order in the file; false if elements have no byte order
 
   bool operator==(const ElementType&) const = default;
 };
@@ -42,7 +42,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// Element type and the bricks that lie one behind the other, without gaps, each row-major.
+/// An element type and bricks. The bricks follow one another without gaps; each is row-major.
 struct Layout {
   ElementType type;
   std::vector<Shape> bricks;

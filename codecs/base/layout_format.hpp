@@ -9,7 +9,7 @@
 
 namespace mcr::codecs {
 
-/// Limits of a frame, so that no number in a header can make a reader allocate more.
+/// Limits of a frame. A reader allocates no more than these, whatever numbers a header has.
 inline constexpr std::uint64_t max_frame_raw_bytes = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t max_frame_bricks = std::uint64_t{1} << 16;
 inline constexpr std::uint32_t max_element_bytes = 1U << 20;

@@ -20,7 +20,8 @@ inline std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-/// Parses `word` as a whole number within low … high; `what` names it in the error (Cause::usage).
+/// Parses `word` as a whole number from `low` to `high`; otherwise Cause::usage, with `what` as the
+/// number's name in the message.
 inline Result<int> number_in(std::string_view word, int low, int high, const char* what) {
   int value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);

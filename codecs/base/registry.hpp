@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one table of codecs. A new codec is a folder, a spec, a row here and a golden file.
+// The only table of codecs. A new codec needs a folder, a spec.md, a row in this table and a golden
+// file.
 #pragma once
 
 #include <span>
@@ -45,7 +46,7 @@ struct CodecEntry {
 /// All codecs of this build, by rising id.
 std::span<const CodecEntry> all_codecs();
 
-/// Returns null if there is no such codec.
+/// Return null if there is no such codec.
 const CodecEntry* find_codec(CodecId id);
 const CodecEntry* find_codec(std::string_view name);
 

@@ -12,23 +12,23 @@
 
 namespace mcr {
 
-/// Why something failed, classified by what the caller does about it.
+/// Why something failed. The causes differ in what the caller does about them.
 enum class Cause : std::uint8_t {
-  damaged,      ///< bytes do not match their checksum or their format: report, go on with the rest
-  unsupported,  ///< a newer format version, or a codec that this build lacks
+  damaged,      ///< bytes do not match their checksum or format: report it, and go on with the rest
+  unsupported,  ///< the data needs a newer format version, or a codec that this build lacks
   full,         ///< no space or quota left: spill
   system,       ///< the operating system refused; errno is in `system_error`
-  usage,        ///< settings or arguments: the message lists what is allowed
+  usage,        ///< wrong settings or arguments; the message lists what is allowed
 };
 
-/// A cause and a message, which names the object and, if there is one, the remedy.
+/// A cause and a message. The message names the object and, if there is one, the remedy.
 struct Error {
   Cause cause = Cause::system;
   std::string message;
   int system_error = 0;  ///< errno; 0 if there is none
 };
 
-/// A value or an Error. The accessor of the wrong one asserts.
+/// A value or an Error. value() of an error asserts, and so does error() of a value.
 template <typename T>
 class [[nodiscard]] Result {
  public:

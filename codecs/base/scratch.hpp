@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reusable buffers and library contexts, so that no frame allocates memory once sizes have settled.
-// A Scratch is used by one thread; buffers must be returned in the reverse order of taking.
+// Reusable buffers and library contexts. Once sizes have settled, frames are coded without
+// allocations. A Scratch is used by one thread. Buffers must be returned in the reverse order of
+// taking.
 #pragma once
 
 #include <cstddef>
@@ -78,8 +79,8 @@ class Scratch {
   }
   [[nodiscard]] Vector take_vector() { return Vector(*this); }
 
-  /// Returns the context that `Create()` made at the first call, and that `Destroy` ends with this
-  /// Scratch; null if Create returned null.
+  /// Returns a context of a library. `Create()` makes it at the first call, and `Destroy` ends it
+  /// together with this Scratch. Returns null if Create returned null.
   template <auto Create, auto Destroy>
   [[nodiscard]] auto* context() {
     using Object = std::remove_pointer_t<decltype(Create())>;

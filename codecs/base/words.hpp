@@ -36,7 +36,8 @@ constexpr Word sign_mask(Word word) {
   return static_cast<Word>(static_cast<std::make_signed_t<Word>>(word) >> (word_bits<Word> - 1));
 }
 
-/// 0, -1, 1, -2, … -> 0, 1, 2, 3, …: small differences of either sign become small numbers.
+/// Maps 0, -1, 1, -2, … to 0, 1, 2, 3, …, so that small differences of either sign become small
+/// numbers.
 template <typename Word>
 constexpr Word zigzag(Word difference) {
   return static_cast<Word>(static_cast<Word>(difference << 1) ^ sign_mask(difference));
@@ -46,8 +47,8 @@ constexpr Word unzigzag(Word number) {
   return static_cast<Word>(static_cast<Word>(number >> 1) ^ static_cast<Word>(0 - (number & 1)));
 }
 
-/// Maps IEEE bits to integers in the order of the numbers, -NaN lowest: of positive numbers the
-/// highest bit is set, negative ones are inverted. The mapping is a bijection.
+/// Maps IEEE bits to integers in the order of the numbers, with -NaN lowest. Positive numbers get
+/// the highest bit set; negative numbers are inverted. The mapping is a bijection.
 template <typename Word>
 constexpr Word ordered_from_float(Word bits) {
   return static_cast<Word>(bits ^ (sign_mask(bits) | sign_bit<Word>));

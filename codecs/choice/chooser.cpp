@@ -3,12 +3,12 @@
 //  1. Every candidate's size is estimated from points (codecs/choice/estimate), which takes
 //     microseconds for all of them together.
 //  2. Numbers with a common step are tried as multiples of it (codecs/choice/multiples_choice). If
-//     these are clearly smaller, 3 and 4 are left out.
+//     the multiples are clearly smaller, steps 3 and 4 are left out.
 //  3. The candidates close to the best are tried on a sample of boxes, if that costs at most an
 //     eighth of encoding the data.
 //  4. If much of the data repeats earlier data, at any distance, string matchers are tried against
 //     the best on one contiguous piece.
-//  5. A table of numbers that looks best by the points is tried on a frame.
+//  5. If a table of numbers looks best by the points, it is tried on a frame.
 #include "codecs/choice/chooser.hpp"
 
 #include <algorithm>
@@ -29,22 +29,24 @@ namespace {
 
 /// Limits of the trials.
 struct Effort {
-  double share;             ///< of the time to encode
-  double close;             ///< estimates within this factor of the best are tried
-  std::size_t most;         ///< candidates
-  std::size_t least_bytes;  ///< of a sample: for smaller ones estimates are better
+  double share;      ///< trials may take this share of the time to encode
+  double close;      ///< candidates whose estimate is within this factor of the best are tried
+  std::size_t most;  ///< candidates
+  /// Size of a sample; with a smaller sample, the estimate is better than a trial.
+  std::size_t least_bytes;
 };
 Effort effort_of(Profile profile, ElementClass elements) {
   if (profile == Profile::max) return {1e9, 1.15, 8, 0};
-  // Integers are indices and connectivity, bytes are text and records: sequences, whose repeats
-  // points do not show well. They are a small part of most sets.
+  // Integers are mostly indices and connectivity, and bytes are text and records. Points do not
+  // show the repeats in such sequences well, so more is tried. They are a small share of most sets.
   if (elements != ElementClass::floating) return {0.4, 2.5, 5, 32 << 10};
   return {profile == Profile::fast ? 0.06 : 0.12, 1.06, 4, 24 << 10};
 }
 
 constexpr std::size_t largest_trial = 256 << 10;
 constexpr std::size_t box_bytes = 32 << 10;
-constexpr std::size_t small_data = 16 << 10;  ///< points tell little, and a trial covers all of it
+/// In data up to this size, points tell little, and a trial covers all data.
+constexpr std::size_t small_data = 16 << 10;
 constexpr std::size_t least_piece = 48 << 10;
 
 /// Tries the first few contenders on a sample of boxes, and keeps only these. Returns how many
@@ -71,7 +73,7 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   const bool small = raw.size() <= small_data;
   if (small) count = std::max(count, std::min<std::size_t>(contenders.size(), 3));
   if (count == 1) return 0;
-  double cost = 0;  // seconds to try a megabyte with each
+  double cost = 0;  // seconds to try a megabyte with every candidate
   for (std::size_t i = 0; i < count; ++i) cost += 1 / contenders[i].encode_mb_s;
   const double time =
       effort.share * static_cast<double>(raw.size()) / contenders.front().encode_mb_s;
@@ -79,7 +81,7 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   if (small) bytes = raw.size();
   if (sequence) bytes = std::max(bytes, effort.least_bytes);
   if (bytes < std::min(effort.least_bytes, raw.size())) return 0;
-  // Stencils are fitted to a frame; boxes cannot replace it.
+  // Stencils are fitted to a frame, so they cannot be tried on boxes.
   Sample boxes;
   if (options.profile != Profile::max) {
     boxes = take_sample(layout, raw, std::max<std::size_t>(1, bytes / box_bytes),
@@ -92,12 +94,13 @@ std::size_t try_out(std::vector<Contender>& contenders, const ProfileOptions& op
   return piece.raw.size();
 }
 
-/// Tries a table of numbers on a frame if points show that it is clearly the best: the table is
-/// large for a sample and small for a frame. Returns how many bytes were tried.
+/// Tries a table of numbers on a frame if points show that it is clearly the best. A frame is
+/// needed, because a table is large beside a sample and small beside a frame. Returns how many
+/// bytes were tried.
 std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector<Contender>& all,
                            const ProfileOptions& options, const Layout& layout, ByteSpan raw,
                            Scratch& scratch) {
-  // For numbers with a common step, points show well how many distinct ones there are.
+  // For numbers with a common step, points show well how many distinct numbers there are.
   const double clearly = contenders.front().is_of_multiples ? 1.0 : 0.9;
   const auto found = std::find_if(all.begin(), all.end(), [](const Contender& contender) {
     return contender.model == Model::dictionary;
@@ -118,23 +121,24 @@ std::size_t try_dictionary(std::vector<Contender>& contenders, const std::vector
   return frame.raw.size();
 }
 
-/// False if repeats are so rare that points predict what string matchers achieve.
+/// True unless repeats are so rare that points predict the result of string matchers.
 bool repeats_may_pay(const Estimates& estimates, const std::vector<Contender>& all,
                      std::size_t element_bytes) {
-  constexpr double repetitive = 0.15;  // share of words that were there before
+  constexpr double repetitive = 0.15;  // share of words that occurred before
   constexpr double very_repetitive = 0.3;
   constexpr double close = 1.1;
   const double seen = estimates.repeated - estimates.frequent;
   if (seen <= repetitive || seen > very_repetitive) return seen > repetitive;
   double best = impossible_bits;
   for (const Contender& contender : all) best = std::min(best, contender.bits);
-  // If data nearly vanishes, points do not predict it, because the small remaining share decides.
+  // If data shrinks to almost nothing, points do not predict its size, because the small remaining
+  // share decides.
   const bool nearly_vanishes = best * 8 < 8.0 * static_cast<double>(element_bytes);
   return nearly_vanishes || estimates.of(Model::words) <= close * best;
 }
 
-/// True for integers of which the boxes nearly vanish: the boxes do not show how many exceptions
-/// the whole has, and how regular these are.
+/// True for integers whose boxes shrink to almost nothing. The boxes then do not show how many
+/// exceptions the whole data has, and how regular they are.
 bool vanishes_in_boxes(const Contender& tried, const ElementType& type) {
   constexpr double ratio = 64;
   return !matches_strings(tried.model) && tried.bits * ratio < 8.0 * type.size;
@@ -157,7 +161,8 @@ std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& cont
   for (const Contender& contender : all) {
     if (matches_strings(contender.model)) few.push_back(contender);
   }
-  // Records are expensive to try, and a matcher finds their repeats quickly.
+  // A smaller piece is enough for records: they are expensive to try, and a matcher finds their
+  // repeats quickly.
   const std::size_t largest =
       !few.empty() && few.front().model == Model::records ? largest_piece / 2 : largest_piece;
   const Piece piece = middle_piece(layout, raw, std::clamp(raw.size() / 8, least_piece, largest));
@@ -166,8 +171,8 @@ std::size_t try_repeats(std::vector<Contender> few, std::vector<Contender>& cont
   return piece.raw.size();
 }
 
-/// Codes records as columns, each with a pipeline of its own choice; no value if the codec does not
-/// take them.
+/// Codes records as columns, and chooses a pipeline for each column. No value if the codec does not
+/// take the records.
 std::optional<Contender> choose_columns(const ProfileOptions& options, const Layout& layout,
                                         ByteSpan raw, std::span<const Column> columns,
                                         Scratch& scratch) {

@@ -6,8 +6,8 @@
 namespace mcr::codecs {
 namespace {
 
-/// A frame that is larger than expected by this factor gets a new choice; estimates have smaller
-/// errors.
+/// A frame that is larger than expected by this factor gets a new choice. Errors of estimates are
+/// smaller than this.
 constexpr double disappointing = 1.3;
 /// A frame that shrinks by this factor keeps its choice, even if a smaller frame was expected.
 constexpr std::size_t small_enough = 32;

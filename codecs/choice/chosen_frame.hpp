@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encodes a frame with a choice that was made from other data: samples of the same variable, or an
-// earlier checkpoint. If the frame is much larger than expected, it gets a choice of its own: for
-// example, a mask may be constant in the sampled frames and noise in this one, or a shock may have
-// just arrived in a field.
+// earlier checkpoint. If the frame is much larger than expected, a new choice is made for it. For
+// example, a mask may be constant in the sampled frames and noise in this frame, or a shock may
+// have just arrived in a field.
 #pragma once
 
 #include "codecs/choice/chooser.hpp"
 
 namespace mcr::codecs {
 
-/// As encode_frame. `columns` as in choose(). The result depends on the arguments only.
+/// Like encode_frame(), but with a choice; `columns` is as in choose(). The result depends on the
+/// arguments only.
 Result<void> encode_chosen_frame(const Choice& choice, const ProfileOptions& options, ByteSpan raw,
                                  const Layout& layout, std::span<const Column> columns,
                                  Scratch& scratch, Bytes& out);

@@ -13,8 +13,8 @@
 namespace mcr::codecs {
 namespace {
 
-/// Returns about how many bytes of a frame are tables of codes. They weigh more in a sample than in
-/// a frame.
+/// Returns about how many bytes of a frame are tables of codes. Tables are a larger share of a
+/// sample than of a frame.
 double table_bytes(Model model, const ElementType& type) {
   switch (model) {
     case Model::planes:
@@ -42,7 +42,8 @@ bool takes(const Candidate& candidate, const ElementType& type) {
   return false;
 }
 
-/// Returns how much larger, as a share, a profile accepts the result for half the time.
+/// Returns by which share a result may be larger, for the profile to accept it, if it takes half
+/// the time.
 double halving_worth(Profile profile) {
   switch (profile) {
     case Profile::fast:
@@ -54,7 +55,8 @@ double halving_worth(Profile profile) {
   }
 }
 
-/// Returns how many bytes `pipeline` makes of `piece`; no value if it does not take the piece.
+/// Returns the size of `piece` coded by `pipeline`; no value if the pipeline does not take the
+/// piece.
 std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& piece,
                                       Scratch& scratch) {
   const auto out = scratch.take_vector();
@@ -62,9 +64,10 @@ std::optional<std::size_t> coded_size(const Pipeline& pipeline, const Piece& pie
   return out->size();
 }
 
-/// True if a trial of string matching is not worth its time, which is ten times that of the others
-/// if the data does not repeat: the quickest matcher does worse than `best`, the bits of another
-/// pipeline. False for data that nearly vanishes, where a better search finds many times more.
+/// True if a trial of string matching is not worth its time, which is ten times that of other
+/// codings if the data does not repeat. That is the case if the quickest matcher needs more than
+/// `best`, the bits of another pipeline. False if the data shrinks to almost nothing, because a
+/// better search then finds many times more.
 bool matches_badly(const Contender& contender, double best, const Piece& piece, Scratch& scratch) {
   constexpr std::byte quickest{1};
   constexpr std::byte slow{9};

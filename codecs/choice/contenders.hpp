@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Candidate pipelines with their cost, by an estimate or by a trial on a piece.
+// Candidate pipelines with their costs, from an estimate or from a trial on a piece of the data.
 #pragma once
 
 #include <string_view>
@@ -13,37 +13,39 @@ namespace mcr::codecs {
 
 inline constexpr std::size_t largest_piece = 512 << 10;
 
-/// A candidate and what is known of it.
+/// A candidate pipeline with its cost.
 struct Contender {
   Model model;
   double encode_mb_s;
-  double bits;                   ///< of an element, estimated or tried
-  std::string_view text;         ///< of the pipeline, which is parsed when it is tried or taken
-  Pipeline made;                 ///< if no text describes it
-  bool is_of_multiples = false;  ///< begins with that transform; `model` codes its output
+  double bits;  ///< bits per element, from an estimate or a trial
+  /// The pipeline's text, which is parsed when the pipeline is tried or taken.
+  std::string_view text;
+  Pipeline made;  ///< the pipeline itself, if no text describes it
+  /// The pipeline begins with the transform `multiples`, and `model` codes its output.
+  bool is_of_multiples = false;
 
   [[nodiscard]] Pipeline pipeline() const {
     if (text.empty()) return made;
     auto parsed = Pipeline::parse(text);
-    return parsed ? *std::move(parsed) : Pipeline{};  // a test ensures that all texts are valid
+    return parsed ? *std::move(parsed) : Pipeline{};  // all texts are valid, as a test ensures
   }
 };
 
 bool matches_strings(Model model);
-/// True if the profile allows the candidate for such elements.
+/// True if the profile allows the candidate for elements of `type`.
 bool belongs(const Candidate& candidate, const ProfileOptions& options, const ElementType& type);
 
-/// Returns a price, lower is better: bits per element, or nanoseconds to encode and write an
-/// element.
+/// Returns the contender's price; a lower price is better. It is bits per element or, with a
+/// bandwidth, the nanoseconds to encode and write an element.
 double price(const Contender& contender, const ProfileOptions& options, const ElementType& type);
 /// Sorts by price; contenders of equal price stay in the order of the table.
 void rank(std::vector<Contender>& contenders, const ProfileOptions& options,
           const ElementType& type);
-/// Returns all pipelines that the profile allows for such elements, with their estimates, best
-/// first.
+/// Returns all pipelines that the profile allows for elements of this layout, with their estimates,
+/// best first.
 std::vector<Contender> estimated(const ProfileOptions& options, const Layout& layout,
                                  const Estimates& estimates);
-/// Returns how many points are sampled of so much data.
+/// Returns how many points are sampled of data of this layout.
 std::size_t points_of(const Layout& layout);
 
 /// Data on which pipelines are tried.
@@ -55,8 +57,8 @@ struct Piece {
 Piece middle_piece(const Layout& layout, ByteSpan raw, std::size_t bytes);
 /// Replaces the estimate of a contender by its result on `piece`, which represents `total` bytes.
 void try_on(Contender& contender, const Piece& piece, std::size_t total, Scratch& scratch);
-/// Tries all contenders on `piece` and sorts them, best first. String matchers come last, and only
-/// if they promise a gain.
+/// Tries all contenders on `piece` and sorts them, best first. String matchers are tried last, and
+/// only if they promise a gain.
 void try_all(std::vector<Contender>& contenders, const ProfileOptions& options, const Piece& piece,
              std::size_t total, Scratch& scratch);
 

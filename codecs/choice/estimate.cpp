@@ -14,14 +14,18 @@
 namespace mcr::codecs {
 namespace {
 
-constexpr double fitted_share = 0.99;         // of Lorenzo's bits: enough to have it tried
-constexpr double planes_gain = 1.5;           // what zstd finds in planes, for each bit by contexts
-constexpr double split_planes_share = 1.002;  // members apart: not judged by points, but tried
-constexpr double mixed_bits = 2;        // each change between frequent words, for a bit of entropy
-constexpr double frequent_bits = 3;     // a very frequent word: so much times the share of others
-constexpr double match_bits = 22;       // a match of zstd: offset, length and what precedes it
-constexpr double near_bits = 8;         // what nearly equal numbers cost above that, on average
-constexpr double literal_share = 0.97;  // what zstd makes of words that do not repeat
+constexpr double fitted_share = 0.99;  // of Lorenzo's bits: small enough that a stencil is tried
+// Bits that zstd saves in planes, for each bit that contexts save.
+constexpr double planes_gain = 1.5;
+// Members apart: points cannot judge it, so it is set to be tried.
+constexpr double split_planes_share = 1.002;
+constexpr double mixed_bits = 2;  // cost of changes between frequent words, for each bit of entropy
+// Cost of a very frequent word: this times the share of other words.
+constexpr double frequent_bits = 3;
+constexpr double match_bits = 22;  // a match of zstd: offset, length and what precedes it
+// What a match of nearly equal numbers costs in addition, on average.
+constexpr double near_bits = 8;
+constexpr double literal_share = 0.97;  // share of words that do not repeat which zstd leaves
 
 template <typename Word>
 Word float_prediction(const Corner<Word>& c) {
@@ -33,7 +37,7 @@ Word float_prediction(const Corner<Word>& c) {
 
 template <typename Word>
 struct Prediction {
-  double bits = std::numeric_limits<double>::infinity();  ///< of a number
+  double bits = std::numeric_limits<double>::infinity();  ///< bits per number
   std::vector<Word> delta;                                ///< residuals, signed
 };
 
@@ -44,8 +48,8 @@ Prediction<Word> best_prediction(const Layout& layout, ByteSpan raw, bool split,
                                  const std::vector<PointRun>& runs) {
   const bool floating = layout.type.kind == ElementKind::floating;
   const auto ordered = [floating](Word word) { return floating ? ordered_from_float(word) : word; };
-  // The codec chooses a predictor for each brick; one predictor for all bricks gives an upper
-  // bound.
+  // One predictor for all bricks gives an upper bound, because the codec chooses a predictor for
+  // each brick.
   Prediction<Word> best;
   std::vector<Word> delta(corners.size());
   const auto keep_if_better = [&] {

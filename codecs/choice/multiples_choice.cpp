@@ -33,9 +33,9 @@ std::optional<Contender> best_of_multiples(const Contender& other, const Profile
                        std::endian::native == std::endian::big};
   const Estimates estimates = estimate(steps.layout, steps.raw, points_of(steps.layout));
   std::vector<Contender> few = estimated(options, steps.layout, estimates);
-  // A table of the numbers themselves is as small, and a sample that is constant does not mean that
-  // all data is. In fields, string matchers find no more in multiples than in the numbers, and are
-  // the slowest.
+  // Leaves out three kinds of coding: a table, because a table of the numbers themselves is as
+  // small; `constant`, because data is not constant if a sample is; and, in fields, string
+  // matchers, because they find no more in multiples than in the numbers, and are the slowest.
   const bool field = element_class(type) == ElementClass::floating;
   std::erase_if(few, [field](const Contender& contender) {
     return contender.model == Model::dictionary || contender.model == Model::constant ||
@@ -68,7 +68,8 @@ std::size_t try_against(Contender multiples, std::vector<Contender>& contenders,
   const double share = price(multiples, options, layout.type) / price(other, options, layout.type);
   std::size_t tried = 0;
   if (share > clearly_less && share < 1 / clearly_less) {
-    // A table of numbers is too expensive in less than a frame.
+    // A table of numbers is compared on a whole frame, because in less data the table itself is too
+    // large.
     const bool table = other.model == Model::dictionary;
     const Piece piece = middle_piece(layout, raw, table ? usual_frame_bytes : largest_piece);
     try_on(other, piece, raw.size(), scratch);

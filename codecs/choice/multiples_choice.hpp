@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides whether numbers with a common step are better coded as multiples of it
+// Decides whether numbers with a common step are better coded as multiples of that step
 // (codecs/multiples).
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace mcr::codecs {
 
-/// Multiples below this share of the others' cost need no trial against them.
+/// If multiples cost less than this share of the other codings' cost, they win without a trial
+/// against those.
 inline constexpr double clearly_less = 0.8;
 
 /// Returns the coding of numbers as multiples of a common step, with the pipeline that is best for
@@ -20,8 +21,8 @@ std::optional<Contender> best_of_multiples(const Contender& other, const Profile
                                            const Layout& layout, ByteSpan raw, Scratch& scratch,
                                            std::size_t& tried);
 
-/// Tries the best of `contenders` on a piece like that of `multiples` if it may win, and sorts the
-/// two. Returns how many bytes were tried.
+/// If the best of `contenders` may be better than `multiples`, tries it on a piece like the one of
+/// `multiples`. Sorts the two. Returns how many bytes were tried.
 std::size_t try_against(Contender multiples, std::vector<Contender>& contenders,
                         const ProfileOptions& options, const Layout& layout, ByteSpan raw,
                         Scratch& scratch);

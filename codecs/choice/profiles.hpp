@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Profiles: one word by which a user chooses among pipelines. The table is in profiles.cpp.
+// Profiles: a word by which a user says which pipelines may be chosen. The table is in
+// profiles.cpp.
 #pragma once
 
 #include <span>
@@ -15,11 +16,11 @@
 namespace mcr::codecs {
 
 enum class Profile : std::uint8_t {
-  fast,      ///< about 500 MB/s to encode, 800 to decode, a thread
-  balanced,  ///< the default: about 150 and 500 at worst, usually several times that
-  max,       ///< small before all else
+  fast,      ///< one thread encodes about 500 MB/s and decodes 800
+  balanced,  ///< the default: at worst about 150 and 500 MB/s, usually several times as much
+  max,       ///< the smallest size, whatever the time
   none,      ///< nothing is encoded
-  paper,     ///< what mcrEngine's authors used: for comparison
+  paper,     ///< the codec that mcrEngine's authors used, for comparison
   portable,  ///< HDF5's own shuffle and deflate: readable by any HDF5
 };
 
@@ -30,22 +31,23 @@ std::string_view profile_name(Profile profile);
 /// What the settings say about compression.
 struct ProfileOptions {
   Profile profile = Profile::balanced;
-  /// Bytes per second that the storage accepts. Above 0, the pipeline with the least time to encode
-  /// and write is chosen, among those of all profiles except `paper` and `portable`.
+  /// Bytes per second that the storage accepts; 0: not given. If it is given, the pipeline with the
+  /// least time to encode and write is chosen, among the pipelines of all profiles except `paper`
+  /// and `portable`.
   double bandwidth = 0;
-  /// Pipelines by name of a variable or of a type; see set_pipeline.
+  /// Pipelines by the name of a variable or of a type; see set_pipeline().
   std::vector<std::pair<std::string, Pipeline>> named;
 
   /// Applies a setting `codec.<name>=<text>`. The name is a variable's (with or without its path),
-  /// one of type_name's, or `integer` for all integers. Cause::usage if the text is not a pipeline.
+  /// one of type_name's, or `integer` for all integers. Cause::usage: the text is not a pipeline.
   Result<void> set_pipeline(std::string_view name, std::string_view text);
 };
 
 /// Returns "double", "float", "half", "int8" … "int64", "uint8" … "uint64", "bytes".
 std::string_view type_name(const ElementType& type);
 
-/// Returns the pipeline that the settings name for this variable, or else for its type; null if
-/// there is none.
+/// Returns the pipeline that the settings name for this variable or, if there is none, for its
+/// type. Null if neither is named.
 const Pipeline* named_pipeline(const ProfileOptions& options, std::string_view variable,
                                const ElementType& type);
 
@@ -53,12 +55,12 @@ const Pipeline* named_pipeline(const ProfileOptions& options, std::string_view v
 enum class ElementClass : std::uint8_t { bytes, integer, floating };
 ElementClass element_class(const ElementType& type);
 
-/// One pipeline that a profile may use. The speeds are one thread's on the machine of
-/// docs/compression.md, rounded: choices must not depend on the moment's load, so that the same
-/// data gives the same container.
+/// A pipeline that a profile may use. The speeds are those of one thread on the machine of
+/// docs/compression.md, rounded. They are constants, so that choices do not depend on the machine's
+/// load, and the same data gives the same container.
 struct Candidate {
   std::string_view pipeline;
-  Model model;  ///< what estimates its size
+  Model model;  ///< the model that estimates the pipeline's size
   bool bytes, integer, floating;
   bool fast, balanced, max;
   float encode_mb_s;

@@ -61,7 +61,8 @@ Sample take_sample(const Layout& layout, ByteSpan raw, std::size_t box_count,
   const std::uint64_t box_elements = std::max<std::uint64_t>(1, box_bytes / element_bytes);
   auto brick = layout.bricks.begin();
   std::uint64_t brick_begin = 0;
-  std::uint64_t taken_until = 0;  // a brick that fits into a box is taken only once
+  // End of the last taken brick: a brick that fits into a box is taken only once.
+  std::uint64_t taken_until = 0;
   for (std::size_t i = 0; i < box_count; ++i) {
     const std::uint64_t center = (total * (2 * i + 1)) / (2 * box_count);
     while (center >= brick_begin + brick->count()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sample of a variable: boxes of its bricks, on which predictors in several dimensions have about
-// the same residuals as on the whole. Contiguous pieces would lose the slowest dimensions.
+// A sample of a variable, made of boxes cut from its bricks. On a box, a predictor in several
+// dimensions has about the same residuals as on the whole brick. A contiguous piece would lose the
+// neighbours along the slowest dimensions.
 #pragma once
 
 #include "codecs/base/bytes.hpp"
@@ -14,7 +15,8 @@ struct Sample {
 };
 
 /// Takes up to `box_count` boxes of at most `box_bytes` each (but at least one element), spread
-/// evenly over `raw` (exactly `layout.raw_bytes()` long). Takes all of `raw` if that is not more.
+/// evenly over `raw` (exactly `layout.raw_bytes()` long). Takes all of `raw` if the boxes would
+/// cover it.
 Sample take_sample(const Layout& layout, ByteSpan raw, std::size_t box_count,
                    std::size_t box_bytes);
 

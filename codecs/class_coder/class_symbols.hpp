@@ -9,7 +9,7 @@
 
 namespace mcr::codecs {
 
-/// Bits below the leading one that belong to the symbol: as many as 256 symbols can hold.
+/// How many bits below the leading one belong to the symbol: as many as fit into 256 symbols.
 template <typename Word>
 inline constexpr unsigned class_top_bits = sizeof(Word) == 1   ? 8
                                            : sizeof(Word) == 2 ? 4
@@ -25,7 +25,8 @@ template <typename Word>
 MCR_INLINE_LOOP ClassAndWidth classify(Word word) {
   constexpr unsigned top = class_top_bits<Word>;
   if constexpr (sizeof(Word) == 1) return {word, 0};
-  // With the bit `top` set, words of up to `top` bits get the length top + 1 too, and lose nothing.
+  // The bit `top` is set, so that words of up to `top` bits count as words of length top + 1. They
+  // lose nothing.
   const auto length =
       static_cast<unsigned>(std::bit_width(static_cast<Word>(word | Word{1} << top)));
   const unsigned above = static_cast<unsigned>(std::bit_width(word)) > top ? length - top : 0;
@@ -41,7 +42,8 @@ entropy::RestTable<Word> class_table() {
     const unsigned above = symbol >> top;
     const unsigned mantissa = symbol & ((1U << top) - 1);
     const unsigned width = above == 0 ? 0 : above - 1;
-    // Symbols that no word has get the width 0. This is harmless, because any bits decode.
+    // A symbol that no word has gets the width 0. This is harmless, because all bits can be
+    // decoded.
     if (width + top + (above != 0 ? 1 : 0) > word_bits<Word>) continue;
     const std::uint64_t lead = above == 0 ? 0 : 1ULL << top;
     table.width[symbol] = static_cast<std::uint8_t>(width);

@@ -6,7 +6,8 @@
 namespace mcr::codecs {
 namespace {
 
-constexpr std::uint64_t symbols_a_group = 4096;  // fewer do not justify a table of their own
+// Fewer symbols do not justify a table of their own.
+constexpr std::uint64_t symbols_a_group = 4096;
 
 /// Calls `visit(context, index)` for each symbol in order; `visit` must leave that symbol in
 /// `symbols`. Returns false as soon as `visit` does.
@@ -85,7 +86,7 @@ bool join_by_context(const GroupTable& table, const std::array<std::size_t, most
     start += sizes[group];
     end[group] = start;
   }
-  // The sizes sum up to the number of symbols: if no group runs short, no symbol is left over.
+  // The sizes sum up to the number of symbols, so if no group runs short, no symbol is left over.
   return walk(rows, symbols, [&](unsigned context, std::size_t index) {
     const std::uint8_t group = group_of[context];
     if (at[group] == end[group]) return false;

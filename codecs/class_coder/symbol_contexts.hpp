@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups symbols by their neighbours: large residuals are followed by large ones. The mean of the
-// symbol before and the symbol above chooses one of up to eight groups; each group has an entropy
-// block of its own. spec.md, "Contexts".
+// Groups symbols by their neighbours, because large residuals are mostly followed by large ones.
+// The mean of the symbol before and the symbol above chooses one of up to eight groups. Each group
+// has an entropy block of its own. See spec.md, "Contexts".
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace mcr::codecs {
 
 inline constexpr std::size_t most_groups = 8;
 
-/// How the symbols of one brick lie: row after row.
+/// The rows in which the symbols of a brick lie.
 struct SymbolRows {
   std::size_t count = 0;    ///< symbols in the brick
   std::size_t columns = 0;  ///< symbols in a row; 0: no symbol lies above another
@@ -28,11 +28,11 @@ struct GroupTable {
   [[nodiscard]] std::array<std::uint8_t, 256> of_context() const;
 };
 
-/// Returns groups of nearly equal size, as many as the number of symbols justifies.
+/// Returns groups of nearly equal size. Their number grows with the number of symbols.
 GroupTable choose_groups(const entropy::Histogram& histogram);
 
-/// Writes the symbols of each group to `grouped` (as long as `symbols`), group by group; returns
-/// the size of each group.
+/// Writes the symbols group by group to `grouped`, which is as long as `symbols`. Returns the size
+/// of each group.
 std::array<std::size_t, most_groups> split_by_context(const GroupTable& table,
                                                       std::span<const SymbolRows> rows,
                                                       entropy::Symbols symbols,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A coder that stores one element for all; see spec.md.
+// A coder that stores one element of an array of equal elements; see spec.md.
 #pragma once
 
 #include "codecs/base/codec.hpp"

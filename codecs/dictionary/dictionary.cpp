@@ -51,7 +51,7 @@ std::vector<std::uint64_t> distinct_words(std::size_t size, bool floating, const
     std::uint64_t last = count == 0 ? 0 : ~std::uint64_t{load<Word>(words)};
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t word = load<Word>(words + i * sizeof(Word));
-      if (word == last) continue;  // such data often has runs
+      if (word == last) continue;  // skips runs, which are frequent in such data
       last = word;
       const std::size_t slot = table.find(word);
       if (!table.is_empty(slot)) continue;

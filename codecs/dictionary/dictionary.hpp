@@ -12,14 +12,14 @@ namespace mcr::codecs {
 
 inline constexpr std::size_t max_dictionary_words = std::size_t{1} << 16;
 
-/// Returns the distinct words among `count` words of `size` (2, 4 or 8) bytes in ascending order;
-/// empty if there are more than `limit`. Words are compared as unsigned integers; words of IEEE
-/// numbers (`floating`) in the order of the numbers.
+/// Returns the distinct words among `count` words of `size` (2, 4 or 8) bytes, in ascending order.
+/// Returns an empty table if there are more than `limit`. Words are ordered as unsigned integers
+/// or, if `floating`, as IEEE numbers.
 std::vector<std::uint64_t> distinct_words(std::size_t size, bool floating, const std::byte* words,
                                           std::size_t count, std::size_t limit);
 
-/// Writes to `numbers` each word's index in `table`, which is what distinct_words() returned for these
-/// words.
+/// Writes each word's index in `table` to `numbers`. `table` is the result of distinct_words() for
+/// these words.
 void dictionary_encode(std::size_t size, const std::byte* words, std::size_t count,
                        const std::vector<std::uint64_t>& table, std::uint16_t* numbers);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For rounded values, weights, table look-ups and materials: if an array has only some hundred
-// distinct numbers, it is stored as places in a sorted table. Neighbours in the table are
-// neighbours in value.
+// If an array has only some hundred distinct numbers, it is stored as indices in a sorted table.
+// Neighbours in the table are neighbours in value. Made for rounded values, weights, table look-ups
+// and materials.
 #include "codecs/dictionary/dictionary_codec.hpp"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ void unpack_table(const ElementType& type, MutableByteSpan table) {
   });
 }
 
-/// Writes numbers in the table, or their differences, as elements of one or two bytes,
-/// little-endian.
+/// Writes indices in the table, or their differences, as little-endian elements of one or two
+/// bytes.
 void narrow(std::span<const std::uint16_t> numbers, bool as_differences, std::size_t bytes,
             std::byte* to) {
   with_word(bytes, [&]<typename Word>(Word) {

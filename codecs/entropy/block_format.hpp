@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the entropy coder share: modes, segments, streams, and bounded reads of bits.
+// Shared by the files of the entropy coder: modes, segments, streams, and bounded reads of bits.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ inline constexpr unsigned tans_bits = 12;     ///< log2 of the number of states
 constexpr std::size_t segments_of(std::size_t symbols) {
   return (symbols + segment_symbols - 1) / segment_symbols;
 }
-/// Returns the first symbol of a stream in a segment of `symbols`; stream 4 is the segment's end.
+/// Returns the number of a stream's first symbol in a segment of `symbols` symbols. For stream 4,
+/// returns the segment's end.
 constexpr std::size_t stream_start(std::size_t symbols, std::size_t stream) {
   return symbols * stream / stream_count;
 }
@@ -37,8 +38,9 @@ inline std::uint64_t load_bits(const std::uint8_t* at, const std::uint8_t* end) 
 /// One stream being read: the next bit is bit `used` of the byte `at`.
 struct BitStream {
   const std::uint8_t* at = nullptr;
-  const std::uint8_t* end = nullptr;  ///< of this stream; reads may pass it, up to the block's end
-  unsigned used = 0;                  ///< below 8
+  /// End of this stream; reads may go beyond it, up to the block's end.
+  const std::uint8_t* end = nullptr;
+  unsigned used = 0;  ///< below 8
 
   void consume(unsigned bits) {
     used += bits;

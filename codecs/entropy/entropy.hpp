@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Order-0 entropy coding of 8-bit symbols: canonical Huffman codes of at most 11 bits, or tANS.
-// Symbols that are constant, or that do not shrink, are stored in other modes. spec.md has every
-// bit.
+// If all symbols are equal, or if they do not shrink, they are stored in other modes. spec.md
+// describes every bit.
 //
-// Symbols are coded in segments of 32768, each in four streams, so that one core decodes four
-// symbols at a time. Several cores, or a GPU, could share a block: all segments use the block's one
-// table, and their sizes precede them.
+// Symbols are coded in segments of 32768. A segment has four streams, so that one core decodes four
+// symbols at a time. Several cores, or a GPU, could share a block, because all segments use the
+// same table and their sizes come first.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using MutableSymbols = std::span<std::uint8_t>;
 /// The methods that the encoder may use. The decoder reads the method from the block.
 enum class Method : std::uint8_t {
   huffman,   ///< fastest
-  smallest,  ///< tANS where it saves at least half a percent, else Huffman
+  smallest,  ///< tANS if it saves at least half a percent, otherwise Huffman
 };
 
 /// How often each symbol occurs.
@@ -44,8 +44,8 @@ inline std::size_t encode_block(Symbols symbols, Method method, MutableByteSpan 
   return encode_block(symbols, count_symbols(symbols), method, out);
 }
 
-/// Fills `symbols` from `block`, which must be exactly one whole block. Returns false if it is
-/// damaged. Never reads or writes outside both spans, whatever `block` holds.
+/// Fills `symbols` from `block`, which must be exactly one whole block. Returns false if the block
+/// is damaged. Whatever `block` holds, reads and writes stay inside the two spans.
 [[nodiscard]] bool decode_block(ByteSpan block, MutableSymbols symbols);
 
 }  // namespace mcr::codecs::entropy

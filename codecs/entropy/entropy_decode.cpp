@@ -60,7 +60,7 @@ bool decode_block(ByteSpan block, MutableSymbols symbols) {
         read_number_table(stored, std::span(lengths.length).first(std::size_t{second} + 1));
     if (table == 0) return false;
     const ByteSpan streams = stored.subspan(table);
-    // Two symbols a step pay off if two codes mostly fit into a table index.
+    // Decoding two symbols in a step pays off if two codes mostly fit into a table index.
     const bool pairs = symbols.size() >= 4096 && streams.size() < symbols.size() / 8 * 5;
     HuffmanDecoder decoder;
     return decoder.prepare(lengths, pairs) && decode_segments(decoder, streams, symbols);

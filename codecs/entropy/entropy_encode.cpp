@@ -14,8 +14,8 @@
 namespace mcr::codecs::entropy {
 namespace {
 
-/// Returns log2(value) in 1/256, by repeated squaring of integers, so that every machine makes the
-/// same choice.
+/// Returns log2(value) in units of 1/256. Computed by repeated squaring of integers, so that every
+/// machine makes the same choices.
 constexpr std::uint16_t log2_by_squaring(std::uint64_t value) {
   const auto whole = static_cast<unsigned>(std::bit_width(value)) - 1;
   std::uint64_t mantissa = whole > 31 ? value >> (whole - 31) : value << (31 - whole);
@@ -65,8 +65,8 @@ std::size_t huffman_size(const Histogram& histogram, const Totals& totals,
          segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 2);
 }
 
-/// Returns the entropy of the symbols by their counts in 1/256 bits, at most 2/256 a symbol too
-/// much.
+/// Returns the entropy of the symbols from their counts, in units of 1/256 bits. The result is at
+/// most 2/256 bits per symbol too large.
 std::uint64_t entropy_in_256ths(const Histogram& histogram, const Totals& totals) {
   std::uint64_t bits = 0;
   const std::uint64_t log_total = log2_in_256ths(totals.symbols);
@@ -81,8 +81,8 @@ std::size_t tans_size(const Totals& totals, std::uint64_t entropy) {
          segments_of(static_cast<std::size_t>(totals.symbols)) * (directory_bytes + 8);
 }
 
-/// True if no code can be smaller: most byte planes of numbers are noise. Found before any code is
-/// made: no code of order 0 takes less than the entropy, and each needs a table.
+/// True if no code can make the symbols smaller, as for most byte planes of numbers. Avoids making
+/// a code in vain: no code of order 0 takes less than the entropy, and each code needs a table.
 bool is_noise(const Totals& totals, std::uint64_t entropy) {
   const std::uint64_t least = entropy - std::min(entropy, 2 * totals.symbols);
   return least / 2048 + totals.used * 7 / 8 +
@@ -117,7 +117,8 @@ std::size_t store_raw(Symbols symbols, MutableByteSpan out) {
 }  // namespace
 
 Histogram count_symbols(Symbols symbols) {
-  // Four tables: with one, a run of equal symbols would wait for its own last store each time.
+  // Uses four tables. With one table, each symbol of a run of equal symbols would wait for the
+  // store of the one before.
   std::uint32_t count[4][256] = {};
   std::size_t i = 0;
   for (; i + 8 <= symbols.size(); i += 8) {

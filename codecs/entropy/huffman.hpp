@@ -12,8 +12,8 @@ struct CodeLengths {
   std::uint16_t length[256] = {};
 };
 
-/// Returns the best code lengths within the limit; the limit costs a small loss. Needs at least two
-/// different symbols. The codes are complete: the sum of 2^-length is 1.
+/// Returns nearly the best code lengths within the limit. Needs at least two different symbols. The
+/// codes are complete: the sum of 2^-length is 1.
 CodeLengths huffman_lengths(const Histogram& histogram);
 
 /// Writes a segment's streams one after the other to `out` and their sizes to `directory`; returns
@@ -30,8 +30,8 @@ class HuffmanEncoder {
 /// Decodes segments. Never reads beyond `readable_end`, whatever the streams hold.
 class HuffmanDecoder {
  public:
-  /// Returns false if the lengths are not a complete code. `pairs`: also builds the table for two
-  /// symbols a step, which pays off for short codes and many symbols.
+  /// Returns false if the lengths are not a complete code. `pairs` also builds the table that
+  /// decodes two symbols in a step, which pays off for short codes and many symbols.
   [[nodiscard]] bool prepare(const CodeLengths& lengths, bool pairs);
   /// Returns false if the streams are damaged.
   [[nodiscard]] bool decode_segment(const BitStream (&streams)[stream_count],

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each turn decodes four streams with five table steps each between refills: 5 x 11 bits fit into
-// the at least 57 bits of a refill. The number of turns is limited beforehand by what may be read
-// and written, so that the loop has no checks. The last few symbols are decoded one by one.
+// the at least 57 bits of a refill. The number of turns is computed beforehand from the bytes that
+// may be read and written, so that the loop has no checks. The last few symbols are decoded one by
+// one.
 #include <algorithm>
 
 #include "codecs/base/cpu.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr unsigned steps = 5;
 constexpr unsigned mask = (1U << huffman_bits) - 1;
-constexpr std::ptrdiff_t turn_bytes = 7;  ///< a stream moves on by at most this in a turn
+constexpr std::ptrdiff_t turn_bytes = 7;  ///< the most bytes by which a stream moves on in a turn
 
 /// Returns for how many turns every stream can load 8 bytes below `readable_end`.
 std::size_t readable_turns(const BitStream (&streams)[stream_count],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes code lengths with the two-queue method, limited by moving leaves. Four codes of a stream
-// are joined before they enter the bit buffer, because the chain of operations on the buffer limits
-// the speed.
+// Computes code lengths with the two-queue method, and moves leaves to keep them within the limit.
+// Four codes of a stream are joined before they enter the bit buffer, because the chain of
+// operations on the buffer limits the speed.
 #include <algorithm>
 
 #include "codecs/base/cpu.hpp"
@@ -83,8 +83,8 @@ MCR_INLINE_LOOP std::uint8_t* encode_stream(const std::uint32_t* code, const std
 
 CodeLengths huffman_lengths(const Histogram& histogram) {
   // One queue holds the leaves by ascending weight, the other the inner nodes, which are also made
-  // by ascending weight. Each queue ends with a weight above all others, so that taking the lighter
-  // head needs no other test and no branch.
+  // by ascending weight. Each queue ends with a weight above all others, so that the lighter head
+  // is taken without another test or a branch.
   constexpr std::uint64_t none = ~std::uint64_t{0};
   const Leaves sorted(histogram);
   const std::size_t leaves = sorted.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parameter of every codec that ends in the entropy coder: which method the encoder may use.
-// Byte form: nothing for `huffman`, one byte 1 for `smallest`. A decoder needs neither.
+// The parameter that tells the entropy coder which methods it may use, for every codec that ends in
+// that coder. Byte form: nothing for `huffman`, one byte 1 for `smallest`. A decoder does not need
+// it.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A short list of small numbers, most of them zero or few bits long: code lengths, normalised
-// counts. Four bits give the number's bit length; the bits below its leading one follow. The length
-// 0 stands for a run of zeros and is followed by four bits with the run's length minus one.
-// spec.md, "Number table".
+// A short list of small numbers, such as code lengths or normalised counts. Most of them are zero
+// or have few bits. A number is stored as four bits with its bit length, followed by its bits below
+// the leading one. The bit length 0 stands for a run of zeros, and is followed by four bits with
+// the run's length minus one. spec.md, "Number table".
 #pragma once
 
 #include <bit>
@@ -44,8 +44,8 @@ inline std::size_t write_number_table(std::span<const std::uint16_t> numbers, st
   return length;
 }
 
-/// Fills `numbers` from the front of `stored`; returns how many bytes were read, or 0 if they are
-/// damaged.
+/// Fills `numbers` from the front of `stored`. Returns how many bytes were read, or 0 if the bytes
+/// are damaged.
 inline std::size_t read_number_table(ByteSpan stored, std::span<std::uint16_t> numbers) {
   std::uint64_t bits = 0;
   unsigned held = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words whose upper part is a symbol (coded elsewhere) and whose lower bits are stored unchanged,
-// as in class_coder and top_bits. A symbol tells how many bits follow. The encoder classifies and
-// packs in one pass; the decoder combines `base | bits`. spec.md, "Rest bits".
+// Stores words as symbols and rest bits, as class_coder and top_bits do. A symbol stands for a
+// word's upper bits, and tells how many lower bits the word has; it is coded elsewhere. The lower
+// bits, called the rest, are stored unchanged. The encoder classifies and packs in one pass; the
+// decoder combines `base | bits`. See spec.md, "Rest bits".
 //
-// The loops are templates, because each codec classifies in its own way. Each codec's own files
-// instantiate them, portable and for AVX2 (BMI2).
+// The loops are templates, because each codec classifies words in its own way. They are
+// instantiated in each codec's files, portable and for AVX2 (BMI2).
 #pragma once
 
 #include <algorithm>
@@ -17,14 +18,15 @@
 
 namespace mcr::codecs::entropy {
 
-/// What follows each symbol.
+/// By symbol: the rest bits that belong to it.
 template <typename Word>
 struct RestTable {
-  std::uint8_t width[256] = {};  ///< bits that follow
-  Word base[256] = {};           ///< the word without them; its lowest `width` bits are zero
+  std::uint8_t width[256] = {};  ///< number of rest bits
+  Word base[256] = {};           ///< the word without its rest; the lowest `width` bits are zero
 };
 
-/// Returns the bytes before the packed bits: each segment's length as u32.
+/// Returns the size of the directory before the packed bits, which has each segment's length as
+/// u32.
 constexpr std::size_t rest_directory_bytes(std::size_t count) { return segments_of(count) * 4; }
 
 /// Returns the most bytes that rest bits take, working space included.
@@ -80,7 +82,7 @@ MCR_INLINE_LOOP bool unpack_segment(const RestTable<Word>& table, const std::uin
     position += width;
   };
   const auto size = static_cast<std::uint64_t>(end - at);
-  // A batch advances by at most batch * sizeof(Word) bytes, and loads nine.
+  // A batch advances by at most batch * sizeof(Word) bytes, and its last load reads nine bytes.
   while (i + batch <= count && (position >> 3) + batch * sizeof(Word) + 9 <= size) {
     for (std::size_t k = 0; k < batch; ++k, ++i) {
       const std::uint8_t* const from = at + (position >> 3);
@@ -105,8 +107,8 @@ MCR_INLINE_LOOP bool unpack_segment(const RestTable<Word>& table, const std::uin
 
 }  // namespace detail
 
-/// Writes directory and bits of `count` words to `out` (rest_bound() long), and their symbols;
-/// returns the length.
+/// Writes the symbols of `count` words, and writes the directory and the rest bits to `out`, which
+/// has room for rest_bound() bytes. Returns how many bytes of `out` were written.
 template <typename Word, typename Classify>
 MCR_INLINE_LOOP std::size_t pack_rest(const std::byte* words, std::size_t count,
                                       const Classify& classify, std::uint8_t* symbols,

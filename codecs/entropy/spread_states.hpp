@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which symbol each tANS state represents: the same in encoder and decoder. spec.md, "tANS".
+// Which symbol each tANS state represents. Encoder and decoder both use this rule. See spec.md,
+// "tANS".
 #pragma once
 
 #include "codecs/entropy/tans.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tANS (finite state entropy): within a fraction of a percent of the entropy, also where Huffman
-// must spend at least one bit on every symbol. Decodes as fast as Huffman, encodes more slowly.
+// tANS (finite state entropy). Its codes are within a fraction of a percent of the entropy, even
+// for symbols that need less than one bit, on which Huffman must spend a whole bit. It decodes as
+// fast as Huffman, but encodes more slowly.
 #pragma once
 
 #include "codecs/entropy/block_format.hpp"
@@ -25,8 +26,8 @@ class TansEncoder {
   std::size_t encode_segment(Symbols symbols, std::uint8_t* directory, std::uint8_t* out) const;
 
   struct Symbol {
-    std::uint32_t bits;  ///< (state + bits) >> 16 is the number of bits to put out
-    std::int32_t start;  ///< (state >> that) + start is the place in `next`
+    std::uint32_t bits;  ///< (state + bits) >> 16 is the number of bits to write
+    std::int32_t start;  ///< (state >> number of bits) + start is the place in `next`
   };
 
  private:

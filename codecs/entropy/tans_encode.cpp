@@ -13,7 +13,7 @@
 namespace mcr::codecs::entropy {
 namespace {
 
-/// Adds bits before those that are already there.
+/// Adds bits in front of the bits that were added before.
 struct BackwardBits {
   std::uint64_t bits = 0;  ///< newest lowest
   unsigned held = 0;
@@ -82,8 +82,8 @@ StateCounts tans_states(const Histogram& histogram) {
         static_cast<std::uint16_t>(std::max<std::uint64_t>(1, (count * size + total / 2) / total));
     given += result.states[s];
   }
-  // Rounding leaves a few states too many or too few. Each is added or removed where it costs
-  // least: where it changes the symbol's probability least.
+  // Rounding leaves a few states too many or too few. Each is removed or added where it costs
+  // least, which is where it changes the symbol's probability least.
   for (; given != size; given < size ? ++given : --given) {
     const bool add = given < size;
     unsigned best = 256;

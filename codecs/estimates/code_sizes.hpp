@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Estimates the bits per element that codes of order 0, and similar codes, need for some points.
+// Estimates from sampled points how many bits per element codes of order 0, and similar codes,
+// need.
 #pragma once
 
 #include "codecs/base/words.hpp"
@@ -24,7 +25,7 @@ double plane_bits(const std::vector<Word>& words) {
   return bits;
 }
 
-/// Returns the bits of residuals (zigzagged here) in the class coder.
+/// Returns the bits of residuals in the class coder. The function zigzags the residuals itself.
 template <typename Word>
 double class_bits(const std::vector<Word>& residuals) {
   ByteCounts counts;
@@ -43,7 +44,7 @@ double class_bits(const std::vector<Word>& residuals) {
 template <typename Word>
 double context_gain(const std::vector<Word>& residuals) {
   constexpr std::size_t buckets = 4;
-  constexpr std::size_t least_points = 512;  // fewer points tell nothing about four tables
+  constexpr std::size_t least_points = 512;  // four tables cannot be estimated from fewer points
   const std::size_t count = residuals.size();
   if (count < least_points) return 0;
   std::vector<std::uint8_t> symbols(count);
@@ -75,11 +76,12 @@ double context_gain(const std::vector<Word>& residuals) {
   return std::max(0.0, all.entropy(count - 1) - apart / n);
 }
 
-/// Returns the bits of words as numbers in a table of the distinct ones. impossible_bits if too
-/// many of the points occur only once. `total`: the number of all elements.
+/// Returns the bits of words that are coded as indices in a table of the distinct words. Returns
+/// impossible_bits if too many words occur only once among the points. `total` is the number of all
+/// elements.
 template <typename Word>
 double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
-  constexpr double most_new = 0.4;  // of the points: words not seen before
+  constexpr double most_new = 0.4;  // share of points whose word occurs only once
   constexpr double least_twice = 24;
   constexpr std::size_t least_points = 256;
   if (words.size() < least_points) return impossible_bits;
@@ -97,8 +99,8 @@ double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
     twice += entry.count == 2 ? 1 : 0;
   }
   const auto n = static_cast<double>(words.size());
-  // Too many words that occur once are no table, unless enough occur twice to estimate how many
-  // there are.
+  // If too many words occur once, a table is not possible. An exception: enough words occur twice,
+  // so that the number of distinct words can be estimated.
   if (once > most_new * n && twice < least_twice) return impossible_bits;
   // Chao's estimate if some words occur twice; otherwise new words are assumed to appear at a
   // constant rate.
@@ -112,8 +114,9 @@ double dictionary_bits(const std::vector<Word>& words, std::uint64_t total) {
          all * word_bits<Word> / static_cast<double>(total);
 }
 
-/// Returns the bits of words whose first bits are coded; words that are frequent as a whole have no
-/// other bits. `frequent` receives the share of these, `frequent_mix` the entropy of one of them.
+/// Returns the bits of words whose top bits are coded. A word that is frequent as a whole has a
+/// symbol of its own, and no other bits. `frequent` receives the share of frequent words,
+/// `frequent_mix` the entropy of one of them.
 template <typename Word>
 double top_bits_bits(const std::vector<Word>& words, double& frequent, double& frequent_mix) {
   constexpr unsigned exponent = sizeof(Word) == 8 ? 11 : sizeof(Word) == 4 ? 8 : 5;

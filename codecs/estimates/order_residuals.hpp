@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Residuals of points under predictors of an order above 1 (codecs/lorenzo). These read up to 26
-// numbers for each prediction, so only a few points decide which of them is worth it.
+// Residuals of points under predictors of an order above 1 (codecs/lorenzo). Such a predictor reads
+// up to 26 numbers for each prediction, so only a few points are used to decide which of them is
+// worth its cost.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,8 @@ struct OrderedAxes {
 inline constexpr std::array orders_tried{OrderedAxes{1, 2}, OrderedAxes{1, 3}, OrderedAxes{1, 4},
                                          OrderedAxes{2, 2}, OrderedAxes{3, 2}};
 
-/// Calls `take(point, difference)` with the exact difference to that prediction for each point of a
-/// run. `read(index)` returns an element as A's number.
+/// Calls `take(point, difference)` for each point of a run, with the point's exact difference to
+/// the prediction `how`. `read(index)` returns an element as a number of A.
 template <typename A, typename Read, typename Take>
 void order_differences(const OrderedAxes& how, const PointRun& run, const Read& read,
                        const Take& take) {

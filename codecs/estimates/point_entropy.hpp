@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Entropies of few points, corrected for the small number.
+// Entropies from few points, corrected for the small number of points.
 #pragma once
 
 #include <algorithm>
@@ -30,13 +30,13 @@ class CountLog {
   std::array<float, size> value_{};
 };
 inline const CountLog& count_log() {
-  static const CountLog table;  // trivially destructible: nothing runs at exit
+  static const CountLog table;  // trivially destructible, so that no destructor runs at exit
   return table;
 }
 
 /// Returns the bits per symbol of an order-0 code. `sum` is the total of count * log2(count) over
-/// the `seen` symbols of `total` points. Few points miss some rare symbols; Miller's and Madow's
-/// correction adds their share. The result is at most `limit`.
+/// the `seen` symbols of `total` points. Few points miss some rare symbols; the correction by
+/// Miller and Madow adds their share. The result is at most `limit`.
 inline double entropy_from(double sum, std::size_t seen, std::size_t total, double limit) {
   const auto n = static_cast<double>(total);
   const double missing = seen == 0 ? 0 : static_cast<double>(seen - 1) / (2 * n * 0.693147);
@@ -55,8 +55,8 @@ double entropy_of(const Counts& counts, std::size_t total, double limit) {
   return entropy_from(sum, seen, total, limit);
 }
 
-/// Counts of bytes with a running sum for their entropy: the cost grows with the points, not with
-/// 256.
+/// Counts of bytes, with a running sum for their entropy. The cost grows with the number of points,
+/// not with the 256 symbols.
 class ByteCounts {
  public:
   void add(std::size_t byte) {
@@ -70,7 +70,7 @@ class ByteCounts {
     return entropy_from(sum_, seen_, total, 8);
   }
   /// The same if all 256 symbols may occur. Few points of random bytes show an entropy far below 8
-  /// bits: `noise` is the entropy that they are expected to show. An entropy close to `noise` is
+  /// bits, and `noise` is that expected entropy. If the points' entropy is close to `noise`, it is
   /// taken for 8 bits.
   [[nodiscard]] double plane_entropy(std::size_t total, double noise) const {
     const double seen_bits = (count_log()(total) - sum_) / static_cast<double>(total);
@@ -85,7 +85,7 @@ class ByteCounts {
   double sum_ = 0;
 };
 
-/// Returns the entropy that `total` points of evenly distributed bytes show; their counts are
+/// Returns the expected entropy of `total` points of evenly distributed bytes, whose counts are
 /// Poisson distributed.
 inline double noise_entropy(std::size_t total) {
   const double mean = static_cast<double>(total) / 256;

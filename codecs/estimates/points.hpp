@@ -22,13 +22,13 @@ inline constexpr std::uint32_t widest_structure = 16;
 template <typename Word>
 using Corner = std::array<Word, 8>;
 
-/// A run of points: the place of its first element, and how many planes, rows and columns precede
-/// it.
+/// A run of points: the place of its first element, the steps to its neighbours, and how many
+/// columns, rows and planes precede it.
 struct PointRun {
-  std::size_t begin = 0;  ///< its first point's number among all
+  std::size_t begin = 0;  ///< number of its first point among all points
   std::size_t count = 0;
   std::uint64_t index = 0;
-  std::uint64_t column_step = 1;  ///< elements to the one before, along each axis
+  std::uint64_t column_step = 1;  ///< distance, in elements, to the element before along each axis
   std::uint64_t row_step = 0;
   std::uint64_t plane_step = 0;
   std::uint64_t columns = 0;
@@ -38,11 +38,12 @@ struct PointRun {
 
 /// Describes the rows of a brick.
 struct Axes {
-  std::uint64_t length = 0;                   // of a row
-  std::uint64_t stride = 1;                   // within it
-  std::array<std::uint64_t, 2> step{};        // to the previous row along the second and third axis
-  std::array<std::uint64_t, 2> extent{1, 1};  // of these axes
-  std::uint64_t members = 1;                  // of a structure
+  std::uint64_t length = 0;  // elements in a row
+  std::uint64_t stride = 1;  // distance between the elements of a row
+  // Distance to the previous row along the second and third axis.
+  std::array<std::uint64_t, 2> step{};
+  std::array<std::uint64_t, 2> extent{1, 1};  // extents of the second and third axis
+  std::uint64_t members = 1;                  // members of a structure
 };
 
 inline Axes axes_of(const Shape& shape, bool split) {
@@ -76,7 +77,7 @@ inline std::size_t most_axes(const Layout& layout, bool split) {
 template <typename Word>
 Word word_at(ByteSpan raw, std::uint64_t index, bool reverse) {
   const Word word = load<Word>(raw.data() + index * sizeof(Word));
-  // Elements have the layout's byte order; computations need this machine's.
+  // Elements have the layout's byte order, but computations need this machine's.
   return reverse ? reverse_bytes(word) : word;
 }
 
@@ -106,7 +107,8 @@ void gather_points(const Layout& layout, ByteSpan raw, std::size_t points, bool 
     const Axes axes = axes_of(*brick, splits);
     const std::uint64_t inside = at - brick_begin;
     const std::uint64_t member = inside % axes.members;
-    const std::uint64_t element = inside / axes.members;  // of the row-major box of structures
+    const std::uint64_t element =
+        inside / axes.members;  // the structure's number in the row-major box
     const std::uint64_t row = element / axes.length;
     const std::uint64_t count = std::min<std::uint64_t>(run_length, axes.length);
     const std::uint64_t first = std::min(element % axes.length, axes.length - count);

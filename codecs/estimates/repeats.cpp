@@ -20,7 +20,8 @@ MCR_INLINE_LOOP Word upper_bits(Word word) {
   return static_cast<Word>(word >> (word_bits<Word> / 4));
 }
 
-/// True for a sample of all words, chosen only by the word's bits.
+/// True if the word belongs to the sample. Only the word's bits decide, so that equal words are
+/// treated alike.
 template <typename Word>
 MCR_INLINE_LOOP bool content_says(Word word, std::uint32_t mask) {
   auto folded = static_cast<std::uint32_t>(word);

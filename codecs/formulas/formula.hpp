@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A formula computes one variable from others: a short program of IEEE operations whose results are
-// exactly defined. spec.md.
+// A formula computes one variable from others. It is a short program of IEEE operations whose
+// results are exactly defined. See spec.md.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace mcr::codecs {
 
-/// One operation of a formula. The numbers stand in files.
+/// One operation of a formula. These numbers are stored in files.
 enum class Operation : std::uint8_t {
   input = 0,     ///< pushes the word of input `operand`
   constant = 1,  ///< pushes constant `operand`
-  add = 2,       ///< the others take what was pushed last, binary ones the last two
+  /// From here on, an operation takes the value pushed last; a binary one takes the last two.
+  add = 2,
   subtract = 3,
   multiply = 4,
   divide = 5,
@@ -47,7 +48,7 @@ struct Formula {
   /// Returns how many inputs the program uses: the largest operand plus one.
   [[nodiscard]] std::size_t input_count() const;
   void write(Writer& out) const;
-  /// Cause::damaged if the program does not leave exactly one value, or breaks a limit.
+  /// Cause::damaged: the program does not leave exactly one value, or it breaks a limit.
   static Result<Formula> read(Reader& in);
   /// Returns the formula as text for users, such as "max(0.5, (2 * a))", with the names in
   /// `inputs`.

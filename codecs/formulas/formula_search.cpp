@@ -34,10 +34,10 @@ enum class Family : std::uint8_t { ratio, product, scaled, inverse, sum, squares
 
 struct Hit {
   Family family = Family::scaled;
-  bool root = false;  ///< the square of the variable is what the family gives
+  bool root = false;  ///< the family gives the square of the variable
   std::vector<std::uint32_t> inputs;
   std::vector<double> constants;  ///< from the probes that agree
-  double spread = 0;              ///< how far they disagree, relative
+  double spread = 0;              ///< the relative difference between these constants
 };
 
 /// Returns all ways in which programs compute a family, with the constants c, d = 1/c and 1.
@@ -266,7 +266,8 @@ class Search {
     }
   }
 
-  /// Returns candidates for the constant: small fractions first, then values of the samples.
+  /// Returns candidates for the constant: first small fractions, then values computed from the
+  /// samples.
   std::vector<double> constants_of(const Hit& hit) const {
     std::vector<double> values;
     const auto put = [&values](double value) {
@@ -320,8 +321,8 @@ class Search {
         try_formula(target, formula, hit.inputs, here);
       }
     }
-    // Tries a bound (a floor for temperatures, a ceiling for velocities): the value that samples
-    // share where the formula is wrong.
+    // Tries a bound, such as a floor for temperatures or a ceiling for velocities. It is the value
+    // that samples share where the formula is wrong.
     if (here.bits_per_word < word_bits<T> && here.bits_per_word > 0) {
       if (const auto bound = shared_value(target, here)) {
         for (const Op side : {Op::larger, Op::smaller}) {

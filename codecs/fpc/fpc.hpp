@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FPC: codes doubles with two predictors that learn from hashed history; stores the difference to
-// the better one without its leading zero bytes. M. Burtscher, P. Ratanaworabhan: "High Throughput
-// Compression of Double-Precision Floating-Point Data", DCC 2007. Written from the paper, for the
-// `paper` profile and for comparison.
+// FPC codes doubles with two predictors that learn from hashed history. It stores the difference to
+// the better prediction without its leading zero bytes. M. Burtscher, P. Ratanaworabhan: "High
+// Throughput Compression of Double-Precision Floating-Point Data", DCC 2007. Written from the
+// paper, for the `paper` profile and for comparison.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace mcr::codecs {
 
-/// Returns the size of both predictors' tables, `1 << table_log` words each, one after the other.
-/// The tables must be zero at the start.
+/// Returns the size of the tables of both predictors. Each has `1 << table_log` words; one follows
+/// the other. The tables must be zero at the start.
 constexpr std::size_t fpc_table_words(unsigned table_log) { return std::size_t{2} << table_log; }
 
 /// Returns the most bytes that `count` values can take.

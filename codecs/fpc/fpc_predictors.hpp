@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two predictors, the same in encoder and decoder. FCM looks up the value that followed the
-// same history of values, DFCM the difference that followed the same history of differences.
+// The two predictors, which encoder and decoder share. FCM looks up the value that last followed
+// the same history of values. DFCM looks up the difference that last followed the same history of
+// differences.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,7 @@ class FpcPredictors {
 };
 
 // Three bits tell how many leading bytes of a residual are zero. As in the paper, the rarest case,
-// four, has no code: such a residual is stored with one zero byte more.
+// four zero bytes, has no code: the residual is then stored as if it had three.
 constexpr unsigned fpc_zero_bytes(unsigned code) { return code < 4 ? code : code + 1; }
 constexpr unsigned fpc_code(unsigned zero_bytes) {
   return zero_bytes < 4 ? zero_bytes : zero_bytes == 4 ? 3 : zero_bytes - 1;

@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::byte flat_parameter{1};
 
-// fpzip does not know where its stream ends. A value takes at most its own bits, 16 for the symbol
-// of its size, and 16 where the range coder's interval is cut short. So many bytes are added after
-// a stream before it is decoded, so that a damaged stream is not read beyond them.
+// fpzip does not know where its stream ends. A value takes at most its own bits, 16 bits for the
+// symbol of its size, and 16 bits if the range coder's interval is cut short. Before a stream is
+// decoded, this many bytes per value are added after it, so that even a damaged stream is not read
+// beyond them.
 constexpr std::size_t value_bytes_at_most = 16;
 constexpr std::size_t spare_bytes = 1024;
 

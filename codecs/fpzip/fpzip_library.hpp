@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens libfpzip when the first frame needs it. Distributions have no static fpzip, and a plugin
-// linked with the shared one would not load where that is missing.
+// Opens libfpzip when the first frame needs it. The plugin is not linked with it: distributions
+// have no static libfpzip, and with the shared one the plugin would not load on machines that lack
+// it.
 #pragma once
 
 #include <fpzip.h>
@@ -11,8 +12,8 @@
 
 namespace mcr::codecs {
 
-/// The functions in use, and the arithmetic with which the library was built (FPZIP_FP_…): a
-/// library of another kind cannot read its streams.
+/// The functions in use, and the arithmetic (FPZIP_FP_…) with which the library was built. A
+/// library with another arithmetic cannot read this library's streams.
 struct FpzipLibrary {
   decltype(&fpzip_read_from_buffer) read_from_buffer = nullptr;
   decltype(&fpzip_read) read = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libfpzip does not check its input: a malicious stream can write anywhere. While a reader decodes
-// a frame that may be another user's, it sets a judge here, which must agree before any byte
-// reaches the library.
+// libfpzip does not check its input, so a malicious stream can make it write to any address. While
+// a reader decodes a frame that may be another user's, it sets a judge. The judge must agree before
+// any byte is given to the library.
 #pragma once
 
 #include "codecs/base/result.hpp"
@@ -18,8 +18,8 @@ class Judge {
   ~Judge() = default;
 };
 
-/// While an object of this class lives, `judge` decides on this thread. Without a judge, the data
-/// is this process's own.
+/// While an object of this class lives, `judge` decides for this thread. Without a judge, the data
+/// counts as this process's own.
 class JudgedBy {
  public:
   explicit JudgedBy(const Judge& judge);

@@ -14,8 +14,7 @@ constexpr std::size_t checksum_bytes = 8;
 
 // Kinds of frames, the low four bits of the third byte; the others are zero.
 constexpr std::uint8_t kind_plain = 0;
-constexpr std::uint8_t kind_link =
-    1;  // and 2, a solid frame, which begins like this and then differs
+constexpr std::uint8_t kind_link = 1;  // (2 is a solid frame, which begins with the same bytes)
 
 Error damaged(std::string message) { return {Cause::damaged, "frame: " + std::move(message)}; }
 
@@ -219,8 +218,8 @@ Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
     const auto decoded =
         run_decode(info.pipeline, payload, reverse ? as_little_endian(info.layout) : info.layout,
                    header.coded_bytes, scratch, raw);
-    // The layout is from the frame: if a codec cannot take it, the frame is damaged, not the usage
-    // wrong.
+    // The layout is from the frame. So if a codec cannot take it, the frame is damaged, and it is
+    // not a usage error.
     if (!decoded && decoded.error().cause == Cause::usage) return damaged(decoded.error().message);
     if (!decoded) return decoded.error();
     if (reverse) reverse_elements(raw, info.layout.type.size, raw);

@@ -15,7 +15,7 @@
 
 namespace mcr::codecs {
 
-/// Frame format that this build writes; it reads all formats from 1 on.
+/// The frame format that this build writes. It reads all formats from 1 to this one.
 inline constexpr std::uint8_t frame_format_version = 1;
 
 /// The most bytes by which a frame is longer than its raw bytes, if its bricks have one shape.
@@ -29,7 +29,7 @@ struct LinkRun {
   bool operator==(const LinkRun&) const = default;
 };
 
-/// Bytes of another dataset of the same container, which a frame repeats.
+/// A reference from a frame to bytes of another dataset of the same container.
 struct Link {
   std::uint32_t dataset = 0;
   std::vector<LinkRun> runs;  ///< together as long as the frame's raw bytes
@@ -42,36 +42,36 @@ struct FrameInfo {
   std::uint8_t format_version = frame_format_version;
   Layout layout;
   Pipeline pipeline;         ///< empty: stored as it is
-  std::optional<Link> link;  ///< set: the frame holds no data, only this reference
+  std::optional<Link> link;  ///< if set, the frame has no data but this reference
   bool solid = false;  ///< several variables (solid/solid_frame.hpp); the layout is flat bytes
   std::uint64_t raw_bytes = 0;
   std::uint64_t frame_bytes = 0;  ///< header and checksums included
   std::uint64_t raw_checksum = 0;
 };
 
-/// Cause::usage if `layout` breaks a limit above or describes an element that does not exist.
+/// Cause::usage: `layout` breaks a limit of layout_format.hpp, or its element type does not exist.
 Result<void> check_layout(const Layout& layout);
 
-/// Appends one frame that holds `raw` (exactly `layout.raw_bytes()` long) to `out`. If the pipeline
-/// does not make it smaller, or cannot take the layout, the frame stores the bytes unchanged. On
-/// failure `out` is unchanged.
+/// Appends to `out` a frame with the bytes `raw` (exactly `layout.raw_bytes()` long). If the
+/// pipeline does not make them smaller, or cannot take the layout, the frame stores them unchanged.
+/// On failure `out` is unchanged.
 Result<void> encode_frame(ByteSpan raw, const Layout& layout, const Pipeline& pipeline,
                           Scratch& scratch, Bytes& out);
 
-/// Appends a frame with the same raw bytes as those that `link` names. `raw_checksum` is the
-/// checksum of these bytes. The frame takes some forty bytes for one run, whatever the layout's
-/// size.
+/// Appends a link frame, whose raw bytes are those that `link` names. `raw_checksum` is their
+/// checksum. With one run, the frame takes some forty bytes, however many raw bytes it has.
 Result<void> encode_link_frame(const Layout& layout, const Link& link, std::uint64_t raw_checksum,
                                Bytes& out);
 
 /// Reads only the header. `frame` may be longer than the frame.
-/// Cause::damaged: header and bytes disagree. Cause::unsupported: a newer format or codec.
+/// Cause::damaged: the header is invalid. Cause::unsupported: the frame has a newer format or an
+/// unknown codec.
 Result<FrameInfo> read_frame_info(ByteSpan frame);
 
-/// Decodes a whole frame, also a solid one, into `raw` (exactly its raw_bytes long). Checks the
-/// checksum of the stored bytes before decoding, and that of the raw bytes after it; if either
-/// differs, `raw` is undefined. A frame that links to other data reads it from `linked`;
-/// Cause::unsupported if that is null.
+/// Decodes a whole frame of any kind into `raw` (exactly its raw_bytes long). Checks the checksum
+/// of the stored bytes before decoding, and the checksum of the raw bytes after it. If either
+/// differs, the contents of `raw` are undefined. The bytes of a link frame are read from `linked`;
+/// if that is null, Cause::unsupported.
 Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
                           LinkedData* linked = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data to which a linked frame refers: other data of the same container.
+// The data to which a link frame refers, which is in the same container.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace mcr::codecs {
 
-/// Raw bytes of one container's datasets, by their numbers in its index. The reader of the
-/// container implements this; codecs do not open files.
+/// Raw bytes of a container's datasets, which are named by their numbers in the container's index.
+/// The reader of the container implements this class, because codecs do not open files.
 class LinkedData {
  public:
   virtual ~LinkedData() = default;
 
-  /// Fills `out` with the raw (decoded) bytes of `dataset` from `raw_offset` on. Cause::damaged if
-  /// the container has no such bytes, or the chain of links is too deep.
+  /// Fills `out` with the raw (decoded) bytes of `dataset` from `raw_offset` on. Cause::damaged:
+  /// the container has no such bytes, or the chain of links is too long.
   virtual Result<void> read(std::uint32_t dataset, std::uint64_t raw_offset,
                             MutableByteSpan out) = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory in which a section is decoded or read: the caller's if it is aligned for the section's
-// words, else memory of its own. Sections follow one another without gaps, so that a section of
-// 64-bit words may begin at any address.
+// The memory in which a section is decoded or read. It is the caller's memory if that is aligned
+// for the section's words, and otherwise memory of the object. The caller's memory may not be
+// aligned, because sections follow one another without gaps.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,8 @@ namespace mcr::codecs::solid {
 
 class SectionMemory {
  public:
-  /// Uses `target` if it is not null and aligned, else uninitialised memory of its own.
+  /// Uses `target` if it is not null and aligned; otherwise allocates memory, which is not
+  /// initialised.
   void place(const Layout& layout, std::byte* target) {
     const std::size_t alignment = is_word_size(layout.type.size) ? layout.type.size : 1;
     const auto bytes = static_cast<std::size_t>(layout.raw_bytes());
@@ -26,8 +27,8 @@ class SectionMemory {
       data_ = reinterpret_cast<std::byte*>(own_.get());
     }
   }
-  /// Provides the words of `bytes`, which have the byte order `order`, in this machine's order.
-  /// Copies only if needed; the words must not be written.
+  /// Provides the words of `bytes` in this machine's byte order; `bytes` have the byte order
+  /// `order`. Copies them only if needed, so the words must not be written.
   void read(const Layout& layout, ByteSpan bytes, std::endian order) {
     const bool words = layout.type.kind != ElementKind::bytes && layout.type.size > 1;
     const bool same = !words || order == std::endian::native;

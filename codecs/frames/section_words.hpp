@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns a section's prediction sources into arrays that the word kernel reads; the same in encoder
-// and decoder.
+// Turns a section's prediction sources into arrays for the word kernel. Encoder and decoder share
+// this code.
 #pragma once
 
 #include <span>
@@ -33,8 +33,9 @@ struct SectionWords {
   }
 };
 
-/// The predictions of one brick. `needs` are the sections that the entry names; `own` is the
-/// section itself, decoded up to this brick. Arrays are valid until the next call of prepare().
+/// The predictions of one brick. `needs` are the sections that the section's entry names. `own` is
+/// the section itself, decoded up to this brick. The arrays are valid until the next call of
+/// prepare().
 template <typename T>
 class BrickPredictions {
  public:

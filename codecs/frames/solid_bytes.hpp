@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first bytes of a solid frame: the same two bytes as in every frame, then its own kind.
+// The first bytes of a solid frame: two bytes that all frames share, then the kind of frame.
 #pragma once
 
 #include <cstdint>

@@ -51,8 +51,8 @@ Result<Bytes> unpack_directory(Reader& in) {
   return directory;
 }
 
-/// Reads header and directory, and finds the payloads. Checks the checksum before it uses any of
-/// it.
+/// Reads header and directory, and finds the payloads. Checks the checksum before it uses any
+/// number from them.
 Result<Frame> read_frame(ByteSpan bytes, bool check) {
   Reader in(bytes);
   Frame frame;
@@ -93,7 +93,7 @@ class Decoder {
  public:
   Decoder(const Frame& frame, Scratch& scratch) : frame_(frame), scratch_(scratch) {}
 
-  /// Decodes the wanted sections to memory_[n].
+  /// Decodes the wanted sections; section n goes to memory[n].
   Result<void> run(const std::vector<bool>& wanted, std::vector<SectionMemory>& memory) {
     memory_ = &memory;
     const DefaultFloatEnvironment environment;
@@ -166,8 +166,8 @@ class Decoder {
     layout.type.big_endian = false;
     const auto decoded = run_decode(section.pipeline, payload_of(number), layout,
                                     section.coded_bytes, scratch_, bytes_of(number));
-    // The layout is from the frame: if a codec cannot take it, the frame is damaged, not the usage
-    // wrong.
+    // The layout is from the frame. So if a codec cannot take it, the frame is damaged, and it is
+    // not a usage error.
     if (!decoded && decoded.error().cause == Cause::usage) return damaged(decoded.error().message);
     if (!decoded) return decoded.error();
     solid::turn(section.layout.type, std::endian::little, std::endian::native, bytes_of(number));
@@ -276,7 +276,8 @@ Result<void> decode_solid_section(ByteSpan bytes, std::size_t section, Scratch& 
   if (raw.size() != sections[section].layout.raw_bytes()) return damaged("section of another size");
   std::vector<bool> wanted(sections.size(), false);
   wanted[section] = true;
-  // A section's needs precede it in the order, so going backwards marks each before it is visited.
+  // The sections that a section needs come before it in the order. So going backwards, each section
+  // is marked before it is visited.
   for (std::size_t i = sections.size(); i-- > 0;) {
     const std::uint32_t number = frame.directory.order[i];
     if (!wanted[number]) continue;

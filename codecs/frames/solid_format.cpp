@@ -193,8 +193,8 @@ Result<SectionEntry> read_section(Reader& in, std::size_t section_count) {
   return section;
 }
 
-/// Checks that the sections from which a section is predicted exist, precede it, and have the same
-/// kind of words.
+/// Checks the sections from which a section is predicted: they must exist, be decoded before it,
+/// and have the same kind of words.
 Result<void> check_needs(const Directory& directory, std::uint32_t number,
                          const std::vector<bool>& decoded) {
   const SectionEntry& section = directory.sections[number];

@@ -19,10 +19,13 @@ enum class SectionKind : std::uint8_t { plain = 0, joined = 1, words = 2 };
 struct PredictionSource {
   enum class Kind : std::uint8_t { neighbours = 0, formula = 1, reference = 2 };
   Kind kind = Kind::neighbours;
-  std::uint8_t axes = 0;      ///< neighbours along which axes, bits 0 to 2; none: the word before
-  std::uint32_t formula = 0;  ///< of the section's formulas
-  std::uint32_t need = 0;     ///< of the section's needs; their number means the section itself
-  std::uint32_t brick = 0;    ///< of that section; its own number there means the brick itself
+  /// Bits 0 to 2: the axes along which neighbours are used; no bits: the word before.
+  std::uint8_t axes = 0;
+  std::uint32_t formula = 0;  ///< number among the section's formulas
+  /// Number among the section's needs; the count of needs means the section itself.
+  std::uint32_t need = 0;
+  /// Number in that section; if it is this brick's own number, the brick itself.
+  std::uint32_t brick = 0;
   AxisOrder order = same_order;
 
   bool operator==(const PredictionSource&) const = default;
@@ -30,7 +33,7 @@ struct PredictionSource {
 
 struct SectionFormula {
   Formula formula;
-  std::vector<std::uint32_t> inputs;  ///< of the section's needs
+  std::vector<std::uint32_t> inputs;  ///< numbers among the section's needs
 };
 
 struct SectionEntry {
@@ -38,17 +41,19 @@ struct SectionEntry {
   SectionKind kind = SectionKind::plain;
   Pipeline pipeline;                       // plain
   std::vector<std::uint64_t> coded_bytes;  // plain
-  std::vector<std::uint32_t> needs;        // words: sections that are decoded before this one
-  std::vector<SectionFormula> formulas;    // words
-  std::vector<std::vector<PredictionSource>> bricks;  // words: one list a brick
-  std::uint64_t payload_bytes = 0;                    // 0 where joined
+  // For words: the sections that this one needs, which are decoded before it.
+  std::vector<std::uint32_t> needs;
+  std::vector<SectionFormula> formulas;               // words
+  std::vector<std::vector<PredictionSource>> bricks;  // words: a list for each brick
+  std::uint64_t payload_bytes = 0;                    // 0 for a joined section
   std::uint64_t raw_checksum = 0;                     // of the section's bytes
 };
 
 struct Directory {
   std::vector<SectionEntry> sections;  ///< in order of raw bytes
-  std::vector<std::uint32_t> order;  ///< in which they are decoded; each one's needs come before it
-  std::uint64_t joined_bytes = 0;    ///< payload of the joined stream, which comes first
+  /// Order of decoding: the needs of a section come before the section.
+  std::vector<std::uint32_t> order;
+  std::uint64_t joined_bytes = 0;  ///< payload of the joined stream, which is the first payload
 };
 
 void write_directory(const Directory& directory, Bytes& out);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The solid frame: several variables in one unit of compression. A variable may be coded from
-// another one, but never from data of another frame. Its *sections* are the variables' bytes, one
-// after the other. A section is coded alone by a pipeline, in a stream joined with others, or word
-// by word from formulas over earlier sections and references to earlier bricks. spec.md.
+// another one in the frame, but never from data of another frame. The bytes of a variable are a
+// *section*; sections follow one another. A section is coded in one of three ways: alone by a
+// pipeline, in a stream joined with others, or word by word from formulas over earlier sections and
+// references to earlier bricks. See spec.md.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,15 @@
 
 namespace mcr::codecs {
 
-/// Limits, so that no number in a directory can make a reader allocate more.
+/// Limits of a solid frame. A reader allocates no more than these, whatever numbers a directory
+/// has.
 inline constexpr std::size_t max_sections = 1U << 16;
 inline constexpr std::uint64_t max_solid_bricks = std::uint64_t{1} << 18;
 inline constexpr std::uint64_t max_directory_bytes = std::uint64_t{1} << 24;
 
 /// One variable's bytes in a solid frame.
 struct Section {
-  std::string name;  ///< for SectionReport only, not stored
+  std::string name;  ///< used for SectionReport only, not stored
   Layout layout;
 };
 
@@ -48,12 +50,13 @@ struct SolidInfo {
 };
 Result<SolidInfo> read_solid_info(ByteSpan frame);
 
-/// Returns how the frame's sections are coded; `names` by section, as far as they are known.
+/// Returns how the frame's sections are coded. `names` are the sections' names, as far as they are
+/// known.
 Result<std::vector<SectionReport>> describe_solid_frame(ByteSpan frame,
                                                         const std::vector<std::string>& names);
 
-/// Decodes a whole solid frame into `raw` (exactly its raw_bytes long). No input is trusted; all
-/// checksums are checked.
+/// Decodes a whole solid frame into `raw` (exactly its raw_bytes long). No input is trusted, and
+/// all checksums are checked.
 Result<void> decode_solid_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw);
 
 /// Decodes one section, and the sections that it needs, into `raw` (exactly the section's length).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lorenzo prediction in one to three dimensions, in integer or floating-point arithmetic, and the
-// zigzagged difference to it. A neighbour outside the box counts as zero. Ranges must be disjoint;
-// they may have any alignment.
+// Lorenzo prediction in one to three dimensions, in integer or floating-point arithmetic. The
+// residual is the zigzagged difference to the prediction. A neighbour outside the box counts as
+// zero. Ranges must be disjoint, and may have any alignment.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace mcr::codecs {
 
-/// Numbers that are predicted together: `volumes` boxes, one after the other, each of `planes` x
-/// `rows` x `columns`. Nothing is predicted from one box to the next.
+/// Numbers that are predicted together: `volumes` boxes of `planes` x `rows` x `columns`, one after
+/// the other. A box is not predicted from another box.
 struct LorenzoBox {
   std::size_t volumes = 1;
   std::size_t planes = 1;
@@ -20,8 +20,8 @@ struct LorenzoBox {
   [[nodiscard]] std::size_t count() const { return volumes * planes * rows * columns; }
 };
 
-/// Integer prediction of words of `size` (1, 2, 4 or 8) bytes, modulo 2^bits: 0 dimensions predict
-/// 0, one dimension the left neighbour, two and three follow the formulas of spec.md. `zeros` holds
+/// Integer prediction of words of `size` (1, 2, 4 or 8) bytes, modulo 2^bits: With 0 dimensions the
+/// prediction is 0, with one it is the left neighbour; for two and three see spec.md. `zeros` holds
 /// one row of zero bytes.
 void lorenzo_integer_encode(std::size_t size, int dimensions, const LorenzoBox& box,
                             const std::byte* words, const std::byte* zeros, std::byte* residuals);
@@ -32,9 +32,10 @@ void lorenzo_integer_decode(std::size_t size, int dimensions, const LorenzoBox& 
 struct LorenzoOrder {
   int dimensions = 1;
   int order = 2;
-  bool floating = false;  ///< of words of 4 or 8 bytes; the caller then holds an IeeeMode
+  /// For words of 4 or 8 bytes; the caller must then hold a DefaultFloatEnvironment.
+  bool floating = false;
 };
-/// `memory` holds four rows for two or three dimensions.
+/// `memory` holds four rows if there are two or three dimensions.
 void lorenzo_order_encode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
                           const std::byte* words, std::byte* memory, std::byte* residuals);
 void lorenzo_order_decode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,

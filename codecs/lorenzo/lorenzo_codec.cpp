@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view digits =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
 
-constexpr std::byte automatic{0x80};  // chosen for each frame by its data; never stored
+constexpr std::byte automatic{
+    0x80};  // the predictors are chosen for each frame; this byte is never stored
 
 /// Checks parameters: none, one predictor for all bricks, or one for each brick.
 Result<void> check(const Layout& in, ByteSpan parameters) {

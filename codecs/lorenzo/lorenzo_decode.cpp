@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decoding is a chain along the row, because each number is predicted from the one before. For
-// integers the chain is one addition (a running sum, to which the rows around are added), which is
-// fast. In floating point a link of the chain takes some fifteen cycles. So four rows are decoded
-// at once, each one column behind the row above: that row has then just produced the neighbour that
-// is needed, in a register.
+// integers, a link of the chain is one addition (a running sum, to which the neighbouring rows are
+// added), which is fast. In floating point, a link takes some fifteen cycles. So four rows are
+// decoded at once, each one column behind the row above. The neighbour above a number has then just
+// been decoded, and is in a register.
 #include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/lorenzo_formula.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
@@ -111,7 +111,8 @@ MCR_INLINE_LOOP void floating_volume(const LorenzoBox& folded, const std::byte* 
     for (std::size_t row = 0; row < folded.rows;) {
       const RowNeighbours n = neighbours_of(numbers, zeros, row_bytes, folded.rows, plane, row);
       const std::size_t offset = (plane * folded.rows + row) * row_bytes;
-      const std::size_t back_row_bytes = plane != 0 ? row_bytes : 0;  // zeros serve all rows
+      const std::size_t back_row_bytes =
+          plane != 0 ? row_bytes : 0;  // the row of zeros serves for all rows
       if (Dimensions >= 2 && folded.rows - row >= group) {
         floating_rows<Word, Dimensions, group>(residuals + offset, n.up, n.back, n.back_up,
                                                back_row_bytes, columns, numbers + offset);

@@ -12,8 +12,8 @@ MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
   return load<T>(row + i * sizeof(T));
 }
 
-/// Returns a number minus its prediction from the rows around, which leaves the prediction along
-/// the row.
+/// Returns a number minus its prediction from the neighbouring rows. The prediction along the row
+/// is subtracted later.
 template <typename Word, int Dimensions>
 MCR_INLINE_LOOP Word across(const RowNeighbours& n, std::size_t i) {
   auto word = at<Word>(n.row, i);

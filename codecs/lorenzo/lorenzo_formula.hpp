@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The floating-point predictions and residuals, with the same order of operations in encoder,
-// decoder and estimator. Every result is stored in a variable, so that it is rounded to its type
-// even if a compiler evaluates float expressions in double.
+// The floating-point predictions and residuals. Encoder, decoder and estimator share this code, so
+// that the order of operations is the same. Every result is stored in a variable, so that it is
+// rounded to its type even if a compiler evaluates float expressions in double.
 #pragma once
 
 #include <bit>
@@ -24,8 +24,8 @@ template <typename Word>
 inline constexpr Word infinity_bits = static_cast<Word>(sizeof(Word) == 8 ? 0x7ff0000000000000
                                                                           : 0x7f800000);
 
-/// Returns the prediction as an ordered integer; zero for a NaN, because NaNs differ between
-/// processors.
+/// Returns the prediction as an ordered integer. A NaN gives zero, because the bits of a NaN differ
+/// between processors.
 template <typename Word>
 MCR_INLINE_LOOP Word ordered_prediction(FloatOf<Word> prediction) {
   const auto bits = std::bit_cast<Word>(prediction);
@@ -47,7 +47,7 @@ MCR_INLINE_LOOP FloatOf<Word> floating_number(Word residual, FloatOf<Word> predi
       static_cast<Word>(unzigzag(residual) + ordered_prediction<Word>(prediction))));
 }
 
-/// Two dimensions: adds to the left neighbour what the row above predicts.
+/// Two dimensions: the left neighbour plus the step between the same columns in the row above.
 template <typename Float>
 MCR_INLINE_LOOP Float predict_2d(Float left, Float up, Float up_left) {
   const Float row_step = up - up_left;

@@ -21,7 +21,7 @@ struct Rows {
   std::byte* by_planes;  ///< T
   std::byte* expected;   ///< Q
   std::byte* up;         ///< G of the row above
-  std::byte* up_up;      ///< and of the one above that
+  std::byte* up_up;      ///< G of the row above that one
 };
 
 /// Computes T and Q of a row. `back` and `back_back` are rows of the planes before.

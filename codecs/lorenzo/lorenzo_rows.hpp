@@ -24,7 +24,7 @@ inline RowNeighbours neighbours_of(const std::byte* data, const std::byte* zeros
           plane != 0 && row != 0 ? back - row_bytes : zeros};
 }
 
-/// Returns the box as a prediction in `dimensions` sees it: the other dimensions are folded.
+/// Returns the box for a prediction in `dimensions` dimensions, with the other dimensions folded.
 inline LorenzoBox box_for(int dimensions, const LorenzoBox& box) {
   if (dimensions >= 3) return box;
   if (dimensions == 2) return {box.volumes * box.planes, 1, box.rows, box.columns};

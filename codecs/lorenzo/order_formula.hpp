@@ -14,7 +14,7 @@ namespace mcr::codecs {
 inline constexpr int highest_order = 4;      ///< of one dimension
 inline constexpr int highest_box_order = 2;  ///< of two and three
 
-/// Integers, modulo 2^bits. IEEE numbers are used as their ordered integers.
+/// Arithmetic on integers, modulo 2^bits. IEEE numbers are used as their ordered integers.
 template <typename W>
 struct IntegerArithmetic {
   using Word = W;
@@ -23,7 +23,7 @@ struct IntegerArithmetic {
 
   MCR_INLINE_LOOP static Number plus(Number a, Number b) { return static_cast<Word>(a + b); }
   MCR_INLINE_LOOP static Number minus(Number a, Number b) { return static_cast<Word>(a - b); }
-  /// The function D of the spec.
+  /// The function D of spec.md.
   MCR_INLINE_LOOP static Number regular(Number a) { return a; }
   MCR_INLINE_LOOP static Number mostly_regular(Number a) { return a; }
   MCR_INLINE_LOOP static Word residual(Number number, Number prediction) {
@@ -34,7 +34,7 @@ struct IntegerArithmetic {
   }
 };
 
-/// binary32 or binary64.
+/// Arithmetic in binary32 or binary64.
 template <typename W>
 struct FloatingArithmetic {
   using Word = W;
@@ -54,7 +54,8 @@ struct FloatingArithmetic {
     const bool special = (bits & infinity_bits<Word>) == infinity_bits<Word>;
     return std::bit_cast<Number>(special ? Word{0} : bits);
   }
-  /// The same with a branch, so that a chain of numbers does not wait for the result.
+  /// The same as regular(), but with a branch, so that a chain of numbers does not wait for the
+  /// result.
   MCR_INLINE_LOOP static Number mostly_regular(Number a) {
     const auto bits = std::bit_cast<Word>(a);
     if ((bits & infinity_bits<Word>) == infinity_bits<Word>) [[unlikely]]
@@ -78,8 +79,9 @@ struct FloatingArithmetic {
   }
 };
 
-/// Extrapolates the numbers of `last`, the nearest first, and adds `base`: the function F of the
-/// spec. Few operations depend on the nearest number, which a decoder has only just computed.
+/// Extrapolates the numbers of `last`, the nearest first, and adds `base`: the function F of
+/// spec.md. Only few operations depend on the nearest number, because a decoder has only just
+/// computed it.
 template <typename A, int Order>
 MCR_INLINE_LOOP typename A::Number continued(
     typename A::Number base, const std::array<typename A::Number, highest_order>& last) {
@@ -98,14 +100,14 @@ MCR_INLINE_LOOP typename A::Number continued(
   return A::plus(straight, A::plus(second, third));
 }
 
-/// How many numbers before a number, along each dimension, predict it; 0 for the first one.
+/// How many preceding numbers along each dimension predict a number; 0 for the first number.
 struct Reach {
   int planes = 0;
   int rows = 0;
   int columns = 0;
 };
 
-/// Returns the prediction of one number. `at(dz, dy, dx)` is the number that many planes, rows and
+/// Returns the prediction of one number. `at(dz, dy, dx)` is the number dz planes, dy rows and dx
 /// columns before it.
 template <typename A, int Planes, int Rows, int Columns, typename At>
 MCR_INLINE_LOOP typename A::Number predicted_by_order(const At& at) {
@@ -130,7 +132,7 @@ MCR_INLINE_LOOP typename A::Number predicted_by_order(const At& at) {
   return continued<A, Columns>(by_rows(0), {rest(1), rest(2), rest(3), rest(4)});
 }
 
-/// Calls `call<number>()` for a number from 0 to `Most`.
+/// Calls `call<number>()` with `number`, from 0 to `Most`, as a constant.
 template <int Most, typename Call>
 MCR_INLINE_LOOP auto with_number(int number, const Call& call) {
   if constexpr (Most > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The predictor of a brick, as one byte, and its choice by sampling.
+// The predictor of a brick, its form as one byte, and its choice by sampling.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,11 @@ namespace mcr::codecs {
 
 struct Predictor {
   std::uint8_t dimensions = 3;  ///< 0 to 3; a brick of lower rank is predicted by its rank
-  bool floating =
-      false;  ///< in floating point; counts from two dimensions on, or with an order above 1
-  bool cube = false;  ///< a flat brick of k*k*k (else k*k) elements is taken for a cube (square)
-  std::uint8_t order = 1;  ///< along each dimension: 1 to 4 of one, 1 or 2 of more
+  /// Predicts in floating point; used only with two or more dimensions, or an order above 1.
+  bool floating = false;
+  /// A flat brick of k*k*k elements is taken for a cube, or one of k*k for a square.
+  bool cube = false;
+  std::uint8_t order = 1;  ///< 1 to 4 in one dimension; 1 or 2 in two and three
 
   [[nodiscard]] std::uint8_t byte() const {
     return static_cast<std::uint8_t>(dimensions | (floating ? 4U : 0U) | (cube ? 8U : 0U) |
@@ -26,12 +27,12 @@ struct Predictor {
   bool operator==(const Predictor&) const = default;
 };
 
-/// Returns the predictor that is probably best, without looking at data.
+/// Returns the predictor that is probably best for data of this type.
 Predictor default_predictor(const ElementType& type);
 
-/// How `predictor` sees a brick: the box, the dimensions that are left, and whether they are
-/// predicted in floating point. That needs elements of 4 or 8 bytes, and at least two dimensions or
-/// an order above 1.
+/// A brick as its predictor sees it: the box, the remaining dimensions, and whether the prediction
+/// is in floating point. Floating point needs elements of 4 or 8 bytes, and at least two dimensions
+/// or an order above 1.
 struct BrickView {
   LorenzoBox box;
   int dimensions = 0;

@@ -73,8 +73,8 @@ std::uint32_t cost_of(Word residual) {
 }
 
 using Costs = std::array<std::uint64_t, candidate_count>;
-/// In 1/256 bits. An order above 1 is slower to decode, and a few points make one of many
-/// candidates look better than it is.
+/// Added, in 1/256 bits, to the cost of orders above 1. They are slower to decode, and with only a
+/// few points one of many candidates looks better than it is.
 constexpr std::uint64_t order_penalty = 40;
 constexpr std::uint64_t not_looked_at = 1U << 20;
 
@@ -254,8 +254,8 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
   if (!orders) forget_orders(costs);
   if (view.dimensions < 2) costs[order_2_2d] = costs[row_order_2];
   if (view.dimensions < 3) costs[order_2_3d] = costs[order_2_2d];
-  // A candidate that a brick of lower rank, or of integers, cannot have gets the cost of the one
-  // used instead.
+  // If a brick cannot have a candidate because of its lower rank, or because it has integers, the
+  // candidate gets the cost of the one that is used instead.
   if (view.dimensions < 2) costs[integer_2d] = costs[row];
   if (view.dimensions < 3) costs[integer_3d] = costs[integer_2d];
   const bool floating = ordered && type.size >= 4;
@@ -315,7 +315,8 @@ Asked ask(const Layout& layout, ByteSpan raw) {
   return asked;
 }
 
-/// For integers: deducts the known signs from the costs, because the next codecs exploit them.
+/// For integers: deducts the known sign bits from the costs, because the next codecs do not store
+/// them.
 void deduct_known_signs(Asked& asked, std::size_t candidates) {
   for (std::size_t c = 0; c < candidates; ++c) {
     const auto known = static_cast<std::uint64_t>(256 * asked.small.known_of_sign(c));
@@ -332,14 +333,14 @@ std::size_t cheapest(const Costs& costs, std::size_t candidates) {
   return best;
 }
 
-/// Returns the best candidate for integers of a few bits, for which the length of residuals is not
-/// enough.
+/// Returns the best candidate for integers of a few bits, for which the length of residuals does
+/// not show the cost well enough.
 std::size_t best_of_small(const Asked& asked, std::size_t candidates, std::size_t best) {
   constexpr std::uint64_t small_bits = 10;
   constexpr double clear_gain = 0.05;
   if (asked.numbers == 0 || asked.total[best] / asked.numbers >= small_bits * 256) return best;
   for (std::size_t c = none; c < candidates; ++c) {
-    // A few points make a candidate with wide noise look better than it is.
+    // With a few points, a candidate whose residuals are wide noise looks better than it is.
     if (has_order(c) && asked.total[c] >= asked.total[best]) continue;
     if (asked.small.bits(c) < asked.small.bits(best) - clear_gain) best = c;
   }
@@ -350,8 +351,8 @@ std::size_t best_of_small(const Asked& asked, std::size_t candidates, std::size_
 
 Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   // A few points per brick show which candidate is best for all bricks together. A brick gets
-  // another one only if its own points show a clear gain: with a free choice for every brick,
-  // bricks of 5000 numbers became 0.3 % larger, because of the estimates' noise.
+  // another candidate only if its own points show a clear gain. With a free choice for every brick,
+  // bricks of 5000 numbers became 0.3 % larger, because the estimates are noisy.
   constexpr std::uint64_t clear_gain = 400;  // 1/256 bits a number
   constexpr std::size_t most_own = 4000;
   const DefaultFloatEnvironment mode;

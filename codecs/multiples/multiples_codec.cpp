@@ -11,7 +11,8 @@
 namespace mcr::codecs {
 namespace {
 
-constexpr std::byte automatic{0xff};  // in place of a form: found for each frame; never stored
+constexpr std::byte automatic{
+    0xff};  // in place of a form: the step is found for each frame; never stored
 
 Result<Multiples> multiples_of(const ElementType& type, ByteSpan parameters) {
   if (type.kind == ElementKind::bytes) {
@@ -104,8 +105,8 @@ class MultiplesCodec final : public Codec {
     return {};
   }
 
-  // Text: "auto", "step=100", "over=100". Steps that are found may have more parameters than the
-  // text can name.
+  // Text: "auto", "step=100", "over=100". A step that was found in data may have parameters for
+  // which there is no text.
   Result<Bytes> parse(std::string_view text) const override {
     if (text.empty()) return Bytes{};
     if (text == "auto") return Bytes{automatic};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// 64 numbers, in runs of neighbours that fit a cache line, suffice to rule a common step out. More
-// numbers are sampled only if these 64 have one. Of several steps the search takes the one whose
-// multiples differ least between neighbours, or no step if that saves less than one bit a number.
+// To rule out a common step, 64 numbers suffice, in runs of neighbours that fit into a cache line.
+// More numbers are sampled only if these 64 have a common step. Of several steps, the search takes
+// the one whose multiples differ least between neighbours. It takes no step if even this one saves
+// less than one bit per number.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -99,8 +100,8 @@ class Search {
  public:
   Search(const ElementType& type, ByteSpan raw, bool reverse)
       : type_(type), raw_(raw), reverse_(reverse), few_(sample_runs<Word>(raw, few_runs, reverse)) {
-    // Each number counts once: a frequent value, such as that for "missing", need not be a
-    // multiple.
+    // Each number counts once, because a frequent value, such as the one for "missing", need not be
+    // a multiple.
     if (type.kind == ElementKind::signed_integer) {
       for (Word& word : few_) word ^= sign_bit<Word>;
     }
@@ -130,7 +131,7 @@ class Search {
   }
 
   void look_at_floats() {
-    // Finds how many zero bits at least nine tenths of the magnitudes end in.
+    // Finds the number of zero bits in which at least nine tenths of the magnitudes end.
     std::array<std::uint8_t, word_bits<Word>> ends{};
     std::size_t finite = 0;
     for (const Word word : few_) {
@@ -189,7 +190,7 @@ class Search {
       scale *= 10;
       std::uint64_t divisor = 0;
       if (!are_over(scale, divisor)) continue;
-      // Reduces the scale for halves, twentieths and the like, which are decimals too.
+      // For halves, twentieths and the like, which are decimals too, reduces the scale.
       const auto whole = static_cast<std::uint64_t>(scale);
       if (divisor > 1 && whole % divisor == 0) scale /= static_cast<double>(divisor);
       Multiples multiples;
@@ -267,7 +268,8 @@ class Search {
       const double times = std::nearbyint(a / b);
       const double rest = std::fabs(a - times * b);
       const double error_rest = error_a + times * error_b;
-      if (!(rest > 2 * error_rest)) return b > 8 * error_rest ? b : 0;  // also where one is a NaN
+      if (!(rest > 2 * error_rest))
+        return b > 8 * error_rest ? b : 0;  // true also if one of them is a NaN
       a = b;
       error_a = error_b;
       b = rest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The arithmetic that encoder and decoder share. Both directions are bijections of all words of a
-// size, so that words that are not multiples need no extra storage.
+// size, so that words that are not multiples need no storage of their own.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace mcr::codecs {
 
-/// Maps integers below 2^bits to quotients by the step: first the integers without remainder, then
-/// those with remainder 1, and so on. All are counted from `zero`.
+/// Numbers the integers below 2^bits anew: first the multiples of the step, by their quotients,
+/// then the integers with remainder 1, and so on. Numbers are counted from `zero`.
 template <typename Word>
 class StepRule {
  public:
@@ -51,7 +51,7 @@ class StepRule {
   [[nodiscard]] Word decode(Word number) const {
     Wide left = (number + zero_) & mask_;
     if (left <= last_multiple_) return static_cast<Word>((left * step_ + base_) & mask_);
-    // Remainders below `longer_` have one quotient more than the others.
+    // Each remainder below `longer_` has one more quotient than the other remainders.
     Wide remainder = 0;
     Wide each = quotients_ + 1;
     if (left >= longer_ * each) {
@@ -67,13 +67,13 @@ class StepRule {
   Wide step_;
   Wide base_ = 0, zero_ = 0;
   Wide mask_ = 0;
-  Wide quotients_ = 0;      // for every remainder
-  Wide longer_ = 0;         // this many remainders have one more quotient
-  Wide last_multiple_ = 0;  // the largest number whose remainder is 0
+  Wide quotients_ = 0;      // quotients that every remainder has
+  Wide longer_ = 0;         // number of remainders that have one quotient more
+  Wide last_multiple_ = 0;  // the largest integer whose remainder is 0
   int shift_ = -1;
 };
 
-/// The rule for integers; signed ones in the order of unsigned ones.
+/// The rule for integers. Signed integers are taken in the order of unsigned ones.
 template <typename Word>
 class IntegerRule {
  public:
@@ -113,8 +113,8 @@ class BitsRule {
 
 enum class NumberKind { over, times, from_origin };
 
-/// Exchanges IEEE numbers f(k) with NaNs: f(k) with the NaN whose payload is k away from the middle
-/// one. No f(k) is a NaN, so the exchange is its own inverse.
+/// Exchanges each IEEE number f(k) with a NaN: the one whose payload is k away from the middle
+/// payload. No f(k) is a NaN, so the exchange is its own inverse.
 template <typename Word, NumberKind Kind>
 class NumberRule {
  public:
@@ -141,8 +141,8 @@ class NumberRule {
   }
 
  private:
-  // 1.5 * 2^52, whose last place is 1: adding a number rounds it to a whole one, which the lowest
-  // bits of the sum hold in two's complement.
+  // 1.5 * 2^52. The last place of this number is 1, so the sum with another number rounds that to a
+  // whole number, which the lowest bits of the sum hold in two's complement.
   static constexpr double rounding = 6755399441055744.0;
 
   /// Returns the bits of f(k).
@@ -158,8 +158,8 @@ class NumberRule {
       return k < 0 ? static_cast<Word>(bits | sign_bit<Word>) : bits;
     }
   }
-  /// Returns the k whose f(k) is nearest to a number; an arbitrary k if the number is far from all
-  /// of them.
+  /// Returns the k whose f(k) is nearest to a number. Returns an arbitrary k if the number is far
+  /// from every f(k).
   [[nodiscard]] Signed nearest(Word word) const {
     double steps = 0;
     if constexpr (Kind == NumberKind::from_origin) {
@@ -175,7 +175,8 @@ class NumberRule {
   }
   [[nodiscard]] bool within(Signed k) const { return k >= lowest_ && k <= highest_; }
 
-  /// True if the word is f(k), or as near to it as the slack allows; `number` receives its number.
+  /// True if the word is an f(k), or as near to one as the slack allows. `number` receives the
+  /// word's number.
   [[nodiscard]] bool is_multiple(Word word, Signed& number) const {
     const Signed k = nearest(word);
     if (!within(k)) return false;
@@ -205,11 +206,12 @@ class NumberRule {
   double scale_, inverse_, origin_;
   Signed lowest_ = 0, highest_ = 0;
   unsigned slack_;
-  Word below_;  // how many of the 2^slack neighbours of f(k) lie below it
+  Word below_;  // how many of the 2^slack neighbours of f(k) lie below f(k)
 };
 
-/// Returns the largest |k|. Up to it, a step is at least eight last places for each neighbour
-/// within the slack, so that f(k) rises and nearest() finds k. Negative if there is no such k.
+/// Returns the largest |k|; a negative number if no k is possible. Up to the largest |k|, a step is
+/// at least eight last places for each neighbour within the slack, so that f(k) rises and nearest()
+/// finds k.
 double most_steps(const Multiples& multiples, std::size_t size);
 
 template <typename Word, NumberKind Kind>

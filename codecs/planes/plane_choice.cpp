@@ -44,8 +44,8 @@ Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Met
   const std::size_t least = matched + matched / 40;
   if (least >= share) return false;
   const entropy::Symbols symbols(reinterpret_cast<const std::uint8_t*>(sample.data()), taken);
-  // The sample may be less varied than the plane, so the entropy coder is judged by its better
-  // result.
+  // The sample may be less varied than the plane. So zstd must also beat the entropy coder on
+  // the sample itself.
   const std::size_t alone = entropy::estimate_block(entropy::count_symbols(symbols), method);
   return least < alone;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides by a sample whether a plane of bytes holds repeats that a string matcher finds.
+// Decides by a sample whether a plane of bytes has repeats that a string matcher would find.
 #pragma once
 
 #include "codecs/base/bytes.hpp"

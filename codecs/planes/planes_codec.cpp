@@ -44,7 +44,7 @@ Result<void> encode_plane(ByteSpan plane, const Parameters& parameters, Scratch&
       MCR_TRY(repeats_pay(plane, expected, parameters.method, parameters.level, scratch))) {
     const auto matched = scratch.take_vector();
     MCR_TRY(encode_repeats(plane, parameters.level, scratch, *matched));
-    if (matched->size() < expected) {  // the sample may be better than the plane
+    if (matched->size() < expected) {  // the plane may compress worse than the sample
       writer.varint(matched->size() * 2 + 1);
       writer.bytes(*matched);
       return {};

@@ -6,8 +6,8 @@
 namespace mcr::codecs {
 namespace {
 
-/// Calls `copy(width)`, with a constant for usual widths: the copy is then a few instructions, not
-/// a call.
+/// Calls `copy(width)`. For usual widths the argument is a constant, so that the copy is a few
+/// instructions instead of a call.
 template <typename Copy>
 void with_width(std::size_t width, const Copy& copy) {
   using std::integral_constant;
@@ -35,7 +35,7 @@ void with_width(std::size_t width, const Copy& copy) {
 
 Layout column_layout(const Layout& records, const Column& column) {
   Layout layout{column.type, records.bricks};
-  layout.type.big_endian = false;  // the codec reverses them
+  layout.type.big_endian = false;  // the codec has reversed the members
   if (column.count == 1) return layout;
   for (Shape& shape : layout.bricks) {
     if (shape.rank == Shape::max_rank) {

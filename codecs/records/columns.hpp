@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns of an array of records: adjacent members of one type. spec.md.
+// Columns of an array of records. A column is adjacent members of one type. See spec.md.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ struct Column {
   bool operator==(const Column&) const = default;
 };
 
-/// The most columns that the codec takes; records of more members are coded in other ways.
+/// The most columns that the codec takes. Records with more columns are coded in other ways.
 inline constexpr std::size_t max_columns = 64;
 
 /// Returns the layout of one column of `records`: bricks keep their shapes; if the column has
 /// several members, these become the last dimension.
 Layout column_layout(const Layout& records, const Column& column);
 
-/// Copies `width` bytes of each of `count` records of `record_bytes` to `column`, one after the
-/// other.
+/// Copies the first `width` bytes of each of `count` records of `record_bytes` to `column`, one
+/// after the other.
 void gather_column(const std::byte* records, std::size_t record_bytes, std::size_t count,
                    std::size_t width, std::byte* column);
 /// The inverse.

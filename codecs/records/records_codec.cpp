@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only codec that runs pipelines itself. These cannot contain it again, so that malicious bytes
-// nest no deeper.
+// The only codec that runs pipelines itself. These pipelines cannot contain this codec again, so
+// that malicious bytes cannot nest pipelines deeper.
 #include "codecs/records/records_codec.hpp"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ Result<Parameters> read_all(Reader& in) {
   return parameters;
 }
 
-/// Every error is Cause::usage; for a damaged frame the caller makes it Cause::damaged.
+/// Every error is Cause::usage; if the frame is damaged, the caller changes it to Cause::damaged.
 Result<Parameters> read_parameters(ByteSpan bytes) {
   Reader in(bytes);
   auto parameters = read_all(in);
@@ -91,7 +91,8 @@ void turn(const Column& column, MutableByteSpan bytes) {
   }
 }
 
-/// Appends one column: how it is stored, what the decoder needs, its length, its bytes.
+/// Appends one column: the way in which it is stored, the decoder's parameters, the length, the
+/// bytes.
 Result<void> encode_column(const Layout& layout, const Pipeline& wanted, ByteSpan raw,
                            Scratch& scratch, Bytes& out) {
   const auto payload = scratch.take_vector();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes, and the six orders of their axes. If a brick holds a field of another brick with its axes
-// exchanged (y in place of x), it equals the other brick in another order. spec.md.
+// Boxes, and the six orders of their axes. If a brick has the field of another brick with axes
+// exchanged (y in place of x), it equals the other brick walked in another order. See spec.md.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@ namespace mcr::codecs {
 /// Extents of a brick as a box of three dimensions, slowest first.
 using Box = std::array<std::uint32_t, 3>;
 
-/// Returns the box of a shape. Missing leading extents are 1; the two slowest of four are folded. A
-/// flat brick of k*k*k elements is taken for a cube, one of k*k for a square, because simulations
-/// store their meshes this way.
+/// Returns the box of a shape. Missing leading extents are 1; of four extents, the two slowest are
+/// folded. A flat brick of k*k*k elements is taken for a cube, and one of k*k elements for a
+/// square, because simulations store meshes this way.
 Box box_of(const Shape& shape);
 
-/// The source axis of each axis of the target: one of six orders.
+/// One of six orders. An order gives the source axis for each axis of the target.
 using AxisOrder = std::uint8_t;
 inline constexpr AxisOrder axis_order_count = 6;
 inline constexpr AxisOrder same_order = 0;
@@ -32,13 +32,13 @@ bool fits(const Box& source, const Box& target, AxisOrder order);
 /// Returns the distance in the source between neighbours along each axis of the target.
 std::array<std::size_t, 3> strides_in(const Box& source, AxisOrder order);
 
-/// Sets to[i, j, k] to the element of `from` at the same place in `order`. Both are as long as the
-/// box.
+/// Sets to[i, j, k] to the element of `from` at that place in `order`. Both spans are as long as
+/// the box.
 template <typename T>
 void gather(std::span<const T> from, const Box& source, const Box& target, AxisOrder order,
             std::span<T> to);
 
-/// Sets `to` to the index in the source of each element of the target.
+/// Sets `to` to the source index of each element of the target.
 void gather_index(const Box& source, const Box& target, AxisOrder order,
                   std::span<std::uint32_t> to);
 

@@ -100,7 +100,8 @@ std::uint32_t ReferenceIndex<T>::add(std::span<const T> words, const Box& box, s
         if (entry[way] != 0) vote(bricks_.back(), at, entry[way] - 1);
       }
     }
-    // One place of this brick is enough; the other entries keep places of earlier bricks.
+    // Keeps one place of this brick, so that the other entries are left for places of earlier
+    // bricks.
     if (entry[0] == 0 || entry[0] - 1 < first) {
       for (std::size_t way = ways - 1; way > 0; --way) entry[way] = entry[way - 1];
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds earlier bricks that a brick repeats, exactly or nearly, also with exchanged axes. Looks up
-// sampled words in a table of the places where such words occurred, and counts the places that
-// agree on brick and order. Bricks are never compared with each other here.
+// sampled words in a table of the places where these words occurred before, and counts the places
+// that agree on brick and order. Does not compare bricks with each other.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,9 @@ class ReferenceIndex {
   /// a word are ignored, so that nearly equal words are found too.
   ReferenceIndex(std::uint64_t word_count, unsigned dropped_bits);
 
-  /// Adds the next brick and returns its number. Sets `found` to the at most `limit` most promising
-  /// references for the brick, best first; the brick's own number means a reference to itself.
+  /// Adds the next brick and returns its number. Sets `found` to the most promising references for
+  /// the brick, best first, at most `limit`. A reference with the brick's own number is to the
+  /// brick itself.
   std::uint32_t add(std::span<const T> words, const Box& box, std::size_t limit,
                     std::vector<Reference>& found);
 
@@ -49,7 +50,7 @@ class ReferenceIndex {
   void vote(const Brick& target, std::size_t at, std::uint32_t place);
 
   std::vector<Brick> bricks_;
-  std::vector<std::uint32_t> table_;  // place + 1 of a word in the order of adding; 0: empty
+  std::vector<std::uint32_t> table_;  // place of a word in the order of adding, plus 1; 0: empty
   std::vector<std::uint32_t> hits_;
   std::vector<std::uint64_t> votes_;
   unsigned dropped_bits_;

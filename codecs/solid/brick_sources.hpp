@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the predictions of a brick: those that are best together at some of its places. Only the
-// encoder chooses; the choice is stored for the decoder.
+// Chooses the predictions of a brick: the ones that are best together at sampled places of the
+// brick. Only the encoder chooses; the choice is stored for the decoder.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mcr::codecs::solid {
 
-/// Sections of one word size, in the order of coding: references can point to these.
+/// The sections of one word size, in the order of coding. References can point to their bricks.
 template <typename T>
 struct WordHistory {
   explicit WordHistory(std::uint64_t word_count) : index(word_count, sizeof(T) == 8 ? 20 : 6) {}
@@ -23,24 +23,25 @@ struct WordHistory {
     std::uint32_t brick;
   };
   ReferenceIndex<T> index;
-  std::vector<Place> places;  ///< where the index's bricks are
+  std::vector<Place> places;  ///< the places of the bricks in `index`
 };
 
 /// The source of a prediction, before the needs of its section are numbered.
 struct BrickSource {
   PredictionSource::Kind kind = PredictionSource::Kind::neighbours;
-  Reference reference;    ///< brick: of the history
+  Reference reference;    ///< its brick is a number in the history
   std::uint8_t axes = 0;  ///< neighbours
 };
 
-/// A brick that is to be predicted, and what may predict it.
+/// A brick that must be predicted, and its possible predictions.
 template <typename T>
 struct PredictedBrick {
   words::Numbers numbers;
   std::span<const T> words;
-  std::uint32_t number;                  ///< in the history: the last that was added
-  std::span<const Reference> promising;  ///< what the history's index found for it
-  const T* computed;                     ///< a formula's results; null: no formula
+  std::uint32_t number;  ///< number in the history, where it was added last
+  /// The references that the history's index found for the brick.
+  std::span<const Reference> promising;
+  const T* computed;  ///< a formula's results; null: no formula
 };
 
 struct BrickSources {

@@ -43,8 +43,8 @@ std::vector<std::size_t> choose_rows(const std::vector<const T*>& columns, std::
   return all;
 }
 
-/// Returns the bits per word if each word is predicted by the one before, which a formula must
-/// beat.
+/// Returns the bits per word if each word is predicted by the word before. A formula must be better
+/// than this.
 template <typename T>
 double plain_bits(const T* words, const std::vector<std::size_t>& rows) {
   std::uint64_t bits = 0;
@@ -132,8 +132,8 @@ SectionOrder find_order(const std::vector<Section>& sections,
       search_group<std::uint32_t>(group, count, memory, scratch, offers);
     }
   }
-  // Takes the formulas with the smallest residuals first (a quotient may be exact where the inverse
-  // product is not), and leaves out those by which a section would need itself.
+  // Takes the formulas with the smallest residuals first: a quotient may be exact while the inverse
+  // product is not. Leaves out formulas by which a section would depend on itself.
   std::stable_sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) {
     return a.formula.bits_per_word < b.formula.bits_per_word;
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds which sections are computed from which others, and the resulting order of decoding.
+// Finds which sections can be computed from which others, and the order of decoding that follows.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@
 namespace mcr::codecs::solid {
 
 struct SectionOrder {
-  std::vector<std::uint32_t> order;  ///< all sections, inputs of formulas before what they give
+  /// All sections; the inputs of a formula come before its result.
+  std::vector<std::uint32_t> order;
   /// For each section, its formula, with section numbers as inputs.
   std::vector<std::optional<FoundFormula>> formulas;
 };

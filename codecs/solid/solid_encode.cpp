@@ -131,8 +131,8 @@ class Encoder {
       coded.clear();
       payload.assign(bytes.begin(), bytes.end());
     }
-    if (!payloads_[n].empty() && payloads_[n].size() <= payload.size())
-      return {};  // words are smaller
+    // Coding by words is smaller.
+    if (!payloads_[n].empty() && payloads_[n].size() <= payload.size()) return {};
     entry.kind = SectionKind::plain;
     entry.needs.clear();
     entry.formulas.clear();
@@ -190,7 +190,8 @@ class Encoder {
                                         std::span<const T> computed,
                                         solid::WordHistory<T>& history) const {
     const Layout& layout = directory_.sections[n].layout;
-    // Examining a tiny brick costs more than coding it, so the first ones stand for all others.
+    // Examining a tiny brick costs more than coding it, so only the first ones are examined, for
+    // all others.
     const bool many_tiny = own.words.size() / 64 < layout.bricks.size();
     const std::size_t limit = options_.references && !many_tiny ? references_tried : 0;
     SectionSources chosen;
@@ -215,8 +216,8 @@ class Encoder {
     return chosen;
   }
 
-  /// True if coding by words is worth a trial. Predictions from neighbours alone are worse than
-  /// pipelines, unless almost nothing is left.
+  /// True if coding by words is worth a trial. With predictions from neighbours alone, it is worse
+  /// than pipelines, unless the residuals are almost nothing.
   static bool pays(const SectionSources& chosen, std::uint64_t raw_bits) {
     bool related = false;
     for (const auto& sources : chosen.bricks) {

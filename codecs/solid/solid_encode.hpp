@@ -27,8 +27,8 @@ struct SolidOptions {
 /// Returns the options for a profile.
 SolidOptions solid_options(const ProfileOptions& profile);
 
-/// Appends one solid frame with `raw`, the sections' bytes one after the other, to `out`. Under
-/// `max` both that frame and the one of `balanced` are made, and the smaller one is kept.
+/// Appends one solid frame with `raw`, the sections' bytes one after the other, to `out`. The
+/// profile `max` also makes the frame that `balanced` would make, and keeps the smaller one.
 Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sections,
                                 const SolidOptions& options, Scratch& scratch, Bytes& out,
                                 std::vector<SectionReport>* report = nullptr);

@@ -18,7 +18,8 @@ Result<void> check_layout_of(const Layout& layout) {
   return {};
 }
 
-constexpr std::byte automatic{0};  // in place of a rank: not fitted yet; never stored
+constexpr std::byte automatic{
+    0};  // stands in place of a rank: not fitted yet; this byte is never stored
 
 Result<Stencil> stencil_of(const Layout& layout, ByteSpan parameters) {
   MCR_TRY(check_layout_of(layout));

@@ -8,8 +8,8 @@ namespace mcr::codecs {
 
 const Codec& stencil_codec();
 
-/// Returns parameters fitted to `raw` (this machine's byte order), which is exactly
-/// `layout.raw_bytes()` long. Cause::usage if the codec cannot take such a layout.
+/// Returns parameters fitted to `raw`, which has this machine's byte order and is exactly
+/// `layout.raw_bytes()` long. Cause::usage: the codec cannot take this layout.
 Result<Bytes> fit_stencil_parameters(ByteSpan raw, const Layout& layout, Scratch& scratch);
 
 }  // namespace mcr::codecs

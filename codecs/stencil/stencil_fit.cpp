@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Householder QR of the sampled taps against the sampled numbers. The neighbours in a smooth field
-// are so nearly dependent that normal equations would lose all digits. A second round weighs each
-// sample by the inverse root of its residual (least absolute deviations), because the logarithm of
-// the residual counts: a few shocks must not spoil the fit of the smooth rest.
+// Solves the least squares of the sampled taps against the sampled numbers by Householder QR.
+// Normal equations would lose all digits, because the neighbours in a smooth field are nearly
+// dependent. A second round weighs each sample by the inverse root of its residual (least absolute
+// deviations), because the logarithm of the residual counts: a few shocks must not spoil the fit of
+// the smooth rest.
 #include "codecs/base/float_environment.hpp"
 #include "codecs/stencil/stencil.hpp"
 #include "codecs/stencil/stencil_taps.hpp"
@@ -12,7 +13,8 @@ namespace {
 
 using namespace stencil_detail;
 
-constexpr std::size_t row_words = stencil_taps + 1;  // taps, then the number itself
+constexpr std::size_t row_words =
+    stencil_taps + 1;  // words of a row: the taps, then the number itself
 
 /// Reads number `i` of a range of either size as double.
 double number_at(const std::byte* numbers, std::size_t size, std::ptrdiff_t i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The places of the twelve taps, and which numbers of a brick have all of them. Shared by fit,
+// The places of the twelve taps, and which numbers of a brick have all twelve. Shared by fit,
 // encoder and decoder.
 #pragma once
 
@@ -17,8 +17,7 @@
 
 namespace mcr::codecs::stencil_detail {
 
-/// Distance to a tap: planes and rows back, and columns relative to the number. All taps precede
-/// it.
+/// Distance from a number to a tap: planes and rows back, and columns. All taps precede the number.
 struct Tap {
   int plane, row, column;
 };
@@ -88,7 +87,8 @@ constexpr Margins margins_of(const Taps& taps) {
   return margins;
 }
 
-/// A brick as planes of rows of columns; of more than three dimensions the slowest ones are folded.
+/// A brick as planes of rows of columns. If it has more than three dimensions, the slowest ones are
+/// folded.
 struct Extents {
   std::size_t planes = 1, rows = 1, columns = 1;
 };

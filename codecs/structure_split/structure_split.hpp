@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts an array of structures, with members of one size, to a structure of arrays.
-// The ranges may have any alignment; they must be disjoint.
+// Converts an array of structures, whose members have one size, to a structure of arrays. The
+// ranges must be disjoint, and may have any alignment.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,7 @@ Result<Plan> plan_for(const Layout& in, ByteSpan parameters) {
     for (const Shape& brick : in.bricks) {
       plan.members.push_back(count);
       for (std::uint32_t m = 0; m < count; ++m) plan.after.bricks.push_back(brick);
-      // Limits the number of bricks, which many bricks of long structures would exceed.
+      // Limits the number of bricks, because many bricks of long structures would make too many.
       if (plan.after.bricks.size() > (std::size_t{1} << 22)) {
         return Error{Cause::usage, "structure_split: the members make too many bricks"};
       }

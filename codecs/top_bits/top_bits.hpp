@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits floating-point words into one symbol of 8 bits each, for sign, exponent and the first
-// mantissa bits, and the other bits, which are stored unchanged. For values that neighbours do not
-// predict, an order-0 code can use only their magnitudes. Up to 15 exact values that occur often
-// (zeros, floors) get symbols of their own.
+// Splits each floating-point word into a symbol of 8 bits and the other bits, which are stored
+// unchanged. The symbol stands for sign, exponent and the first mantissa bits. Made for values that
+// their neighbours do not predict: of these, an order-0 code can use only the magnitudes. Up to 15
+// exact values that occur often (zeros, floors) get symbols of their own.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace mcr::codecs {
 
-/// The meaning of the symbols: first the exact values, then the keys (the top bits of a word,
-/// ascending). If there are more keys than symbols, one last symbol means a word that is stored
-/// whole.
+/// The meaning of the symbols: first the exact values, then the keys in ascending order. A key is
+/// the top bits of a word. If there are more keys than symbols, the last symbol stands for a word
+/// that is stored whole.
 struct TopBitsTable {
   static constexpr std::size_t most_exact = 15;
   static constexpr unsigned most_key_bits = 16;
@@ -38,15 +38,16 @@ TopBitsTable top_bits_table(std::size_t size, unsigned key_bits, const std::byte
 
 std::size_t top_bits_rest_bound(std::size_t size, std::size_t count);
 
-/// Writes one symbol for each word to `symbols`, the other bits to `rest` (top_bits_rest_bound()
-/// long); returns the length of the rest. `map` is working space for 2^key_bits numbers.
+/// Writes one symbol for each word to `symbols`, and the other bits to `rest`, which has room for
+/// top_bits_rest_bound() bytes. Returns the length of the rest. `map` is working space for
+/// 2^key_bits numbers.
 std::size_t top_bits_encode(std::size_t size, const TopBitsTable& table, const std::byte* words,
                             std::size_t count, std::uint16_t* map, std::uint8_t* symbols,
                             std::byte* rest);
 
 /// The inverse; returns false if `rest` does not have exactly the length that the symbols require.
-/// Never reads or writes outside the ranges. The table must have at most 256 entries, with keys
-/// below 2^key_bits.
+/// Reads and writes only inside the given ranges. The table must have at most 256 entries, with
+/// keys below 2^key_bits.
 [[nodiscard]] bool top_bits_decode(std::size_t size, const TopBitsTable& table,
                                    const std::uint8_t* symbols, std::size_t count, ByteSpan rest,
                                    std::byte* words);

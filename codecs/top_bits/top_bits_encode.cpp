@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t symbol_limit = 256;
 constexpr std::size_t sample_words = 2048;
-constexpr std::size_t least_hits = 4;  // in the sample, to be worth a symbol of its own
+// A value that occurs this often in the sample is worth a symbol of its own.
+constexpr std::size_t least_hits = 4;
 constexpr std::uint16_t may_be_exact = 0x100;
 
 template <typename Word>

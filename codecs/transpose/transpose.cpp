@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sixteen elements of 2^k bytes are 2^k vectors of sixteen bytes. Interleaving the bytes of the
 // first half of these vectors with those of the second half (a perfect shuffle) rotates the binary
-// address of every byte by one: from (element, byte) = e3 e2 e1 e0 b… to e2 e1 e0 b… e3. Four
-// shuffles bring the bits of the byte number to the front, which is the transposition; k shuffles
-// bring them back.
+// address of every byte by one: from (element, byte) = e3 e2 e1 e0 b… to e2 e1 e0 b… e3. After four
+// shuffles, the bits of the byte number are in front, which is the transposition. Another k
+// shuffles bring the address back to its first form.
 //
 // The vectors are compiler extensions: interleaving is one instruction on x86-64 (SSE2), AArch64
 // and POWER, and a loop elsewhere.

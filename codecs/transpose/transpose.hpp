@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Byte transposition: element-major to byte-major and back. Byte b of element i goes to b * count +
-// i. Neither range needs alignment; they must not overlap.
+// i. The ranges must not overlap, and may have any alignment.
 #pragma once
 
 #include <cstddef>

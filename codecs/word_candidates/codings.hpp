@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two codings, each implemented in its own file.
+// The two codings of words. Each is implemented in its own file.
 #pragma once
 
 #include "codecs/word_candidates/word_candidates.hpp"

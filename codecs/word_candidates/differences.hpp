@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences of words that are small integers if the values are near. spec.md, "Differences".
+// Differences of words. If two values are near, their difference is a small integer. See spec.md,
+// "Differences".
 #pragma once
 
 #include <bit>
@@ -13,7 +14,8 @@ enum class Numbers : std::uint8_t { integer = 0, floating = 1 };
 template <typename T>
 inline constexpr unsigned word_bits = sizeof(T) * 8;
 
-/// Returns floating-point words in the order of their values; NaNs lie beyond the infinities.
+/// Maps a floating-point word to an integer in the order of the values. NaNs lie beyond the
+/// infinities.
 template <typename T>
 T ordered(T word) {
   constexpr T sign = T{1} << (word_bits<T> - 1);
@@ -35,7 +37,8 @@ T unzigzag(T value) {
   return static_cast<T>((value >> 1) ^ (T{0} - (value & 1)));
 }
 
-/// Returns the number to code to get from `prediction` to `word`; 0 only if they are equal.
+/// Returns the number that is coded to get from `prediction` to `word`. It is 0 only if the two are
+/// equal.
 template <typename T>
 T difference(Numbers numbers, T word, T prediction) {
   if (numbers == Numbers::floating) {

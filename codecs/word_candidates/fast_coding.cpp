@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One symbol per word: which prediction, and the length of the difference to it. zstd packs the
-// symbols and exploits their runs and repeats; the differences' low bits are stored unchanged.
+// One symbol for each word: the number of the prediction, and the length of the difference to it.
+// zstd packs the symbols and exploits their runs and repeats; the differences' low bits are stored
+// unchanged.
 #include <zstd.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class FastEncoder final : public Encoder<T> {
       for (unsigned p = 1; p < plan.predictions.size() && best_length != 0; ++p) {
         const T other = difference(numbers_, words[i], walk.predict(plan.predictions[p]));
         const unsigned length = bit_length(other);
-        // Changing the prediction costs bits, so do it only for a clear gain.
+        // Another prediction than the last one costs bits, so it is taken only for a clear gain.
         if (length + 2 < best_length || length == 0) {
           best = other;
           best_length = length;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predictions of a brick's words. Predictions from earlier words of the same brick are computed as
-// these words become known. spec.md, "Predictions".
+// Predictions of a brick's words. A prediction from earlier words of the same brick is computed
+// when these words are known. See spec.md, "Predictions".
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,14 @@ namespace mcr::codecs::words {
 template <typename T>
 struct Prediction {
   enum class Kind : std::uint8_t {
-    previous,    ///< the word before it; the first one is predicted by 0
+    previous,    ///< each word by the word before it, the first word by 0
     array,       ///< word i by array[i]
-    partner,     ///< by the brick's own word partner[i] where that is below i, else as `previous`
-    neighbours,  ///< by its neighbours along the axes in `axes`, extrapolated (Lorenzo)
+    partner,     ///< word i by word partner[i] of the brick; if that is not below i, as `previous`
+    neighbours,  ///< each word by its neighbours along the axes in `axes`, extrapolated (Lorenzo)
   };
   Kind kind = Kind::previous;
-  std::uint8_t axes = 0;  ///< bit a: axis a of the box, 0 the slowest; at least one
+  /// Bit a stands for axis a of the box, 0 being the slowest; at least one bit is set.
+  std::uint8_t axes = 0;
   const T* array = nullptr;
   const std::uint32_t* partner = nullptr;
 };
@@ -87,7 +88,7 @@ class Walk {
 
   [[nodiscard]] T previous() const { return at_ == 0 ? T{0} : words_[at_ - 1]; }
 
-  /// Sets the next `count` words to their predictions, and advances behind them. `words` is the
+  /// Sets the next `count` words to their predictions, and advances by `count`. `words` is the
   /// brick of this walk.
   void follow(const Prediction<T>& prediction, std::size_t count, T* words) {
     switch (prediction.kind) {
@@ -126,8 +127,8 @@ class Walk {
     }
   }
 
-  /// Calls `use` with a function that returns the prediction of a word by its place. The function
-  /// holds for the current word and for all words with neighbours along the same axes.
+  /// Calls `use` with a function that returns the prediction for a place in the brick. The function
+  /// is valid for the current word, and for all words that have neighbours along the same axes.
   template <typename Use>
   auto with_neighbours(unsigned axes, const Use& use) const {
     unsigned mask = axes;

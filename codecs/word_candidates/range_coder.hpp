@@ -8,7 +8,7 @@
 
 namespace mcr::codecs::words {
 
-/// Probability of a 1 in 1/65536, moved towards each coded bit, faster at first.
+/// The probability of a 1, in units of 1/65536. It moves towards each coded bit, faster at first.
 class Bit {
  public:
   [[nodiscard]] std::uint32_t probability() const { return probability_; }
@@ -61,7 +61,7 @@ class RangeEncoder {
   std::uint32_t high_ = 0xffffffff;
 };
 
-/// Reads zeros beyond the end; overrun() tells whether it did.
+/// Reads zeros beyond the end. overrun() is true if that has happened.
 class RangeDecoder {
  public:
   RangeDecoder() = default;

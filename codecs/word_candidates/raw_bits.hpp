@@ -37,7 +37,7 @@ class RawWriter {
   unsigned fill_ = 0;
 };
 
-/// Reads zeros beyond the end; overrun() tells whether it did.
+/// Reads zeros beyond the end. overrun() is true if that has happened.
 class RawReader {
  public:
   RawReader() = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes a word as binary decisions under adaptive models: which prediction equals the word, or else
-// from which one the difference is coded, the length of the difference, and its first bits. The
-// other bits are stored unchanged.
+// Codes a word as binary decisions under adaptive models. The decisions tell which prediction
+// equals the word. If none does, they tell from which prediction the difference is coded, its
+// length, and its first bits; its other bits are stored unchanged.
 #include <algorithm>
 #include <vector>
 
@@ -61,7 +61,8 @@ class Context {
   std::size_t at_ = 0;
 };
 
-/// Predictions of the current word. One that equals an earlier one adds nothing.
+/// The distinct predictions of the current word: a prediction that equals an earlier one is left
+/// out.
 template <typename T>
 struct Field {
   T value[most];

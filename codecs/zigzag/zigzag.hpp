@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps signed words to unsigned ones, so that small words of either sign become small. `from` and
+// Maps signed words to unsigned ones, so that words that are near zero become small. `from` and
 // `to` may have any alignment; they must be the same memory or disjoint.
 #pragma once
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int default_level = 6;
 
-// zlib's streams are large, so one of each kind is kept and reset. Frames hold at most 2^30 bytes,
-// so zlib's 32-bit counts are sufficient.
+// zlib's streams are large, so one stream of each kind is kept and reset for the next frame. Frames
+// hold at most 2^30 bytes, so zlib's 32-bit counts are sufficient.
 struct Deflater {
   z_stream stream{};
   int level = 0;  // of the stream; 0: not made yet

@@ -75,7 +75,7 @@ class ZstdCodec final : public Codec {
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, parameters.level);
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, parameters.window_log);
     ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, parameters.long_distance);
-    // The frame that holds these bytes has the size and checksums of its own.
+    // The frame around these bytes has its own size and checksums.
     ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
     const std::size_t begin = out.size();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Creates, writes, flushes, closes, reads and replaces files while one allocation of the plugin
-// fails, one after the other through all of them. Allowed: a call of HDF5 fails. Not allowed: a
-// crash, other bytes than those that a successful close or flush promised, or a later call that
-// fails without need. Nobody drains here: this process holds the leader's lock.
+// fails; repeats this for each allocation. A call of HDF5 may fail. Not allowed are a crash, other
+// bytes than those that were flushed or closed successfully, and a later call that fails without
+// need. No part is drained, because this process holds the leader's lock.
 //
 //   LD_PRELOAD=libfailing_allocation.so HDF5_VOL_CONNECTOR=mcr … allocations STAGE
 //
@@ -23,7 +23,7 @@ enum { most = 20000, attempts = 100000 };
 
 static long (*fail_allocation)(long);
 static int data[most];
-static FILE* out;  // standard error is for HDF5, which complains of every failure
+static FILE* out;  // standard error is left to HDF5, which reports every failure
 
 static void require(bool good, const char* what, long at) {
   if (good) return;
@@ -41,7 +41,8 @@ static void lead(const char* stage) {
   require(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0, path, -1);
 }
 
-// How far it came: 0 not created, 1 created, 2 flushed with its data, 3 closed with its data.
+// Returns how far the file came: 0 not created, 1 created, 2 flushed with its data, 3 closed with
+// its data.
 static int write_file(const char* path, int count, int seed, bool flush) {
   for (int i = 0; i < count; ++i) data[i] = seed + i;
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -83,7 +84,8 @@ static bool holds(const char* path, int count, int seed) {
   return read_file(path, count, seed, &wrong) && !wrong;
 }
 
-// One allocation fails in a file's life; true while there are as many.
+// Allocation number `at` fails in a file's life. Returns true if the life has that many
+// allocations.
 static bool life(long at, int count, bool flush, bool replace, bool again) {
   const char* path = "a.h5";
   unlink(path);

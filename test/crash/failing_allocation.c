@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LD_PRELOAD: one allocation that mcr's plugin asks for fails. The plugin's operator new is its
-// own, so the caller of malloc says whose allocation it is. Everybody else's succeed.
+// LD_PRELOAD: makes one allocation of mcr's plugin fail. The plugin has its own operator new, so
+// the caller of malloc shows whether an allocation is the plugin's. All other allocations succeed.
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -14,8 +14,8 @@ extern void* __libc_realloc(void*, size_t);
 static uintptr_t plugin_begin, plugin_end;
 static long asked, failing = -1;
 
-// Allocation number `at` from now on fails, once; -1 none. Answers how many there were since the
-// last call.
+// Makes allocation number `at` from now on fail, once; -1: none. Returns how many allocations there
+// were since the last call.
 long mcr_test_fail_allocation(long at) {
   const long before = asked;
   asked = 0;

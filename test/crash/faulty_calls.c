@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LD_PRELOAD: one call to the operating system, of all that concern the directories at hand,
-// misbehaves. Preloaded, and not the replaceable door of restart/base/system.hpp, because HDF5 and
-// the C++ library call as well, and because so the very plugin and the very leader are tried that
-// users run.
+// LD_PRELOAD: makes one call to the operating system misbehave, among all calls that concern the
+// given directories. Preloading reaches the calls of HDF5 and of the C++ library too, which
+// replacing system_calls() (restart/base/system.hpp) would not. It also tests the same plugin and
+// leader that users run.
 //
-//   MCR_FAULT_ROOTS=STAGE:STORAGE  whose calls count; the second one is storage
-//   MCR_FAULT_AT=K                 the call that misbehaves, from 0; none: calls are only reported
-//   MCR_FAULT_ONLY=TEXT            only calls count whose path contains it
-//   MCR_FAULT_KIND=…               an errno's name: it fails with that; with a + behind it: it and
+//   MCR_FAULT_ROOTS=STAGE:STORAGE  directories whose calls count; the second is storage
+//   MCR_FAULT_AT=K                 number of the call that misbehaves, from 0; not set: calls are
+//   only reported MCR_FAULT_ONLY=TEXT            only calls whose path contains TEXT count
+//   MCR_FAULT_KIND=… an errno's name: it fails with that; with a + behind it: it and
 //                                  all later ones that concern storage (ENOSPC+: and take room)
 //                                  short: transfers half; stop: the process is killed before it;
 //                                  tear: killed after half of a transfer; stall+: it and all later
@@ -166,7 +166,7 @@ static void copy_for_us(int in, const char* to) {
   struct stat status = {0};
   if (in >= 0 && raw(SYS_newfstatat, in, "", &status, AT_EMPTY_PATH) == 0)
     raw(SYS_fchmod, out, status.st_mode & 07777);
-  // The leader knows by its time that nobody has written a file since.
+  // Keeps the file's times, by which the leader knows that it was not written since.
   if (in >= 0)
     raw(SYS_utimensat, out, NULL, (struct timespec[2]){status.st_atim, status.st_mtim}, 0);
   raw(SYS_close, in);
@@ -257,7 +257,7 @@ int close(int descriptor) {
   const int number = errno;
   const int answer = (int)raw(SYS_close, descriptor);
   if (order != fail) return answer;
-  errno = number;  // the descriptor is gone all the same
+  errno = number;  // the descriptor is closed in spite of the error
   return -1;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that checkpoints for ever in one of the ways in which real ones do, and reads back what
-// a restart sees: the ranks of the crash tests. Without MPI: ranks meet at files.
+// The ranks of the crash tests: a program that writes checkpoints for ever, in one of the ways of
+// real programs, or reads what a restart sees. It uses no MPI; ranks wait for one another by files.
 //
 //   steps write IDIOM FIRST ELEMENTS MEET   writes steps FIRST, FIRST + 1, …; MEET: a directory
 //   steps read IDIOM STEP                   what plain H5Fopen gives; STEP: for the idiom `steps`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file system without hard links, for the programs that it is loaded into.
+// LD_PRELOAD: the program finds no support for hard links on any file system.
 #include <errno.h>
 #include <unistd.h>
 

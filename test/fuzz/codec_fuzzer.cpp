@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every codec of the registry. The first bytes choose codec, direction, type, shape and parameters;
-// the rest is data: encoded it must come back, taken for encoded it must not lead outside.
+// Fuzzes every codec of the registry. The first bytes choose codec, direction, type, shape and
+// parameters; the rest is data. If the data is encoded, decoding must give it back. If it is
+// decoded, reads and writes must stay inside the given ranges.
 #include <cstdlib>
 
 #include "codecs/base/registry.hpp"
@@ -26,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ByteSpan parameters(bytes, parameter_bytes);
   const ByteSpan rest(bytes + parameter_bytes, size - 8 - parameter_bytes);
 
-  // Some bricks of a shape that the input chooses, and a flat one with what is left.
+  // Makes some bricks of a shape that the input chooses, and a flat brick of the remaining
+  // elements.
   const std::size_t count = decode ? data[4] + 256U * (data[5] & 63U) : rest.size() / type.size;
   Layout layout{type, {}};
   const Shape box{static_cast<std::uint8_t>(2 + (data[5] >> 7)),

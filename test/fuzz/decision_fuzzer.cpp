@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a decision, and any bytes as one whose magic, version and checksum are right; what is
-// read is written again and says the same.
+// Fuzzes decisions: with arbitrary bytes, and with arbitrary bytes behind the right magic, version
+// and checksum. A decision that can be read must be the same after it is written and read again.
 #include <cstdlib>
 
 #include "codecs/base/checksum.hpp"

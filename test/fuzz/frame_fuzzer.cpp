@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a frame: as they are, and with their checksum put right, so that the decoders behind
-// it are reached too.
+// Fuzzes frames: with arbitrary bytes as they are, and with a corrected checksum, so that the
+// decoders are reached too.
 #include <cstdlib>
 
 #include "codecs/base/checksum.hpp"

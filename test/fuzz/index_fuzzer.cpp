@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as each of the container's tables, with the checksums that they would need, and as a
-// whole index that a reader follows from its directory to the last map page.
+// Fuzzes a container's index: with arbitrary bytes as each of its tables, with the right checksums,
+// and as a whole index, which a reader follows from the directory to the last map page.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a journal, and as the payloads of records whose checksums are right.
+// Fuzzes journals: with arbitrary bytes as a whole journal, and as the payloads of records with
+// right checksums.
 #include <cstdlib>
 
 #include "restart/format/journal.hpp"
@@ -26,7 +27,7 @@ void try_journal(ByteSpan bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ByteSpan bytes(reinterpret_cast<const std::byte*>(data), size);
   try_journal(bytes);
-  // A begin record of the first half, a publish record of the second.
+  // The first half of the bytes is a begin record, the second half a publish record.
   Bytes file = write_record(1, bytes.first(size / 2));
   try_journal(file);
   file = write_begin({});

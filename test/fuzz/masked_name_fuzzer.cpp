@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any path, rank and number of ranks: candidates stay few and lead back to the path that they came
-// from.
+// Fuzzes masked names with arbitrary paths, ranks and numbers of ranks. There must be only a few
+// candidates, and each must lead back to its path.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fuzz target without libFuzzer, for every compiler and every test run: good inputs, each changed
-// in a few places at random from a seed. What it finds it leaves in a file, which libFuzzer's
-// program of the same name takes too.
+// Runs a fuzz target without libFuzzer, so that every compiler and every test run can. Takes good
+// inputs and changes each in a few random places, from a seed. Writes an input that fails to a
+// file, which libFuzzer's program of the same name takes too.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -62,7 +62,7 @@ class Mutations {
       case 4:
         bytes.insert(at, count, any_byte());
         break;
-      case 5: {  // once more what is there
+      case 5: {  // repeats a range of the bytes
         const Bytes again(at, end);
         bytes.insert(at, again.begin(), again.end());
         break;
@@ -70,7 +70,7 @@ class Mutations {
       case 6:
         bytes.resize(begin);
         break;
-      default: {  // goes on as another seed does
+      default: {  // continues with bytes of another input
         const Bytes& other = seeds_[below(seeds_.size())];
         bytes.resize(begin);
         if (begin < other.size())

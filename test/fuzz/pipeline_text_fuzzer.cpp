@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any text as a pipeline: what is accepted must print and parse to itself.
+// Fuzzes pipelines with arbitrary text. An accepted pipeline must be the same after it is printed
+// and parsed again.
 #include <cstdlib>
 
 #include "codecs/base/codec_pipeline.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Good inputs of each fuzz target: what mutations begin with, and libFuzzer (`--write DIR`).
+// Good inputs of each fuzz target, with which mutations and libFuzzer (`--write DIR`) begin.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any text after the connector's name, any mcr.conf. What is taken can be told to another process.
+// Fuzzes settings: with arbitrary text after the connector's name, and as an mcr.conf. Accepted
+// settings must have a text that another process can read.
 #include <cstdlib>
 
 #include "restart/settings/configuration.hpp"

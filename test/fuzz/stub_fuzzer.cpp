@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as a stub, and any bytes as the record of one whose checksum is right; what is read is
-// used as a reader uses it, and written again says the same.
+// Fuzzes stubs: with arbitrary bytes as a whole stub, and as a stub's record with the right
+// checksum. A stub that can be read is used as a reader uses it, and must be the same after it is
+// written and read again.
 #include <cstdlib>
 
 #include "codecs/base/checksum.hpp"

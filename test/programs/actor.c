@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does with HDF5 what its arguments say, one after another: for tests of habits that real programs
-// have.
+// Carries out its arguments one after another, each an action with files. Used to test the habits
+// of real programs.
 //
 //   mpiexec -n 4 actor 'create a_{rank}.h5' 'write a_{rank}.h5 x 1000 7' 'close a_{rank}.h5' '@0:
 //   create log.h5' '! excl a_0.h5'
 //
 // Each argument is one action: words separated by blanks. {rank} and {ranks} stand for their
-// numbers, {rank:4} with leading zeros, {rank/4} divided. '@0,2: …' only in these ranks; '! …' must
-// fail. Files are named by their path as given. A failing action ends the program with status 1 and
-// says which.
+// numbers, {rank:4} with leading zeros, {rank/4} divided. An action after '@0,2: ' runs only in
+// ranks 0 and 2; an action after '! ' must fail. Files are named by their path as given. If an
+// action fails, the program names it and ends with status 1.
 //
 //   create F | excl F | open F | openrw F      H5Fcreate (TRUNC, EXCL), H5Fopen (RDONLY, RDWR)
 //   write F D COUNT SEED                       creates dataset D of COUNT doubles
@@ -22,10 +22,10 @@
 //   mkdir D | rmdir D | rmtree D | chdir D | sleep MS | say TEXT
 //   exchange A B                               two names change their files (RENAME_EXCHANGE)
 //   await F [MS]                               waits until F exists
-//   hold MIB                                   takes so much more memory and keeps it
-//   exit N | _exit N | abort
-//   fork                                       the child ends at once by _exit(0), the parent waits
-//   childless                                  wait() finds no child, ended or not
+//   hold MIB                                   allocates this much more memory and keeps it exit N
+//   | _exit N | abort fork                                       the child ends at once by
+//   _exit(0), the parent waits childless                                  wait() finds no child,
+//   ended or not
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -161,8 +161,8 @@ static int attribute(hid_t file, const char* verb, const char* name, long wanted
 static int hold(size_t bytes) {
   char* memory = malloc(bytes);
   if (!memory) return -1;
-  memset(memory, 1, bytes);  // pages of its own
-  return 0;                  // kept until the end
+  memset(memory, 1, bytes);  // makes the pages the process's own
+  return 0;                  // not freed: kept until the end
 }
 
 static void nap(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }

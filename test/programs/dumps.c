@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An MPI program that dumps its state as real codes do, whose files are not always one a rank:
+// An MPI program that dumps its state as real codes do. Not every kind of dump has one file for
+// each rank:
 //
 //   mpiexec -n 4 dumps KIND DIRECTORY FIRST LAST [HOLD]
 //
@@ -11,8 +12,8 @@
 //   beside   each rank writes DD<step>/DD<step>.cpu<rank>.h5, and rank 0 alone
 //            DD<step>/DD<step>.boundary.hdf (Enzo)
 //
-// Steps FIRST to LAST are dumped, those before FIRST are read back and compared. In step HOLD all
-// ranks stop before they close their files, and wait to be killed.
+// Steps before FIRST are read and compared; steps FIRST to LAST are dumped. In step HOLD all ranks
+// stop before they close their files, and wait to be killed.
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -71,7 +72,7 @@ static hid_t open_file(const char* path, unsigned flags) {
   return file;
 }
 
-static int holds;  // this step
+static int holds;  // the step HOLD
 
 static void close_file(hid_t file, const char* path) {
   if (holds) {

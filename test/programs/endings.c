@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that closes a checkpoint and ends:
 //
-//   endings own|dont_atexit WAY     HDF5 ends by itself at exit(), or the program forbids that
+//   endings own|dont_atexit WAY     HDF5 closes itself at exit(), or the program prevents that
 //
-// It writes first.h5, closes it, and ends in the way that is named. MB is what MCR_TEST_MEGABYTES says.
+// Writes first.h5, closes it, and ends in the way that WAY names. MCR_TEST_MEGABYTES is the size of
+// the file.
 #include <hdf5.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes files that together use what HDF5 has: types, layouts, filters, links, attributes, file
-// formats, space that was used and given back.
+// Writes files that together use all features of HDF5: types, layouts, filters, links, attributes,
+// file formats, and space that was used and freed.
 //
 //   features                  the names of the features
 //   features SEED [NAME…]     writes NAME.SEED.h5 for each (all without names); SEED changes values
@@ -162,7 +162,8 @@ static void layouts(hid_t file) {
   put(file, "one_chunk", H5T_NATIVE_DOUBLE, H5Screate_simple(2, size, NULL), one, numbers);
   put(file, "never_written", H5T_NATIVE_INT, line(5000), H5P_DEFAULT, NULL);
   put(file, "filled", H5T_NATIVE_INT, line(5000), late, NULL);
-  // Allocated and only written here and there: what HDF5 left out must come back as zeros.
+  // Allocated, and written only in some places: the bytes that HDF5 did not write must come back as
+  // zeros.
   const hid_t set = made(file, "gaps", H5T_NATIVE_INT, line(30000), early, NULL),
               space = line(30000), memory = line(1000);
   for (hsize_t begin = 0; begin < 30000; begin += 7000) {
@@ -249,7 +250,7 @@ static void links_and_attributes(hid_t file) {
     H5Gclose(H5Gcreate2(group, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   }
   attribute(group, "long one", H5T_NATIVE_DOUBLE, line(5000),
-            numbers);  // more than an object header takes
+            numbers);  // larger than an object header may be
   H5Oset_comment(group, "a comment");
   H5Gclose(group);
   H5Gclose(deep);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Habits of real programs, each of which must look the same natively and captured: prints what
-// every call answered. `habits SCENARIO` works in the current directory; habits-look-as-natively runs
-// all of them both ways and compares what was printed and what the files hold.
+// Habits of real programs. Each must give the same results natively and captured. `habits SCENARIO`
+// works in the current directory, and prints the result of every call. The test
+// habits-look-as-natively runs all scenarios both ways, and compares the output and the contents of
+// the files.
 #include "habits.h"
 
 #include <hdf5.h>
@@ -95,7 +96,7 @@ void wait_for(pid_t child) {
   printf("child: %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-// What ask_other starts.
+// The process that ask_other starts.
 static int answer(const char* word, const char* path) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   if (!strcmp(word, "read")) return sum_in(path, "x") < 0;

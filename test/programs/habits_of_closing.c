@@ -99,7 +99,7 @@ static void twice_open(void) {
   say("read only beside it", H5Fopen("./twice.h5", H5F_ACC_RDONLY, H5P_DEFAULT) < 0 ? -1 : 0);
   say("close", H5Fclose(file));
   say("close", H5Fclose(again));
-  // The third handle is left to the end.
+  // The third handle stays open until the end.
 }
 
 static void appending(void) {

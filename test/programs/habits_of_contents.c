@@ -15,7 +15,7 @@ static herr_t file_from_callback(hid_t group, const char* name, const H5L_info2_
   return put_here < 0 || copied < 0 || H5Fclose(file) < 0 || sum_in(path, name) < 0 ? -1 : 0;
 }
 
-// A second file that is made, closed and read while HDF5 walks the first one.
+// Makes, closes and reads a second file while HDF5 iterates over the first one.
 static void iterating(void) {
   const hid_t file = create("walked.h5");
   put(file, "a", 1000, 1);
@@ -25,7 +25,7 @@ static void iterating(void) {
   say_number("sum", sum_in("from_b.h5", "b"));
 }
 
-// What a rank without particles writes.
+// Writes the file of a rank without particles.
 static void empty(void) {
   say("close", H5Fclose(create("nothing.h5")));
   hid_t file = create("zero.h5");

@@ -54,7 +54,7 @@ static void drivers(void) {
   H5Fclose(file);
 }
 
-// Files of drivers that make several files, or none, of one name.
+// Files of drivers that make several files, or no file, of one name.
 static void other_drivers(void) {
   const hid_t family = H5Pcreate(H5P_FILE_ACCESS), split = H5Pcreate(H5P_FILE_ACCESS),
               core = H5Pcreate(H5P_FILE_ACCESS), log = H5Pcreate(H5P_FILE_ACCESS);

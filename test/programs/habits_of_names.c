@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names, links, modes: what a program does with files beside HDF5.
+// What a program does with files without HDF5: names, links, modes.
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static void links(void) {
   say_number("sum", sum_in("virtual.h5", "v"));
 }
 
-// Each other file of a mix was written before: by test/programs/habits-look-as-natively, natively.
+// The native_* files were written before, by test/programs/habits-look-as-natively (mixed_before).
 static void mixed(void) {
   say_number("native master", sum_in("native_master.h5", "ext"));
   hid_t file = create("captured_part.h5");
@@ -173,7 +173,7 @@ static void no_permission(void) {
   say_number("mode", status.st_mode & 0777);
 }
 
-// As deep as a path may be, by directories of long names.
+// A path as long as a path may be, through directories with long names.
 static void long_paths(void) {
   char name[201], path[4096] = "";
   memset(name, 'd', 200);

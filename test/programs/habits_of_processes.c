@@ -19,7 +19,7 @@ static void forking(void) {
   fflush(stdout);
   child = fork();
   if (child == 0) {
-    // A child of its own life, with a file of its own.
+    // A child process that goes on by itself, with its own file.
     const hid_t own = create("child.h5");
     put(own, "x", 10, 5);
     _exit(H5Fclose(own) < 0);
@@ -69,8 +69,8 @@ static void locking(void) {
   ask_other("truncate", "locked.h5");
 }
 
-// Something prints on streams that the program has closed: natively nobody has their numbers but the
-// first one's.
+// The program closes its standard streams, and then prints to 1 and 2. Natively, the open file gets
+// descriptor 0, and 1 and 2 stay free.
 static void no_streams(void) {
   simple_file("before.h5", 1);
   enum { streams = 3, kept = 200 };
@@ -87,7 +87,7 @@ static void no_streams(void) {
   say_number("sum", sum_in("without.h5", "x"));
 }
 
-// As programs do that become daemons, and some before they go on in another way.
+// Closes all descriptors, as daemons do.
 static void closing_descriptors(void) {
   simple_file("before.h5", 1);
   for (int i = 3; i < 100; ++i) close(i);
@@ -113,7 +113,7 @@ static void closing_descriptors(void) {
 static volatile sig_atomic_t signals = 0;
 static void count_signal(int number) { (void)number, signals = signals + 1; }
 
-// A handler for the program's own children, of which there are none.
+// Counts ended children by a signal handler. The program has none, so none may be counted.
 static void counting_children(void) {
   signal(SIGCHLD, count_signal);
   simple_file("counted.h5", 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many small files of one process, one after another: what a program does that writes a file for each
-// step, particle or block.
+// Writes many small files in one process, one after another, like a program that writes a file for
+// each step, particle or block.
 //
 //   many_files write DIR COUNT BYTES [SEED]   writes DIR/f000000.h5 … with a dataset of BYTES bytes each
 //   many_files read DIR COUNT BYTES [SEED]    opens each and compares its dataset

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An MPI program under a launcher of which nothing is left in the environment: after MPI_Init it
-// forgets every variable that could say a rank. Each rank writes, closes and reads back a file.
+// An MPI program whose environment does not show the launcher: after MPI_Init it removes every
+// variable that could tell a rank. Each rank writes, closes and reads a file.
 //
 //   mpiexec -n 4 mpi_world DIRECTORY
 #include <hdf5.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program does with files that lie there already: opened_again make, then opened_again SCENARIO
-// in the same directory, then opened_again look, each in a process of its own. What they print natively
-// and over stubs must be the same.
+// Opens files that exist already. Run `opened_again make`, `opened_again SCENARIO` and
+// `opened_again look` in one directory, each in its own process. Their output must be the same
+// natively and over stubs.
 #include <fcntl.h>
 #include <hdf5.h>
 #include <stdio.h>
@@ -210,7 +210,8 @@ static void core_reading(void) {
   work_with("latest.h5", H5F_ACC_RDONLY, core_list(1 << 16, 1));
 }
 
-// HDF5 shares no file between two drivers: what is changed in memory is not seen beside it.
+// HDF5 shares no file between two drivers, so a change in memory is not seen through the other
+// driver.
 static void core_beside_sec2(void) {
   const hid_t without_locks = H5Pcreate(H5P_FILE_ACCESS), core = core_list(1 << 16, 0);
   H5Pset_file_locking(without_locks, 0, 1);
@@ -227,7 +228,8 @@ static void core_beside_sec2(void) {
   H5Fclose(file);
 }
 
-// HDF5 opens what a link leads to with the list of the parent, which names a backing store.
+// HDF5 opens the target of an external link with the parent's access list, which names a backing
+// store.
 static void core_links(void) {
   const hid_t file = H5Fopen("parent.h5", H5F_ACC_RDWR, core_list(1 << 16, 0));
   say("change", change(file, "via", 600));
@@ -277,7 +279,7 @@ static void log_driver(void) {
   work_with("plain.h5", H5F_ACC_RDWR, list);
 }
 
-// The driver that HDF5_DRIVER names, if any.
+// Uses the driver that HDF5_DRIVER names, if it is set.
 static void default_list(void) { work_with("plain.h5", H5F_ACC_RDWR, H5P_DEFAULT); }
 
 // Splitter, which writes a second file beside the first.
@@ -310,7 +312,7 @@ static herr_t handler1(void* data) {
 }
 
 static void say_errors(const char* what) {
-  const int before = handled;  // the questions below are calls of HDF5, too
+  const int before = handled;  // the next calls of HDF5 may also call the handler
   const long long pending = H5Eget_num(H5E_DEFAULT);
   printf("%s: handler called %d times, %lld errors pending\n", what, before, pending);
   handled = 0;
@@ -397,7 +399,7 @@ static void copied_into(void) {
   H5Fclose(first);
 }
 
-// The connector knows of the open file; without it HDF5 does not, and truncates the stub.
+// Only the connector knows that the file is open. Without it, HDF5 truncates the stub.
 static void created_over_open(void) {
   const hid_t file = H5Fopen("plain.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
   H5E_BEGIN_TRY {
@@ -498,7 +500,7 @@ static void swmr_writer(void) {
   write_for_reader(H5Fopen("latest.h5", H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, latest()), 0);
 }
 
-// Without locks: natively, too, a reader's lock keeps the writer out.
+// Runs without file locks, because with them a reader's lock keeps the writer out, natively too.
 static void swmr_reader_first(void) {
   setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
   start_reader("latest.h5");
@@ -560,7 +562,7 @@ static const struct {
     {"swmr_started", swmr_started},
     {"swmr_created", swmr_created},
 };
-// These have a test of their own, or are no scenario.
+// Scenarios with a test of their own, and words that are not scenarios.
 static const struct {
   const char* name;
   void (*run)(void);

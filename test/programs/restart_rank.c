@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank of a restart: opens its files and reads every dataset into memory that it keeps, as a
-// program does that goes on from them; then says what that took, in JSON.
+// One rank of a restart: opens its files and reads every dataset into memory, which it keeps, as a
+// restarting program does. Then prints, as JSON, what that took.
 //
 //   restart_rank [--dataset NAME] [--until NAME] [--closing PREFIX] FILE…
 //
-// cpu_seconds is of this process; peak_bytes its greatest resident memory, of which data_bytes are
-// what was read and start_bytes what was resident before the first open. --until keeps the files open
-// until there is a file of that name. --closing closes all descriptors after the first dataset, HDF5's and
-// ours among them, and has files of its own under their numbers from then on: PREFIX0, PREFIX1, …
+// cpu_seconds is the CPU time of this process. peak_bytes is its greatest resident memory;
+// data_bytes of it were read, and start_bytes were resident before the first open. --until keeps
+// the files open until there is a file of that name. --closing closes all descriptors after the
+// first dataset, including those of HDF5 and mcr, and opens its own files PREFIX0, PREFIX1, … under
+// their numbers.
 #include <fcntl.h>
 #include <getopt.h>
 #include <hdf5.h>
@@ -26,7 +27,7 @@ static void fail(const char* what, const char* name) {
   exit(1);
 }
 
-// Cheap beside decoding, and another one for other data or another order.
+// A checksum that depends on the data and its order, and is cheap compared with decoding.
 static void add_up(const unsigned char* data, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 8) {
     unsigned long long word = 0;
@@ -35,7 +36,7 @@ static void add_up(const unsigned char* data, size_t bytes) {
   }
 }
 
-// The bytes in their file's form; of variable-length data the references alone.
+// Reads the bytes as they are in the file; of variable-length data, only the references.
 static void read_dataset(hid_t dataset, const char* name) {
   const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
   const hssize_t count =
@@ -82,7 +83,7 @@ static double seconds(clockid_t clock) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Not getrusage, which counts what the process that forked us had.
+// Not from getrusage(), which also counts the memory of the process that forked this one.
 static unsigned long long peak_bytes(void) {
   FILE* const status = fopen("/proc/self/status", "r");
   char line[256];

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The leader's decisions under random events. A world of ranks, parts and storage is played from a
-// seed, the real Decisions answer, and the invariants of leader/decisions.hpp are checked after
-// every event.
+// Tests the leader's decisions under random events. Simulates a world of ranks, parts and storage
+// from a seed, gives its events to the real Decisions, and checks the invariants of
+// leader/decisions.hpp after every event.
 //
 //   leader_simulation [--seeds N] [--first SEED] [--verbose]
 //
-// What the world may do: ranks join late, write several files a step, flush, withdraw, drift apart,
-// end, die at any moment; storage refuses for a while or for good, put-backs fail, parts vanish, the
-// leader dies and another adopts, or is told to terminate. The files are named as real programs name
-// them (one a rank, an overwritten ring, names that hold the rank's number twice by accident, fewer
-// files than ranks, a file of one rank beside those of all), and captured under every kind of rule
-// that files= knows, by the plugin's own rule. Every run prints nothing but its result; a failure
-// prints the seed that replays it.
+// In this world, ranks join late, write several files in a step, flush, withdraw parts, drift
+// apart, end, and die at any moment. Storage refuses for a while or for ever, parts cannot be put
+// back, and parts vanish. The leader dies and another one adopts the launch, or the leader is told
+// to terminate. Files are named as by real programs: one for each rank, an overwritten ring, names
+// with the rank's number twice by accident, fewer files than ranks, a file of one rank beside files
+// of all ranks. They are captured under every kind of rule that files= has, by the plugin's own
+// code. A run prints only its result; a failure prints the seed that replays it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -97,7 +97,7 @@ class Simulation {
       if (decisions_.next_tick_ms() && *decisions_.next_tick_ms() <= now_) tell(Tick{});
       if (world_is_quiet() && !exited_) {
         if (shares_frames_ && chance(0.1)) share(false);
-        // Nothing but the clock moves now: the leader must come to its end by its own ticks.
+        // From now on only the clock moves, and the leader must come to its end by its own ticks.
         const auto tick = decisions_.next_tick_ms();
         std::uint64_t next = tick ? *tick : now_;
         for (const Action& action : actions_) next = std::min(next, action.due);
@@ -136,7 +136,7 @@ class Simulation {
     WorldRank& rank = ranks_[pick(0, rank_count_ - 1)];
     if (!rank.alive) return;
     if (rank.ended) {
-      // exit=wait: lives until its parts are committed, or its bound ends.
+      // exit=wait: the rank lives until its parts are committed, or until exit_wait= is over.
       if ((!is_patient_ && chance(0.05)) || !has_published(rank.presence)) leave(rank);
       return;
     }
@@ -147,7 +147,7 @@ class Simulation {
       tell(RankJoined{rank.presence, rank.rank});
       return;
     }
-    // Finish what is open, or begin the next, or end.
+    // Finish an open part, or begin the next part, or end.
     for (auto& [id, part] : parts_) {
       if (part.facts.presence != rank.presence) continue;
       if (part.fate == Fate::open) {
@@ -197,14 +197,14 @@ class Simulation {
       case 2:
         paths = {"/d/same." + own + ".h5"};
         break;
-      case 3:  // fits twice where rank and step are equal
+      case 3:  // if rank and step are equal, the rank's number occurs twice
         paths = {"/d/ck_" + digits(n, 5) + "_" + digits(r, 3) + ".h5"};
         break;
       case 4:  // the same, and rank 0 alone has another file in each step (Enzo)
         paths = {dump + ".cpu" + digits(r, 4) + ".h5"};
         if (r == 0) paths.push_back(dump + ".boundary.h5");
         break;
-      case 5:  // every second rank writes a file, which bears another number (GADGET)
+      case 5:  // every second rank writes a file, whose number is not the rank (GADGET)
         if (r % 2 == 0)
           paths = {"/d/snapdir_" + digits(n, 3) + "/snapshot_" + digits(n, 3) + "." +
                    std::to_string(r / 2) + ".h5"};
@@ -212,7 +212,7 @@ class Simulation {
       case 6:  // the same with the step at the end (MACSio)
         if (r % 2 == 0) paths = {"/d/f_" + digits(r / 2, 3) + "_" + digits(n, 3) + ".h5"};
         break;
-      default:  // the first ranks write files of their own number, the others none
+      default:  // the first ranks write files with their own numbers, the other ranks write none
         if (r < (rank_count_ + 1) / 2) paths = {"/d/io_" + digits(r, 2) + "." + step + ".h5"};
         break;
     }
@@ -308,7 +308,7 @@ class Simulation {
 
   void kill_leader() {
     if (verbose_) std::printf("%8llu leader killed\n", static_cast<unsigned long long>(now_));
-    // What was under way either reached its commit or did not.
+    // Each action under way either reached its commit or did not.
     for (const Action& action : actions_) {
       if (chance(0.5)) finish_in_world(action.decision, nullptr);
     }
@@ -422,11 +422,12 @@ class Simulation {
       for (const PartId& id : group->parts) {
         WorldPart& part = parts_.at(id);
         if (chance(0.01) && part.fate == Fate::published) {
-          // The program took it back or deleted it before the leader had its lock.
+          // The program took the part back, or deleted it, before the leader had the part's lock.
           part.fate = chance(0.5) ? Fate::dropped : Fate::open;
           if (answer && part.fate == Fate::dropped) lost.emplace_back(PartDropped{id});
           if (answer && part.fate == Fate::open) {
-            // Seen before the leader's answer as withdrawn, or found again after it as open.
+            // The leader sees that the part was withdrawn, before DrainDone, or finds it open again
+            // afterwards.
             chance(0.5) ? lost.emplace_back(PartWithdrawn{id})
                         : found_after_.emplace_back(PartBegun{part.facts});
           }
@@ -442,7 +443,7 @@ class Simulation {
       done.place_went_away = fails && chance(0.3);
       done.storage_failed = fails && !done.place_went_away;
       out = done;
-      tell(lost);  // seen before the answer, which names these parts in neither list
+      tell(lost);  // these events come before DrainDone, which has these parts in neither list
     } else if (const auto* back = std::get_if<PutBack>(&decision)) {
       WorldPart& part = parts_.at(back->part);
       const bool done = part.fate == Fate::published && chance(put_back_works_);
@@ -450,7 +451,7 @@ class Simulation {
       if (done) world_files_[part.facts.path] = {part.facts.rank, false};
       out = PutBackDone{back->part, done};
     } else if (const auto* settle = std::get_if<Settle>(&decision)) {
-      // Not done: a living process has taken the dead one's part for writing.
+      // Not done, because a living process has opened the dead process's part for writing.
       const bool done = !anybody_lives() || chance(0.8);
       if (done) parts_.at(settle->part).fate = Fate::aside;
       out = SettleDone{settle->part, done};
@@ -513,7 +514,7 @@ class Simulation {
     } else if (const auto* back = std::get_if<PutBack>(&decision)) {
       if (parts_.at(back->part).fate != Fate::published)
         fail("puts back a part that is not published");
-      // DrainDone has been taken off the list before its parts are put back.
+      // The drain's action was removed from the list before its parts are put back.
       if (in_action(back->part)) fail("a part in two actions");
     } else if (const auto* settle = std::get_if<Settle>(&decision)) {
       const WorldPart& part = parts_.at(settle->part);
@@ -616,7 +617,7 @@ class Simulation {
   }
 
   bool finished() const {
-    // An incomplete exit is the end: the parts lie in the stage for `mcr recover`.
+    // An incomplete exit is final: the parts stay in the stage for `mcr recover`.
     if (!world_is_quiet()) return false;
     for (const auto& [id, part] : parts_) {
       if (part.fate == Fate::open) return false;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several accounts on one machine: numbers without names, each with a home and a stage of its own. For root."""
+"""Several users on one machine, for tests that run as root. Users are numbers without names; each has a home and a
+stage."""
 import os
 import shutil
 import subprocess
@@ -38,7 +39,7 @@ class Account:
         return {"env": environment, "cwd": self.home, "stage": self.stage, **how}
 
     def run(self, words, umask=None, env=None, **how):
-        """A program as this user, with mcr unless mcr=False."""
+        """Runs a program as this user, with mcr unless mcr=False."""
         return self.t.run(self.words(words, umask), **self.how(env, {"mcr": True, **how}))
 
     def start(self, words, umask=None, env=None, **how):
@@ -51,7 +52,7 @@ class Account:
         return self.run([self.accounts.actor, *actions], **how)
 
     def ranks(self, actions, launch, count=2, umask=None, check=True, **how):
-        """`count` ranks of one launch without a launcher; gives how each ended."""
+        """Runs `count` ranks of one launch without a launcher; returns how each ended."""
         jobs = [self.start([self.accounts.actor, *actions], umask, {"PMI_RANK": str(rank), "PMI_SIZE": str(count)},
                            launch=launch, **how) for rank in range(count)]
         done = [job.wait(60) for job in jobs]
@@ -60,7 +61,7 @@ class Account:
         return done
 
     def write(self, directory, launch, seed, count=2, umask=None, name="c", **how):
-        """A set of `count` ranks, `c.<rank>.h5`, committed when this returns."""
+        """Makes a set of `count` ranks, `c.<rank>.h5`, which is committed when this returns."""
         self.ranks([a for a in (f"create {directory}/{name}.{{rank}}.h5", f"write {directory}/{name}.{{rank}}.h5 x 5000 {seed}",
                                 f"close {directory}/{name}.{{rank}}.h5")], launch, count, umask, **how)
 
@@ -68,7 +69,7 @@ class Account:
         return self.accounts.tools / name
 
     def make(self, path, content=b"", mode=0o644):
-        """A file of this user's."""
+        """Makes a file that belongs to this user."""
         path.write_bytes(content)
         self.own(path)
         path.chmod(mode)
@@ -82,7 +83,7 @@ class Account:
 
 
 class Accounts:
-    """A victim, a neighbour, two members of a project; root is one, too."""
+    """The users of a test: a victim, a neighbour, two members of a project, and root."""
 
     def __init__(self, t):
         if os.geteuid() != 0:
@@ -95,7 +96,7 @@ class Accounts:
                 skip(f"other accounts cannot reach {t.dir}: {above} is closed to them")
         t.stage_root.chmod(0o711)
         t.dir.chmod(0o755)
-        # Programs and libraries may lie where only root can reach them, in /root for one.
+        # Programs and libraries may lie where only root can read them, for example in /root.
         tools = t.scratch("for-all")
         self.libraries, self.tools = tools / "lib", tools / "bin"
         self.libraries.mkdir(parents=True)
@@ -137,7 +138,7 @@ class Accounts:
 
 
 def everything_below(directory):
-    """What lies there: names, kinds, owners, modes and contents, to be compared with later."""
+    """A snapshot of a directory: names, kinds, owners, modes and contents."""
     found = {}
     for folder, folders, names in os.walk(directory):
         for name in [*folders, *names, "."]:
@@ -154,7 +155,7 @@ def everything_below(directory):
 
 
 def changes(before, after):
-    """One line for each thing that is not as it was."""
+    """One line for each difference from the snapshot."""
     lines = [f"{name}: gone" for name in before if name not in after]
     lines += [f"{name}: new, {after[name]}" for name in after if name not in before]
     lines += [f"{name}: {before[name]} is now {after[name]}" for name in before if name in after and before[name] != after[name]]

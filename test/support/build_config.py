@@ -27,7 +27,7 @@ DATA = SOURCE / "test" / "data"
 HDF5_TOOLS = Path(config["hdf5_tools"])
 HDF5_LIBDIR = Path(config["hdf5_libdir"]) if config["hdf5_libdir"] else None
 SANITIZED = config["sanitize"] not in ("", "none")
-# How much longer everything may take: all deadlines and waits of the tests are multiplied by it.
+# All deadlines and waits of the tests are multiplied by this number.
 PATIENCE = 5 if SANITIZED else 1
 
 

@@ -7,20 +7,20 @@ from processes import read_bytes
 
 
 def own_groups():
-    """The directories of this process's groups that could hold one of ours: version 1, then version 2."""
+    """The directories of this process's groups in which a group of ours can be made: version 1, then version 2."""
     root = Path("/sys/fs/cgroup")
     for line in read_bytes("/proc/self/cgroup").decode().splitlines():
         _, controllers, path = line.split(":", 2)
         path = path.lstrip("/")
         if "memory" in controllers.split(","):
-            # In a container the path may be the host's.
+            # In a Linux container the path may be the host's.
             yield from (p for p in (root / "memory" / path, root / "memory") if p.is_dir())
         elif not controllers:
             yield from (p for p in (root / path, root) if (p / "cgroup.subtree_control").exists())
 
 
 def make(name, limit):
-    """The group's directory, or None and why not."""
+    """Returns the group's directory, or None and the reason."""
     why = "there is no memory controller"
     for parent in own_groups():
         group = parent / name
@@ -45,7 +45,7 @@ def make(name, limit):
 
 
 def kills(group):
-    """How many processes the kernel killed there because memory was short."""
+    """Returns how many processes of the group the kernel killed because memory was short."""
     text = read_bytes(group / "memory.oom_control") + read_bytes(group / "memory.events")
     found = re.search(r"^oom_kill (\d+)$", text.decode(), re.M)
     return int(found.group(1)) if found else 0

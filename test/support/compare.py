@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparing files so that a difference says where it is."""
+"""Compares files, and says where they differ."""
 import os
 from pathlib import Path
 
@@ -8,7 +8,7 @@ STUB_BEGIN = b"\x89HDF\r\n\x1a\n\xff"  # HDF5's signature and a superblock versi
 
 
 def difference(left, right):
-    """None when both files hold the same bytes, else one sentence about the first difference."""
+    """Returns None if both files have the same bytes, else a sentence about the first difference."""
     left, right = Path(left), Path(right)
     for path in (left, right):
         if not path.is_file():
@@ -27,7 +27,8 @@ def difference(left, right):
 
 
 def _unnoticed(path, flags):
-    """Who reads a stub may have copied it, and the leader goes by that."""
+    """Reads without changing the access time: the leader takes a stub that was read for one that may have been
+    copied."""
     try:
         return os.open(path, flags | os.O_NOATIME)
     except PermissionError:
@@ -40,7 +41,7 @@ def is_stub(path):
 
 
 def files_below(directory, pattern="*"):
-    """Regular files as sorted relative names; our own folders are left out."""
+    """Returns the sorted relative names of regular files, without those in our own directories."""
     directory = Path(directory)
     found = (p.relative_to(directory) for p in directory.rglob(pattern) if p.is_file() and not p.is_symlink())
     return sorted(str(p) for p in found if "mcr" not in p.parts[:-1])

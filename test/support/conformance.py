@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For other people's test suites: where `./bootstrap test` keeps them, and the proof that files were captured meanwhile."""
+"""Runs test suites of other projects: finds them where `./bootstrap test` keeps them, and proves that files were
+captured."""
 import os
 import sys
 import threading
@@ -9,12 +10,12 @@ from compare import is_stub
 from mcrtest import skip
 
 KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mcr" / "tests"
-# Every file captured, with the text after the connector's name that programs customarily give.
+# Captures every file. The connector's text also has the keys that programs customarily give.
 EVERYTHING = "mcr under_vol=0;under_info={};files=*"
 
 
 def kept(name, path):
-    """A thing of test/hdf5/provide.sh.sh, or the reason why it is not there."""
+    """Returns a file that test/hdf5/provide.sh has provided, or the reason why it is missing."""
     reason = KEPT / f"{name}.missing"
     if not path.exists():
         skip(reason.read_text().strip() if reason.exists() else f"{path} is not there: `./bootstrap test` provides it")
@@ -27,7 +28,8 @@ def python_with(name):
 
 
 class StubWatch:
-    """Collects the stubs that appear below a directory while a program runs that removes its files in the end."""
+    """Collects the stubs that appear below a directory while a program runs, because the program removes its files at
+    the end."""
 
     def __init__(self, directory, pause=0.001):
         self.directory, self.pause, self.seen, self.over = str(directory), pause, set(), threading.Event()

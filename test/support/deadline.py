@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Deadlines that a busy machine does not exceed.
 
-Where more processes want to run than there are processors, everything takes longer by that factor. A Deadline counts
-seconds of a machine that is not overloaded: while the load is twice the number of processors, a second counts half. It
-counts at least a sixth, so that what hangs is ended on any machine.
+If more processes want to run than there are processors, everything takes longer by that factor. A Deadline counts
+seconds of a machine that is not overloaded: while the load is twice the number of processors, a second counts half. A
+second counts at least a sixth, so that a process that hangs is ended on any machine.
 """
 import os
 import time
@@ -23,7 +23,8 @@ def slowness():
 
 
 class Deadline:
-    """After `seconds` of a free machine. Ask often: what passes between two questions counts by the load at the second."""
+    """Is over after `seconds` of a free machine. Ask often, because the time between two questions counts by the load
+    at the second one."""
 
     def __init__(self, seconds):
         self.begun = self.seen = time.monotonic()
@@ -41,7 +42,7 @@ class Deadline:
 
 
 def wait_for(child, seconds):
-    """Waits for a subprocess.Popen; false where it still runs at the deadline."""
+    """Waits for a subprocess.Popen; returns False if it still runs at the deadline."""
     deadline = Deadline(seconds)
     pause = 0.001
     while child.poll() is None:

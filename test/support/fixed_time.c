@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded where two runs of a program must write the same bytes: HDF5 records object times to the
-// second. For HDF5 the time stands still; for all others it goes on (MPI waits for it).
+// LD_PRELOAD: the time stands still for HDF5, which records object times to the second, so that two
+// runs of a program write the same bytes. For all other callers the time goes on, because MPI waits
+// by it.
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a system test is written with. Only Python's standard library.
+"""The library for system tests. Uses only Python's standard library.
 
 A test is an executable script without extension, such as test/promises/04-byte-for-byte:
 
@@ -79,7 +79,7 @@ def skip(reason):
 
 
 def wait_until(condition, seconds, what):
-    """Gives the first true result of condition(), looked at every 20 ms."""
+    """Calls condition() every 20 ms; returns its first true result."""
     deadline = Deadline(seconds)
     while True:
         result = condition()
@@ -141,7 +141,8 @@ class Job:
         return self.err_path.read_text(errors="replace")
 
     def wait_for_output(self, text, times=1, seconds=60):
-        """Waits until the output has the text so often: once for a rank that speaks for all, else once a rank."""
+        """Waits until the output has the text this often: once if one rank prints it for all, otherwise once for each
+        rank."""
         wait_until(lambda: self.out().count(text) >= times or self.process.poll() is not None, seconds,
                    f"output {text!r}, {times} times")
         expect(self.out().count(text) >= times, f"ended without {text!r}:\n{self.out()}{self.err()}")
@@ -154,7 +155,7 @@ class Job:
 
 
 class Test:
-    """What a case is given: directories, and the verbs with which it does things."""
+    """The argument of a case: its directories, and methods to run and compare things."""
 
     def __init__(self, nodes):
         self.nodes = nodes  # number of simulated nodes (1: the machine as it is)
@@ -165,13 +166,13 @@ class Test:
         expect(COMMAND.exists(), f"{COMMAND} is not there: `meson install -C {BUILD} --destdir {BUILD / 'prefix'}`")
 
     def scratch(self, name):
-        """A file beside the work directory, which the test's own listings do not see."""
+        """A file beside the work directory, so that it is not in the test's listings."""
         return self.dir.parent / name
 
     # --- running things -------------------------------------------------------------------------------------
 
     def environment(self, mcr=False, env=None, **settings):
-        """Without mcr: as if mcr were not there. Settings become MCR_<KEY>, None takes one away."""
+        """Without mcr, the environment has no trace of mcr. Settings become MCR_<KEY>; None removes a setting."""
         result = {k: v for k, v in os.environ.items() if not k.startswith(("HDF5_", "MCR_")) or k.startswith("MCR_TEST_")}
         result["MCR_BUILD"] = str(BUILD)
         if SANITIZED:
@@ -224,7 +225,7 @@ class Test:
 
     def mcr(self, *words, check=True, seconds=120, env=None, cwd=None, **settings):
         """The command mcr, with the settings of this test (its stage) but no connector."""
-        starts_others = not {"doctor", "run"}.isdisjoint(map(str, words))  # which keep what they like to the end
+        starts_others = not {"doctor", "run"}.isdisjoint(map(str, words))  # these subcommands start programs, which may keep memory until they end
         leaks = {"ASAN_OPTIONS": sanitizers.with_leaks(os.environ["ASAN_OPTIONS"])} if SANITIZED and not starts_others else {}
         return self.run([COMMAND, *words], check=check, seconds=seconds, cwd=cwd,
                         env={"HDF5_PLUGIN_PATH": str(PLUGINS), **leaks, **(env or {})}, **{"stage": self.stage, **settings})
@@ -239,14 +240,15 @@ class Test:
                 if p.is_leader()]
 
     def leader(self, seconds=10):
-        """The one that leads: those that find the launch led end at once."""
+        """Returns the process that leads. Other leader processes find that the launch has a leader, and end at once."""
         def only():
             found = {p.pid: p for p in self.leaders()}
             return list(found.values()) if len(found) == 1 else None
         return wait_until(only, seconds, "one leader runs")[0]
 
     def kill_leaders(self, number=signal.SIGKILL):
-        """Also one that a rank starts meanwhile. The leaders that were found first."""
+        """Sends the signal to all leaders, also to one that a rank starts meanwhile. Returns the leaders that were
+        found first."""
         found = self.leaders()
         for process in found:
             process.signal(number)
@@ -258,7 +260,7 @@ class Test:
                 killed[process.pid] = process
             expect(not deadline.is_over(), f"leaders do not die: {[p.pid for p in leaders]}")
             time.sleep(0.01)
-        if number == signal.SIGKILL:  # a dying process has no command line any more, but its locks still
+        if number == signal.SIGKILL:  # a dying process no longer has a command line, but still has its locks
             wait_until(lambda: not any(process.alive() for process in killed.values()), 10, "the leaders are dead")
         return found
 
@@ -266,7 +268,7 @@ class Test:
         wait_until(lambda: not self.leaders(), seconds, "no leader is left")
 
     def remove_stage(self, below=""):
-        """A leader goes on writing there meanwhile."""
+        """A leader may write there meanwhile."""
         place = self.stage / below
 
         def is_gone():
@@ -276,7 +278,7 @@ class Test:
         wait_until(is_gone, 20, f"{place} is removed")
 
     def stage_files(self):
-        """All files in the stage, or in the stages of all nodes; they may go while one looks."""
+        """All files in the stage, or in the stages of all nodes. Files may disappear during the look."""
         return sorted(os.path.relpath(os.path.join(folder, name), self.stage_root)
                       for folder, _, names in os.walk(self.stage_root) for name in names)
 
@@ -294,7 +296,7 @@ class Test:
         expect(found is None, found)
 
     def same_files(self, left, right, pattern="*"):
-        """Both directories hold the same files with the same bytes; gives how many."""
+        """Both directories must have the same files with the same bytes. Returns their number."""
         names = files_below(left, pattern)
         expect(names, f"no file {pattern} in {left}")
         expect(names == files_below(right, pattern),
@@ -304,7 +306,8 @@ class Test:
         return len(names)
 
     def all_captured(self, directory, count, pattern="*"):
-        """Every file there is a stub, and there are so many of them: capture did take place."""
+        """Every file in the directory must be a stub, and there must be `count` of them, which proves that they were
+        captured."""
         names = files_below(directory, pattern)
         expect(len(names) == count, f"{count} files expected in {directory}, there are {names}")
         native = [name for name in names if not is_stub(Path(directory) / name)]
@@ -319,8 +322,9 @@ class Test:
     # --- surroundings ---------------------------------------------------------------------------------------
 
     def memory_group(self, limit):
-        """A control group whose processes have so many bytes of memory: the words that start a command in it, and a
-        function that counts how many of its processes were killed for memory. It goes with the case."""
+        """Makes a control group whose processes may use this many bytes of memory. Returns the words that start a
+        command in the group, and a function that counts its processes that were killed for memory. The group is removed
+        with the case."""
         name = f"mcr-test-{os.environ['MCR_TEST_CASE']}"
         group, control = cgroups.make(name, limit)
         if group is None:
@@ -328,7 +332,8 @@ class Test:
         return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"], lambda: cgroups.kills(group)
 
     def without_leader(self, script=None):
-        """HDF5_PLUGIN_PATH of a copy of the installation whose command is this script, or is not there."""
+        """HDF5_PLUGIN_PATH of a copy of the installation in which this script replaces the command `mcr`, or the
+        command is missing."""
         root = self.scratch("without-leader")
         shutil.copytree(PLUGINS, root / "lib/mcr/plugin")
         if script is not None:
@@ -338,7 +343,7 @@ class Test:
         return root / "lib/mcr/plugin"
 
     def tmpfs(self, name, size, options=""):
-        """A memory file system of its own size, for what happens when it is full."""
+        """Mounts a memory file system of that size, to test what happens when it is full."""
         place = self.dir.parent / name
         place.mkdir()
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700{options}", "mcr-test", place],
@@ -354,7 +359,7 @@ _cases = {}
 
 
 def case(name, deadline=120, slow=False, alone=False, nodes=(1,)):
-    """Declares a case; its name is a sentence. alone: nothing else runs meanwhile (for what measures time).
+    """Declares a case; its name is a sentence. alone: no other case runs meanwhile (for cases that measure time).
 
     nodes: the case runs once for each number of simulated nodes, as t.nodes.
     """

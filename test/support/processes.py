@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the processes that a test caused, without their help, and ends them.
+"""Finds the processes that a test has started, directly or not, and ends them.
 
-A process belongs to a test when its first environment carries the test's token, or when it works in the test's
-stage: the leader cleans its environment, but it cannot do without the stage.
+A process belongs to a test if its first environment has the test's token, or if it has files of the test's stage open.
+A leader clears its environment, but cannot work without the stage.
 """
 import os
 import signal
@@ -27,7 +27,8 @@ class Process:
             self.environment[key.decode(errors="replace")] = value.decode(errors="replace")
 
     def alive(self):
-        """While any of its threads is: what it has open, and locked, is so until the last one has ended."""
+        """True while any thread of the process lives, because its files stay open and locked until the last thread has
+        ended."""
         try:
             threads = os.listdir(f"/proc/{self.pid}/task")
         except OSError:
@@ -36,7 +37,7 @@ class Process:
         return any(state and state[0] not in (b"Z", b"X") for state in states)
 
     def opened(self):
-        """What its descriptors, its mappings and its working directory lead to."""
+        """The paths of its descriptors, its mappings and its working directory."""
         links = [f"/proc/{self.pid}/cwd"]
         try:
             links += [f"/proc/{self.pid}/fd/{n}" for n in os.listdir(f"/proc/{self.pid}/fd")]
@@ -91,8 +92,9 @@ def of_stage(stage):
 
 
 def end(find, seconds=5):
-    """SIGKILL for all that find() returns, again until none is left; gives those that were there at first. A dying process
-    has no command line any more, by which it was found, but its locks still: it is waited for."""
+    """Sends SIGKILL to all processes that find() returns, until none is left. Returns the processes that were found at
+    first. Also waits for dying processes: they no longer have the command line by which they were found, but still have
+    their locks."""
     first = find()
     left, killed, limit = first, {}, time.monotonic() + seconds
     while (left or any(process.alive() for process in killed.values())) and time.monotonic() < limit:

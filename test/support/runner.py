@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs one case in a process of its own, with a deadline, a work directory and a stage directory of its own,
-and leaves nothing behind: whatever the case started is ended, whatever it wrote is removed.
+"""Runs one case in a process of its own, with a deadline, a work directory and a stage directory. Leaves nothing
+behind: ends what the case started, and removes what it wrote.
 """
 import os
 import shutil
@@ -41,7 +41,7 @@ _running = set()  # tokens
 
 
 def end_all():
-    """For whoever is interrupted: nothing that a case started stays."""
+    """Called on an interrupt: ends everything that running cases have started."""
     for token in list(_running):
         stage = memory_directory() / f"mcr-test-{token}"
         processes.end(lambda: processes.of_token("MCR_TEST_CASE", token) + processes.of_stage(stage))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds with -Db_sanitize: each process writes what its sanitizer finds into a file of the case's work directory, also
-leaders, whose output nobody sees. A case with such a file has failed.
+"""For builds with -Db_sanitize. Each process writes its sanitizer's findings into a file of the case's work directory;
+so do leaders, whose output is not seen. A case with such a file has failed.
 
 The plugin is loaded into programs that are not ours and not instrumented (python, h5dump, mpiexec): they need the
 sanitizer's library first, so every program is started with it preloaded. That is gcc's way; clang keeps its library in
@@ -14,8 +14,8 @@ from build_config import SANITIZED
 
 
 def environment(work):
-    """For all that a case starts. Leaks are looked for in unit tests and in the command: other programs end with what
-    HDF5 and MPI keep to the end."""
+    """The environment for all processes that a case starts. Leaks are looked for only in unit tests and in the command,
+    because other programs end with memory that HDF5 and MPI never free."""
     if not SANITIZED:
         return {}
     return {"ASAN_OPTIONS": f"log_path={work}/sanitizer:detect_leaks=0:detect_odr_violation=0:exitcode=99",
@@ -28,7 +28,7 @@ def with_leaks(options):
 
 @functools.lru_cache(None)
 def preloaded():
-    """The sanitizer's library for LD_PRELOAD, or nothing."""
+    """The sanitizer's library for LD_PRELOAD; empty without a sanitizer."""
     if not SANITIZED:
         return ""
     asked = [*os.environ.get("CC", "gcc").split(), "-print-file-name=libasan.so"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded where a node's clock is wrong: by MCR_TEST_CLOCK_S seconds, for the program and what
-// HDF5 and the connector ask in it. File systems keep their own time.
+// LD_PRELOAD: the clock is wrong by MCR_TEST_CLOCK_S seconds for the program, HDF5 and the
+// connector. File systems keep their own time.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>

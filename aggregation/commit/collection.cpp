@@ -64,9 +64,11 @@ class Collector {
     if (masked_name_.empty() || !has_anything_to_do() || !may_be_last()) {
       return std::vector<std::string>();
     }
-    const auto own = sets_of([&](const std::string& name) {  // 1
+    auto own = sets_of([&](const std::string& name) {  // 1
       return name.starts_with(committed_.where.prefix);
     });
+    std::erase_if(
+        own, [](const StoredSet& set) { return !set.beside.believes(set.owner, ::geteuid()); });
     if (own.size() != 1 || own.front().wholeness != Wholeness::whole)
       return std::vector<std::string>();
     begun_ns_ = own.front().begun_ns;

@@ -40,11 +40,18 @@ Present find_present(const ContainerName& where, KnownContainers* known) {
   if (present.names.empty()) return present;
   const auto home = File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
   if (!home) return present;
+  std::set<FileIdentity> seen;
   for (const std::string& name : present.names) {
+    // A part leaves the stage if a container lists it, so only containers of this user's leaders
+    // count. Others, and further names of one file, are not even opened: there may be many.
+    struct stat there {};
+    if (restart::system_calls().fstatat(home->descriptor(), name.c_str(), &there,
+                                        AT_SYMLINK_NOFOLLOW) != 0 ||
+        !restart::is_believed(there.st_uid, ::geteuid()) ||
+        !seen.insert(FileIdentity(there)).second)
+      continue;
     const auto reader = restart::ContainerReader::open(home->descriptor(), name);
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-    // A part leaves the stage if a container lists it, so only containers of this user's leaders
-    // count.
     if (!status || !restart::is_believed(status->st_uid, ::geteuid())) continue;
     const auto parts = (*reader)->parts();
     if (!parts) continue;

@@ -147,9 +147,17 @@ bool lies_at_its_path(const StoredPart& part) {
   return there.kind == Kind::damaged_stub || there.is_stub_of(part.part);
 }
 
-bool is_path_free(const StoredPart& part) {
+/// True if nothing lies at the part's path, or only a file of another user who could not have put it in
+/// the place of the stub of `owner`.
+bool is_path_free(const StoredPart& part, uid_t owner) {
   const auto there = part.open();
-  return !there && restart::means_gone(there.error().system_error);
+  if (!there && restart::means_gone(there.error().system_error)) return true;
+  const auto base = part.open_base(O_PATH | O_DIRECTORY);
+  struct stat status {};
+  return base && !part.below.empty() &&
+         restart::system_calls().fstatat(base->descriptor(), part.below.c_str(), &status,
+                                         AT_SYMLINK_NOFOLLOW) == 0 &&
+         !restart::is_believed_in(parent_of(part.base + "/" + part.below), status, owner);
 }
 
 bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
@@ -187,7 +195,9 @@ const StoredSet* Replacements::of(const StoredSet& set, bool of_same_pattern) co
     return best;
   };
   const bool is_deleted = of_same_pattern && !set.parts.empty() &&
-                          std::all_of(set.parts.begin(), set.parts.end(), is_path_free);
+                          std::all_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
+                            return is_path_free(part, set.owner);
+                          });
   const StoredSet* const same_name = newer(newest_of_name_, set.name.masked_name);
   if (!is_deleted) return same_name;
   const StoredSet* const same_pattern =

@@ -97,13 +97,14 @@ class Look {
                                    std::uint32_t other) const {
     AtSibling best = AtSibling::nothing;
     for (const std::string& sibling : restart::sibling_paths(path, masked_name, begin_.rank, other))
-      best = std::max(best, look_at(sibling, other));
+      best = std::max(best, look_at(sibling, restart::shared_directory(masked_name), other));
     return best;
   }
 
   /// A file is not a sibling if another rank has written it than the one whose number is in its
   /// path: that number is not the rank.
-  [[nodiscard]] AtSibling look_at(const std::string& path, std::uint32_t rank) const {
+  [[nodiscard]] AtSibling look_at(const std::string& path, const std::string& base,
+                                  std::uint32_t rank) const {
     struct stat status {};
     if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
       return AtSibling::nothing;
@@ -111,8 +112,7 @@ class Look {
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::followed);
     if (there.file.is_open()) status = there.status;
     // Another user's file does not count.
-    if (!S_ISREG(status.st_mode) ||
-        !restart::is_believed_in(restart::parent_of(path), status, ::geteuid()))
+    if (!S_ISREG(status.st_mode) || !restart::is_believed_among(path, base, status, ::geteuid()))
       return AtSibling::nothing;
     if (there.is_stub())
       return there.stub.rank == rank ? AtSibling::stub_of_its_rank : AtSibling::nothing;

@@ -23,6 +23,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -153,6 +154,14 @@ class Doctor {
     }
     std::string scratch = (temporary / "mcr-doctor-XXXXXX").string();
     if (::mkdtemp(scratch.data()) == nullptr) return restart::system_error("cannot make", scratch);
+    // From here on, read and removed through its descriptor: while the program runs, another user may
+    // be able to move a directory of the user's to this name.
+    const restart::File own =
+        MCR_TRY(restart::File::open(AT_FDCWD, scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    const struct stat made = MCR_TRY(own.status());
+    if (made.st_uid != ::geteuid() || (made.st_mode & 0777) != 0700)
+      return Error{Cause::system, scratch + " was replaced by another directory"};
+    const std::string place = restart::link_path(own.descriptor());
     // The doctor's stage lies beside the user's, in a new directory with a random name. If that
     // directory cannot be made, the program cannot make its stage in it, and nothing is captured.
     (void)::mkdtemp(home.data());
@@ -168,7 +177,7 @@ class Doctor {
     environment.emplace_back("LD_DEBUG=files");
     environment.push_back("LD_DEBUG_OUTPUT=" + scratch + "/loaded");
     const auto status = run_program(words, environment, quiet);
-    const auto seen = read_loader_logs(scratch, plugin_file());
+    const auto seen = read_loader_logs(place, plugin_file());
     std::error_code ignored;
     // The stage exists only if a file was captured.
     Captured captured = Captured::nothing;
@@ -178,9 +187,12 @@ class Doctor {
       // traces.
       const bool has_other_traces =
           original_variable("HDF5_VOL_CONNECTOR").find("trace=") != std::string::npos;
-      captured = has_other_traces || has_bytes(traces) ? Captured::files : Captured::in_vain;
+      captured =
+          has_other_traces || has_bytes(place + "/traces") ? Captured::files : Captured::in_vain;
     }
-    std::filesystem::remove_all(scratch, ignored);
+    for (const auto& entry : std::filesystem::directory_iterator(place, ignored))
+      std::filesystem::remove_all(entry.path(), ignored);
+    (void)::rmdir(scratch.c_str());
     remove_when_empty(stage);
     std::filesystem::remove(home, ignored);
     if (!status) {

@@ -19,6 +19,7 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/attributes.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/directories_below.hpp"
@@ -145,9 +146,11 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
       const std::size_t slash = below.rfind('/');
       const int home =
           MCR_TRY(directories.make(slash == std::string::npos ? "" : below.substr(0, slash)));
-      const struct stat status = MCR_TRY(from.file.status());
-      restart::PendingFile pending = MCR_TRY(
-          restart::PendingFile::create(home, restart::name_of(below), status.st_mode & 0777));
+      // As closed as the parts: the file's directories may have closed it.
+      const restart::Access access = restart::without_list(MCR_TRY(restart::access_of(from.file)));
+      const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container->access()));
+      restart::PendingFile pending =
+          MCR_TRY(restart::PendingFile::create(home, restart::name_of(below), mode));
       MCR_TRY(restart::copy_data(from.file, pending.file(), 0, native.size));
       const auto finished = pending.finish(restart::Durability::none, existing);
       if (!finished) {

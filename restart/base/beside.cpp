@@ -46,6 +46,17 @@ bool is_believed_in(const std::string& directory, const struct stat& file, uid_t
   return is_believed(file.st_uid, owner) || Beside::in(directory).believes(file.st_uid, owner);
 }
 
+bool is_believed_among(const std::string& path, const std::string& base, const struct stat& file,
+                       uid_t owner) {
+  if (is_believed(file.st_uid, owner)) return true;
+  const std::string directory = parent_of(path);
+  const auto home = open_to_look(directory);
+  const auto status = home ? home->status() : Result<struct stat>(home.error());
+  const bool is_in_own = status && is_believed(status->st_uid, owner);
+  if (is_in_own && Beside::in(directory).believes(file.st_uid, owner)) return true;
+  return Beside::in(base).believes(file.st_uid, owner);
+}
+
 bool has_access_list(const File& directory) { return !list_of(directory).empty(); }
 
 bool has_default_list(const File& directory) {

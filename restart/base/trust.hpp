@@ -96,6 +96,12 @@ class Beside {
 /// user who could have replaced files of `owner` there.
 bool is_believed_in(const std::string& directory, const struct stat& file, uid_t owner);
 
+/// The same for the file of another rank at `path`. It may lie in a directory of its own below `base`,
+/// which all ranks share. The owner of such a directory is believed only if he could also have replaced
+/// the owner's directories in `base`.
+bool is_believed_among(const std::string& path, const std::string& base, const struct stat& file,
+                       uid_t owner);
+
 /// Returns the status as the kernel gives it, but with the rights of the owning group in the group
 /// bits. If there is an access list, the kernel puts the list's mask into the group bits: the most
 /// that any named user or group may do.

@@ -300,6 +300,13 @@ std::optional<std::uint64_t> masked_number(std::string_view path, std::string_vi
   return aligned ? number : std::nullopt;
 }
 
+std::string shared_directory(std::string_view masked_name) {
+  const std::size_t word = masked_name.find('{');
+  const std::size_t slash = masked_name.rfind('/', word);
+  if (slash == std::string_view::npos) return ".";
+  return std::string(masked_name.substr(0, std::max<std::size_t>(slash, 1)));
+}
+
 bool fits_mask(std::string_view text, std::string_view masked_name) {
   return align(text, masked_name, [](std::string_view, std::size_t, std::size_t) {});
 }

@@ -45,6 +45,10 @@ bool is_of_one_file(std::string_view masked_name);
 /// Returns the number in `path` at the place of {rank} or {part} in `masked_name`.
 std::optional<std::uint64_t> masked_number(std::string_view path, std::string_view masked_name);
 
+/// Returns the directory that the files of all ranks have in common: the one above the first word for
+/// digits.
+std::string shared_directory(std::string_view masked_name);
+
 /// True if `text`, a path or one component of it, has digits at the words of `masked_name` and
 /// equals it elsewhere.
 bool fits_mask(std::string_view text, std::string_view masked_name);

@@ -62,11 +62,16 @@ bool OpenContainers::believes(uid_t writer) const {
 }
 
 Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
-  // The owner is checked first: a container of a user who is not believed, whole or damaged, counts
-  // as missing.
-  File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-  const struct stat status = MCR_TRY(file.status());
-  if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
+  // The owner is checked first, also of what cannot be opened: a container of a user who is not
+  // believed, whole or damaged, counts as missing.
+  struct stat status {};
+  if (system_calls().fstatat(descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return system_error("cannot open", name);
+  if (believes(status.st_uid)) {
+    File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+    status = MCR_TRY(file.status());
+    if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
+  }
   return Error{Cause::usage,
                name + " belongs to " + user_text(status.st_uid) + ", but the stub belongs to " +
                    user_text(owner_) +

@@ -22,19 +22,27 @@
 namespace mcr::restart {
 namespace {
 
+/// Looks at a file that cannot be opened, or at a link that leads to no file. Returns false if neither
+/// lies there.
+bool look_at_closed(const std::string& path, struct stat& status) {
+  return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0 ||
+         system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /// Reads the stub at a name, or the note about a native file there (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
-                                 uid_t owner, AtName& there, bool& is_native) {
+                                 const std::string& base, uid_t owner, AtName& there,
+                                 bool& is_native) {
   using Kind = FileAt::Kind;
   FileAt found = file_at(AT_FDCWD, path, Links::followed);
-  if (found.kind == Kind::nothing || found.kind == Kind::closed) {
-    there.kind = found.kind == Kind::nothing ? AtName::Kind::nothing : AtName::Kind::unreadable;
+  if (found.kind == Kind::nothing || found.kind == Kind::other) return std::nullopt;
+  if (found.kind == Kind::closed && !look_at_closed(path, found.status)) return std::nullopt;
+  // A file of a user who is not believed is ignored, as if no file lay at that name.
+  if (!is_believed_among(path, base, found.status, owner)) return std::nullopt;
+  if (found.kind == Kind::closed) {
+    there.kind = AtName::Kind::unreadable;
     return std::nullopt;
   }
-  // A file of a user who is not believed is ignored, as if no file lay at that name.
-  const bool is_believed =
-      found.kind != Kind::other && is_believed_in(parent_of(path), found.status, owner);
-  if (!is_believed) return std::nullopt;
   is_native = found.kind == Kind::plain_file;
   if (is_native) {
     there.kind = AtName::Kind::native_file;
@@ -82,6 +90,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
                            std::uint32_t rank, std::uint32_t rank_count,
                            const std::string& containers, uid_t owner) {
   PresentNames present;
+  const std::string base = shared_directory(masked_name);
   const auto paths_of = [&](std::uint32_t other) {
     return other == rank ? std::vector{path} : sibling_paths(path, masked_name, rank, other);
   };
@@ -94,7 +103,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     AtName there;
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
-      auto stub = read_stub_at(sibling, containers, owner, there, is_native);
+      auto stub = read_stub_at(sibling, containers, base, owner, there, is_native);
       // A stub of another rank under this rank's name says nothing about the set.
       if (stub && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;

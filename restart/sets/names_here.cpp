@@ -7,6 +7,7 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/places_above.hpp"
@@ -19,20 +20,24 @@ namespace {
 /// To choose between masks, at most this many ranks' files are looked up.
 constexpr std::uint32_t probed_ranks = 4;
 
-/// True if a stub of that rank lies at `path`. If the mask is wrong, the file is another rank's.
-bool is_of_rank(const std::string& path, std::uint32_t rank, std::uint32_t rank_count) {
+/// True if a stub of that rank lies at `path`, and its writer is believed about the files of `owner`. If
+/// the mask is wrong, the file is another rank's.
+bool is_of_rank(const std::string& path, const std::string& mask, std::uint32_t rank,
+                std::uint32_t rank_count, uid_t owner) {
   const FileAt there = file_at(AT_FDCWD, path, Links::followed);
-  return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count;
+  return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count &&
+         is_believed_among(path, shared_directory(mask), there.status, owner);
 }
 
 /// Returns the mask for renamed files: the most likely mask under which another rank's file exists.
 std::string present_mask(const Stub& stub, const std::string& path) {
   const auto masks = masked_names(path, stub.rank, stub.rank_count);
+  const uid_t owner = owner_of(stub, path);
   for (const std::string& mask : masks) {
     for (std::uint32_t other = 0; other < std::min(stub.rank_count, probed_ranks); ++other) {
       if (other == stub.rank) continue;
       for (const std::string& sibling : sibling_paths(path, mask, stub.rank, other)) {
-        if (is_of_rank(sibling, other, stub.rank_count)) return mask;
+        if (is_of_rank(sibling, mask, other, stub.rank_count, owner)) return mask;
       }
     }
   }

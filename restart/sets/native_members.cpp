@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
@@ -57,25 +58,32 @@ Result<File> open_home(const NativeNote& note, const File& directory) {
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// A file whose mode was reduced, and its mode before that. When a file is kept aside, its old
+/// A file whose access was reduced, and its access before that. When a file is kept aside, its old
 /// directories no longer restrict access to it, so its own mode must.
 struct Closed {
   File file;
-  mode_t before = 0;
+  Access before;
 
-  void undo() const { (void)system_calls().fchmod(file.descriptor(), before & 0777); }
+  void undo() const { (void)give_access(file, before).has_value(); }
 };
-std::optional<Closed> close_as_its_directories(const NativeNote& note, const File& directory,
-                                               const std::string& name) {
-  auto file = open_file_beneath(directory.descriptor(), name);
-  const auto access = file ? access_of(*file) : Result<Access>(file.error());
-  const auto base = File::open(directory.descriptor(), parent_of(note.below), O_PATH | O_DIRECTORY);
-  const auto status = base ? base->status() : Result<struct stat>(base.error());
-  if (!access || !status) return std::nullopt;
-  const Access closed = closed_by_directories(*access, directory, FileIdentity(*status));
-  if (closed.mode == access->mode) return std::nullopt;
-  (void)system_calls().fchmod(file->descriptor(), closed.mode & 0777);
-  return Closed{*std::move(file), access->mode};
+Result<std::optional<Closed>> close_as_its_directories(const NativeNote& note,
+                                                       const File& directory,
+                                                       const std::string& name) {
+  File file = MCR_TRY(open_file_beneath(directory.descriptor(), name));
+  const Access access = MCR_TRY(access_of(file));
+  const File base =
+      MCR_TRY(File::open(directory.descriptor(), parent_of(note.below), O_PATH | O_DIRECTORY));
+  const Access closed =
+      closed_by_directories(access, directory, FileIdentity(MCR_TRY(base.status())));
+  if (closed == access) return std::optional<Closed>();
+  if (!access.list.empty() && closed.list.empty()) {
+    // Nobody but the owner may open the file while its list goes.
+    (void)system_calls().fchmod(file.descriptor(), 0600);
+    if (system_calls().fremovexattr(file.descriptor(), "system.posix_acl_access") != 0)
+      return system_error("cannot remove the access list of", name);
+  }
+  MCR_TRY(give_access(file, closed));
+  return std::optional(Closed{std::move(file), access});
 }
 
 bool is_unfinished(const struct stat& note) {
@@ -206,8 +214,8 @@ Result<void> keep_aside(const NativeNote& note, const File& directory, const std
   const std::string aside = aside_name(status.st_ino);
   const int from = directory.descriptor();
   const int there = home.descriptor();
-  const auto closed =
-      close_as_its_directories(note, directory, name);  // before other users can reach the file
+  // Before other users can reach the file.
+  const auto closed = MCR_TRY(close_as_its_directories(note, directory, name));
   if (system_calls().linkat(from, name.c_str(), there, aside.c_str(), 0) == 0) return {};
   if (errno == EEXIST) return {};
   if (system_calls().renameat(from, name.c_str(), there, aside.c_str()) == 0) return {};

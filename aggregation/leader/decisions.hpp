@@ -274,6 +274,7 @@ class Decisions {
     std::uint32_t last_publisher = 0;
     std::uint64_t first_begin_ns = 0;
     std::uint32_t first_beginner = 0;
+    std::map<std::uint32_t, std::uint64_t> begun_ns;    ///< by rank: when it began its part
     std::map<std::uint32_t, std::uint32_t> containers;  ///< by group
     std::vector<PartId> kept;
     std::uint64_t order = 0;  ///< in which sets first appeared
@@ -347,6 +348,7 @@ class Decisions {
   void forget(const PartId& part);
   void forget_old_sets();
   void note_drift(const SetName& name, Set& set);
+  void note_uneven_ends();
   bool is_ripe(const Set& set, const std::vector<Part*>& parts);
   bool is_calm(const Set& set, const std::vector<Part*>& parts);
   [[nodiscard]] bool others_may_join(const Set& set);

@@ -83,9 +83,10 @@ Result<int> act(const LeadersWords& words) {
   if (words.action == "stop" && words.is_here) return stop_here(words, limit_ms);
   const auto allocation = find_allocation();
   if (!allocation) {
-    return Error{Cause::usage,
-                 "this is no batch script of a scheduler that is known here (Slurm): a leader that "
-                 "a program starts is not ended with it, so nothing needs to be started"};
+    return Error{
+        Cause::usage,
+        "`mcr leaders` is for batch scripts of Slurm, and this is none. Nothing was started: "
+        "the ranks start their own leaders"};
   }
   return words.action == "start" ? start_everywhere(*allocation)
                                  : stop_everywhere(*allocation, words, limit_ms);

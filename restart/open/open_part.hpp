@@ -22,7 +22,8 @@ namespace mcr::restart {
 /// `allow` (the setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever
 /// used as a path.
 ///
-/// `share`: as for open_part_image().
+/// If `share` is given, frames that also hold bytes of other parts are decoded once for all ranks of
+/// the node.
 ///
 /// An error names the part, the containers that were looked for, the places, and the remedy. It is
 /// Cause::damaged if a container of the set exists but cannot be read, else Cause::system with

@@ -7,8 +7,9 @@
 //
 // Each job has residents of its own, because its end kills them and their leaders.
 //
-// Each message is one request: its kind (1 byte) and two texts (record.hpp). Nobody answers: a connection
-// says that the resident lives, and a leader that does not come is started as without a resident.
+// Each message is one request: its kind (1 byte) and two texts (record.hpp). The resident
+// sends no answer: the connection shows that it lives. If no leader appears, the process starts one
+// itself, as without a resident.
 #pragma once
 
 #include <optional>
@@ -45,8 +46,8 @@ void remove_dead_residents(const std::string& stage);
 /// The resident's end of the socket.
 class ResidentSocket {
  public:
-  /// Makes the stage if it is missing. Returns nothing if another process listens there, or has just
-  /// ended: call again.
+  /// Makes the stage if it is missing. Returns nothing if another resident serves this job,
+  /// or if one has just ended; the caller tries again later.
   static Result<std::optional<ResidentSocket>> listen(const std::string& stage,
                                                       const ResidentAddress& where);
   /// Removes the socket's name: from now on processes start leaders themselves.

@@ -20,6 +20,7 @@
 #include "aggregation/mcr/interception.hpp"
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -202,6 +203,19 @@ class Doctor {
     if (!seen) return seen.error();
     judge(words, *seen, captured, *status);
     return {};
+  }
+
+  void look_at_node() {
+    std::vector<std::string> warnings;
+    const auto settings = effective_settings({}, warnings);
+    for (SiteFinding& finding : judge_site(
+             look_at_site(settings ? std::string(settings->text("stage")) : "/dev/shm/mcr"))) {
+      if (finding.is_good) {
+        good(std::move(finding.what));
+      } else {
+        note(std::move(finding.what), std::move(finding.remedy));
+      }
+    }
   }
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
@@ -405,6 +419,7 @@ RunCommand declare_doctor(CLI::App& app) {
     Doctor doctor;
     doctor.look_at_installation();
     doctor.look_at_settings_and_stage();
+    doctor.look_at_node();
     if (!words->empty()) {
       const auto looked = doctor.look_at_program(*words, common.json);
       if (!looked) return print_error(common, "doctor", looked.error());

@@ -115,7 +115,7 @@ std::optional<Allocation> find_allocation() {
 }
 
 Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::string> words,
-                                 Input input) {
+                                 Input input, Output output) {
   const auto* const scheduler =
       std::find_if(schedulers.begin(), schedulers.end(),
                    [&](const Scheduler& row) { return allocation.scheduler == row.name; });
@@ -137,7 +137,8 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
   } else {
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   }
-  ::posix_spawn_file_actions_adddup2(&actions, out.write.descriptor(), STDOUT_FILENO);
+  if (output == Output::lines)
+    ::posix_spawn_file_actions_adddup2(&actions, out.write.descriptor(), STDOUT_FILENO);
   // A session of its own: ^C is for the program.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);

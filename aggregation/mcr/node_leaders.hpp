@@ -31,10 +31,11 @@ inline constexpr std::uint64_t leaders_start_ms = 60'000;
 class NodeStep {
  public:
   enum class Input : std::uint8_t { none, ends_with_us };
-  /// Starts `mcr WORDS…` on each node, beside the steps that run there. `output` of the step is read by
-  /// wait_for_lines(); its errors go to our standard error.
+  enum class Output : std::uint8_t { lines, ours };  ///< ours: it goes to our standard output
+  /// Starts `mcr WORDS…` on each node, beside the steps that run there. Its standard output is read
+  /// by wait_for_lines(), unless `output` says otherwise; its errors go to our standard error.
   static Result<NodeStep> start(const Allocation& allocation, std::vector<std::string> words,
-                                Input input);
+                                Input input, Output output = Output::lines);
 
   /// Waits until each node has written a line. An error if the step ends before, or at `limit_ms`.
   Result<void> wait_for_lines(std::uint64_t limit_ms);

@@ -19,6 +19,7 @@
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/make_stub.hpp"
 #include "aggregation/mcr/moved_stubs.hpp"
+#include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -28,6 +29,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/settings/launcher.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -40,6 +42,9 @@ struct RecoverWords {
   std::string stage;
   std::string timeout = "10 min";
   bool dry_run = false;
+  bool all_nodes = false;
+  bool as_node =
+      false;  ///< started on a node by --all-nodes: says nothing if nothing was left there
 };
 
 struct Remade {
@@ -322,8 +327,10 @@ void print_remade(const Remaking& remade, bool dry_run) {
 }
 
 /// Prints what was in the stage at first, and what became of it.
-void print_staged(const Staged& staged, const std::string& stage, bool dry_run) {
-  std::string what = restart::counted(staged.published, "published part");
+void print_staged(const Staged& staged, const std::string& stage, const RecoverWords& words) {
+  const bool dry_run = words.dry_run;
+  std::string what = (words.as_node ? restart::host_name() + ": " : std::string()) +
+                     restart::counted(staged.published, "published part");
   if (staged.open > 0)
     what += " and " + std::to_string(staged.open) + " that dead writers left open";
   what += " in " + stage;
@@ -339,6 +346,29 @@ void print_staged(const Staged& staged, const std::string& stage, bool dry_run) 
                "gone. Data that was neither flushed nor closed is lost, as with native HDF5");
 }
 
+/// Recovers the stages of all nodes of the job, in a job step of its own. Returns the largest exit code.
+Result<int> recover_on_nodes(const RecoverWords& words, std::uint64_t limit_ms, bool json) {
+  const auto allocation = find_allocation();
+  if (!allocation) {
+    return Error{
+        Cause::usage,
+        "--all-nodes is for batch scripts of Slurm, and this is none: run `mcr recover` on "
+        "each node"};
+  }
+  if (json) return Error{Cause::usage, "--all-nodes has no --json"};
+  std::vector<std::string> step = {"recover", "--as-node", "--timeout", words.timeout};
+  if (!words.stage.empty()) step.insert(step.end(), {"--stage", words.stage});
+  if (words.dry_run) step.emplace_back("--dry-run");
+  NodeStep nodes =
+      MCR_TRY(NodeStep::start(*allocation, step, NodeStep::Input::none, NodeStep::Output::ours));
+  const auto status = nodes.wait_for_end(limit_ms + leaders_start_ms);
+  if (!status) {
+    print_line(stderr, "mcr recover: not all nodes have answered: see `mcr status` there");
+    return exit_code::pending;
+  }
+  return *status;
+}
+
 }  // namespace
 
 RunCommand declare_recover(CLI::App& app) {
@@ -348,6 +378,9 @@ RunCommand declare_recover(CLI::App& app) {
   app.add_option("--stage", words->stage, "directory of the stage (the setting stage=)");
   app.add_option("--timeout", words->timeout, "the longest time to wait")->capture_default_str();
   app.add_flag("-n,--dry-run", words->dry_run, "only print what would be done");
+  app.add_flag("--all-nodes", words->all_nodes,
+               "recover the stages of all nodes of this batch job, not only of this node");
+  app.add_flag("--as-node", words->as_node)->group("");
   app.footer(
       "With DIR, files that a program removed on purpose come back too.\nExit codes: 0 everything "
       "is committed, 4 not within the time, 1 parts remain and no leader drains them, or a stub "
@@ -357,6 +390,12 @@ RunCommand declare_recover(CLI::App& app) {
     if (!limit) return print_error(common, "recover", limit.error());
     const auto stage = stage_path(words->stage);
     if (!stage) return print_error(common, "recover", stage.error());
+    int on_nodes = exit_code::success;
+    if (words->all_nodes) {
+      const auto status = recover_on_nodes(*words, *limit, common.json);
+      if (!status) return print_error(common, "recover", status.error());
+      on_nodes = *status;
+    }
     const auto before = look_for_parts(*stage);
     if (!before) return print_error(common, "recover", before.error());
     Drained drained{true, {}};
@@ -401,13 +440,13 @@ RunCommand declare_recover(CLI::App& app) {
       if (error) found["error"] = error->message;
       print_json(found);
     } else if (before->published + before->open > 0) {
-      print_staged(*before, *stage, words->dry_run);
-    } else if (stubs.empty() && mended.empty() && !has_failed && !error) {
+      print_staged(*before, *stage, *words);
+    } else if (stubs.empty() && mended.empty() && !has_failed && !error && !words->as_node) {
       print_line(stdout, "nothing is left to recover in the stage %s", stage->c_str());
     }
     if (drained.complete) {
       if (error) return exit_code_of(*error);
-      return has_failed ? exit_code::failure : has_damage ? exit_code::damaged : exit_code::success;
+      return has_failed ? exit_code::failure : has_damage ? exit_code::damaged : on_nodes;
     }
     print_left("recover", *stage, drained.left);
     bool anybody_tries = false;

@@ -27,7 +27,7 @@ void hint_at_mcr_run() {
       "if this job step ends early (a rank dies, scancel, time limit), Slurm kills the leaders "
       "with "
       "it, and files that are closed but not yet in storage stay in the nodes' memory until "
-      "`srun mcr recover`. `mcr run -- srun …` avoids that; hints=off silences this line");
+      "`mcr recover --all-nodes`. `mcr run -- srun …` avoids that; hints=off silences this line");
 }
 
 }  // namespace mcr::vol

@@ -224,9 +224,16 @@ PartBegin moved_to(const std::string& path, PartBegin begin) {
 Result<std::optional<OwnFile>> find_own_file(const PartBegin& begin, const StubHandles* stubs,
                                              Names names) {
   auto own = MCR_TRY(own_file_at(begin, names));
-  if (own || stubs == nullptr) return own;
-  const StubHandles::Found found = stubs->find(begin.part);
-  if (found.fate != StubHandles::Fate::present) return own;
+  const StubHandles::Found found =
+      stubs == nullptr ? StubHandles::Found() : stubs->find(begin.part);
+  if (own && names == Names::one) {
+    // What lies at the path may be a copy, and the stub itself may have another name by now. Both lead
+    // to the part, so it must go into a container.
+    const struct stat there = MCR_TRY(own->file.status());
+    const std::uint64_t known = found.inode != 0 ? found.inode : begin.file_inode;
+    if (known != 0 && known != there.st_ino && !own->is_empty) return std::optional<OwnFile>();
+  }
+  if (own || found.fate != StubHandles::Fate::present) return own;
   return own_file_at(moved_to(found.path, begin), names);
 }
 

@@ -59,12 +59,6 @@ std::uint64_t nanoseconds(const struct statx_timestamp& time) {
 
 bool keeps_names_of_open_files(const File& file) { return type_of(file) == NFS_SUPER_MAGIC; }
 
-bool shows_reads(const File& file) {
-  struct statvfs status {};
-  return shows_every_copy(file) && ::fstatvfs(file.descriptor(), &status) == 0 &&
-         (status.f_flag & ST_NOATIME) == 0;
-}
-
 bool may_have_been_read(const File& file) {
   if (!shows_every_copy(file)) return true;
   const auto before = file.status();

@@ -9,16 +9,15 @@
 #include <string>
 
 #include "restart/base/file.hpp"
+#include "restart/base/read_marks.hpp"
 
 namespace mcr::aggregation {
+
+using restart::shows_reads;
 
 /// True if the file system keeps a name (.nfs…) for a file that is removed while it is open, as NFS
 /// does. The file's directory can then not be removed.
 bool keeps_names_of_open_files(const restart::File& file);
-
-/// True if, as far as the mount shows, every read of the file leaves a trace: the file system is
-/// local, keeps access times, and cannot copy without a read. False on parallel file systems.
-bool shows_reads(const restart::File& file);
 
 /// False only if the file was certainly not read since it was last written. The file may have lost
 /// its name, and may be open with O_PATH. To find out, this function reads the file.

@@ -27,7 +27,6 @@ std::vector<Decision> Decisions::on(const std::vector<Event>& events, std::uint6
   put_back_requested();
   settle_dead_writers();
   look_for_siblings();
-  note_uneven_ends();
   drain_ripe_sets();
   note_accounts();
   consider_exit();

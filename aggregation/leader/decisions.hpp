@@ -348,7 +348,6 @@ class Decisions {
   void forget(const PartId& part);
   void forget_old_sets();
   void note_drift(const SetName& name, Set& set);
-  void note_uneven_ends();
   bool is_ripe(const Set& set, const std::vector<Part*>& parts);
   bool is_calm(const Set& set, const std::vector<Part*>& parts);
   [[nodiscard]] bool others_may_join(const Set& set);

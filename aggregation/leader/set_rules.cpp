@@ -10,16 +10,6 @@ namespace mcr::aggregation {
 namespace {
 
 constexpr std::uint32_t drifted_sets_until_native = 3;
-/// Parts that begin within this time of one another may belong to one step.
-constexpr std::uint64_t one_step_ns = 1'000'000'000;
-
-/// True if a part that began at `own_ns` may belong to the step whose first part began at `next_ns`, and
-/// not to the one that began at `first_ns`.
-bool may_be_of_next(std::uint64_t own_ns, std::uint64_t first_ns, std::uint64_t next_ns) {
-  const std::uint64_t since_first = own_ns - std::min(own_ns, first_ns);
-  const std::uint64_t to_next = std::max(own_ns, next_ns) - std::min(own_ns, next_ns);
-  return to_next <= std::max(one_step_ns, since_first);
-}
 constexpr std::size_t remembered_sets = 4096;
 
 }  // namespace
@@ -65,7 +55,6 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
     set.first_begin_ns = facts.begin_ns;
     set.first_beginner = facts.rank;
   }
-  set.begun_ns[facts.rank] = facts.begin_ns;
   Pattern& pattern = patterns_[set.pattern];
   std::uint64_t& newest = pattern.newest_begun[facts.rank];
   newest = std::max(newest, set.order);
@@ -137,27 +126,6 @@ void Decisions::note_drift(const SetName& name, Set& set) {
   if (++patterns_[set.pattern].drifted_sets >= drifted_sets_until_native) {
     mark_native(set.pattern,
                 "the ranks rewrite these files without waiting for one another, so sets would mix");
-  }
-}
-
-/// Marks sets as drifted whose counts differ although no rank died. A rank may write a file once more
-/// than the others: it adds an attribute to the old file, or creates the file twice. Then its parts belong
-/// to other steps than the others' parts of the same count.
-void Decisions::note_uneven_ends() {
-  if (anybody_may_write()) return;
-  for (auto& [name, set] : sets_) {
-    const auto next = sets_.find(SetName{name.launch, name.masked_name, name.sequence + 1});
-    if (set.writers <= 1 || next == sets_.end() || (set.drifted && next->second.drifted)) continue;
-    const bool is_uneven = std::any_of(ranks_.begin(), ranks_.end(), [&](const auto& entry) {
-      const Rank& rank = entry.second;
-      const auto own = set.begun_ns.find(rank.rank);
-      return rank.ended && rank.regular && own != set.begun_ns.end() &&
-             !next->second.begun_ns.contains(rank.rank) &&
-             may_be_of_next(own->second, set.first_begin_ns, next->second.first_begin_ns);
-    });
-    if (!is_uneven) continue;
-    set.drifted = next->second.drifted = true;
-    has_drift_news_ = true;
   }
 }
 

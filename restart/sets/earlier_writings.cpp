@@ -50,7 +50,10 @@ std::uint64_t EarlierWritings::after_staged(const LaunchDirectory& directory,
       if (!parts) continue;
       for (const PartId& part : *parts) {
         const auto journal = directory.journal(state, part);
-        if (!journal || journal->begin.rank != begin.rank) continue;
+        // A part that this launch writes into the set of an earlier one is none of this launch's
+        // writings.
+        if (!journal || journal->begin.rank != begin.rank || journal->begin.launch != begin.launch)
+          continue;
         std::uint64_t& next = (*staged_)[journal->begin.path];
         next = std::max(next, journal->begin.sequence + 1);
       }

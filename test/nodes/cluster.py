@@ -62,7 +62,7 @@ class Ended:
 
 
 class Cluster:
-    def __init__(self, t, nodes=2, cpus=8, shm="512m", select="CR_Core", conf="", files=None):
+    def __init__(self, t, nodes=2, cpus=8, shm="512m", select="CR_Core", conf="", files=None, first=""):
         if os.geteuid() != 0:
             skip("nodes of their own need root (namespaces)")
         path = os.environ.get("PATH", "") + SBIN
@@ -75,6 +75,7 @@ class Cluster:
         self.place.mkdir()
         self.place.chmod(0o755)
         self.shm = shm
+        self.first = first  # a shell's line that each node runs before slurmd starts; $1 is the node's name
         self.scripts = 0
         # Control groups are the machine's: their names hold the nodes' names.
         self.names = [f"n{token}{number}" for number in range(nodes)]
@@ -213,6 +214,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
     def start_slurmd(self, number):
         name = self.names[number]
+        if self.first:
+            self.on(number, ["sh", "-c", self.first, "sh", name])
         self.on(number, ["slurmd", "-f", self.place / "slurm.conf", "-N", name, "-c"])
 
     def batch(self, script, *options, nodes=None, mcr=True, account=None, **settings):

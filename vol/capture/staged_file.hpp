@@ -104,7 +104,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   explicit StagedFile(StagedPart part) : part_(std::move(part)) {}
   // staged_reopen.cpp
   static Result<bool> withdraw(const restart::Stub& stub, const std::string& path,
-                               StagedPart& part);
+                               const restart::File& at_path, StagedPart& part);
   static Result<void> amend(const restart::Stub& stub, const ResolvedPath& place, StagedPart& part);
   // staged_append.cpp
   void note_flush();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "restart/base/path_names.hpp"
+#include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/stub_links.hpp"
@@ -65,22 +66,30 @@ bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
          (status.st_nlink > 1 && !restart::our_link_to(stub, path, status));
 }
 
+// True if the file that is open is the one for which the part was begun, and no copy of it that has come
+// to its path, or to another one. If the file was renamed, this cannot be told.
+bool is_begun_file(const restart::PartBegin& begin, const std::string& path,
+                   const struct stat& status) {
+  if (begin.file_inode != 0) return begin.file_inode == status.st_ino;
+  if (begin.path == path) return true;
+  struct stat there {};
+  return ::lstat(begin.path.c_str(), &there) == 0 && FileIdentity(there) == FileIdentity(status);
+}
+
 }  // namespace
 
 // Takes the part back from the leader without a copy. False if the part is not this launch's or no
 // longer published.
 Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& path,
-                                  StagedPart& part) {
+                                  const restart::File& at_path, StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   if (stub.launch_directory != directory.path()) return false;
   // The journal, not the stub, says for which file the part was begun.
   const auto journal = directory.journal(restart::LaunchDirectory::State::published, stub.part);
   if (!journal) return false;
-  const std::string& begun = journal->begin.path;
-  const bool is_elsewhere =
-      begun != path &&
-      restart::file_at(AT_FDCWD, begun, restart::Links::not_followed).is_stub_of(stub.part);
-  if (is_elsewhere) return false;
+  if (!is_begun_file(journal->begin, path, MCR_TRY(at_path.status()))) return false;
+  // Copies of the stub lead to this part, too, and must keep what they were copied from.
+  if (restart::shows_reads(at_path) && restart::was_read(at_path)) return false;
   auto withdrawn = MCR_TRY(directory.withdraw(stub.part));
   if (!withdrawn) return false;
   part.begin = MCR_TRY(directory.journal(restart::LaunchDirectory::State::open, stub.part)).begin;
@@ -159,7 +168,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.identity = FileIdentity(status);
   part.durable = restart::close_of(*part.settings) == restart::Close::durable;
   if (!is_handed_on(stub, launcher, place.path, status) ||
-      !MCR_TRY(withdraw(stub, place.path, part)))
+      !MCR_TRY(withdraw(stub, place.path, at_path, part)))
     MCR_TRY(amend(stub, place, part));
   part.at_path = std::move(at_path);
   auto file = in_table(std::move(part));

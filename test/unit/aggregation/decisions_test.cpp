@@ -642,39 +642,6 @@ TEST_CASE("a rank that wrote the set before and died without this one failed") {
   CHECK(drained[1].passed_ranks.empty());
 }
 
-TEST_CASE("counts that differ at a regular end prove nothing about the last two sets") {
-  Node node(2);
-  node.write(0, "a.{rank}", 0);
-  node.write(1, "a.{rank}", 0);
-  node.now += 300;
-  SECTION("a rank wrote once more than the others, within a second") {
-    node.write(0, "a.{rank}", 1);
-    node.tell(RankEnded{"p0", true});
-    SECTION("and all ranks ended with status 0") {
-      node.tell(RankEnded{"p1", true});
-      node.wait(20'000);
-      for (const DrainGroup& group : node.of<DrainGroup>()) node.commit(group);
-      node.wait(20'000);
-      CHECK(node.of<DrainGroup>().back().drifted);
-      REQUIRE(node.of<NoteAccount>().size() == 1);
-      CHECK(node.of<NoteAccount>()[0].account.drifted);
-    }
-    SECTION("but the other one died") {
-      node.tell(RankGone{"p1"});
-      node.wait(20'000);
-      CHECK_FALSE(node.of<DrainGroup>().back().drifted);
-    }
-  }
-  SECTION("a step later, the other one has not taken part") {
-    node.now += 60'000;
-    node.write(0, "a.{rank}", 1);
-    node.tell(RankEnded{"p0", true});
-    node.tell(RankEnded{"p1", true});
-    node.wait(20'000);
-    CHECK_FALSE(node.of<DrainGroup>().back().drifted);
-  }
-}
-
 TEST_CASE("what becomes known of a set after its commit is noted before the leader ends, once") {
   Node node(3);
   for (std::uint32_t rank = 0; rank < 3; ++rank) node.write(rank, "/d/a.{rank}.h5", 0);

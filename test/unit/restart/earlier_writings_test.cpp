@@ -57,6 +57,14 @@ TEST_CASE("a rank's own parts in the stage count, even if renamed; parts of othe
   CHECK(place.next(0) == 0);
 }
 
+TEST_CASE("what this launch writes into a file of an earlier launch does not count") {
+  const Place place;
+  PartBegin amended = place.begin(1, 4);
+  amended.launch = "earlier";
+  REQUIRE(place.directory.publish_small(amended, final_publish(1), as_bytes("x")));
+  CHECK(place.next(1) == 0);
+}
+
 TEST_CASE("a rank's parts in containers of the launch count") {
   const Place place;
   place.store("set-tmp.{rank}.h5.launch-0.r0-3.h5");

@@ -5,8 +5,9 @@
 // leader that users run.
 //
 //   MCR_FAULT_ROOTS=STAGE:STORAGE  directories whose calls count; the second is storage
-//   MCR_FAULT_AT=K                 number of the call that misbehaves, from 0; not set: calls are
-//   only reported MCR_FAULT_ONLY=TEXT            only calls whose path contains TEXT count
+//   MCR_FAULT_AT=K                 number of the call that misbehaves, from 0. Not set: calls
+//                                  are only reported
+//   MCR_FAULT_ONLY=TEXT            only calls whose path contains TEXT count
 //   MCR_FAULT_KIND=… an errno's name: it fails with that; with a + behind it: it and
 //                                  all later ones that concern storage (ENOSPC+: and take room)
 //                                  short: transfers half; stop: the process is killed before it;

@@ -16,8 +16,8 @@
 
 namespace mcr::aggregation {
 
-/// Where this leader's container of a set lies. What becomes known of the set after its commit is
-/// written beside it (note_account).
+/// The place of this leader's container of a set. note_account() writes facts that become known
+/// after the commit (which ranks passed, failed or drifted) into a supplement in its directory.
 struct SetPlace {
   restart::ContainerName where;
   restart::FileIdentity directory;  ///< of the containers

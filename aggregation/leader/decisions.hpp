@@ -237,7 +237,7 @@ class Decisions {
     std::uint64_t drain = 0;
     std::uint64_t hold_until_ms = 0;  ///< after a failed commit
     bool durable = false;
-    /// The part left the stage during an action, and is forgotten when the action's answer comes.
+    /// The part left the stage during an action. The result event of the action removes the entry.
     bool dropped = false;
     bool lookup_sent = false;   ///< the answer to LookForSiblings has not come yet
     bool is_last_look = false;  ///< the awaited answer is final

@@ -13,7 +13,8 @@ namespace mcr::aggregation {
 struct ResidentOptions {
   std::string stage;
   std::string node;
-  /// Ends when standard input ends, as it does when the one dies that started the resident.
+  /// The resident ends at the end of its standard input, which also comes if the process that
+  /// started the resident dies.
   bool until_input_ends = false;
 };
 

@@ -17,7 +17,7 @@ constexpr std::array table{
     CommandEntry{"latest", "name the newest whole set in a directory", declare_latest},
     CommandEntry{"status", "show what lies in this node's stage", declare_status},
     CommandEntry{"drain", "wait until every file closed on this node is committed", declare_drain},
-    CommandEntry{"gc", "find containers that nobody needs any more", declare_gc},
+    CommandEntry{"gc", "find containers that are no longer needed", declare_gc},
     CommandEntry{"config", "show every setting and where its value came from", declare_config},
     CommandEntry{"doctor", "check that mcr intercepts a program, or say what to fix",
                  declare_doctor},

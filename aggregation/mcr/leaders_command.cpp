@@ -83,10 +83,10 @@ Result<int> act(const LeadersWords& words) {
   if (words.action == "stop" && words.is_here) return stop_here(words, limit_ms);
   const auto allocation = find_allocation();
   if (!allocation) {
-    return Error{
-        Cause::usage,
-        "`mcr leaders` is for batch scripts of Slurm, and this is none. Nothing was started: "
-        "the ranks start their own leaders"};
+    return Error{Cause::usage,
+                 "`mcr leaders` works only in a Slurm batch script, and this process is not in "
+                 "one. Nothing was started: "
+                 "the ranks start their own leaders"};
   }
   return words.action == "start" ? start_everywhere(*allocation)
                                  : stop_everywhere(*allocation, words, limit_ms);

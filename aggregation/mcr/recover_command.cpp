@@ -350,10 +350,10 @@ void print_staged(const Staged& staged, const std::string& stage, const RecoverW
 Result<int> recover_on_nodes(const RecoverWords& words, std::uint64_t limit_ms, bool json) {
   const auto allocation = find_allocation();
   if (!allocation) {
-    return Error{
-        Cause::usage,
-        "--all-nodes is for batch scripts of Slurm, and this is none: run `mcr recover` on "
-        "each node"};
+    return Error{Cause::usage,
+                 "--all-nodes works only in a Slurm batch script, and this process is not in one: "
+                 "run `mcr recover` on "
+                 "each node"};
   }
   if (json) return Error{Cause::usage, "--all-nodes has no --json"};
   std::vector<std::string> step = {"recover", "--as-node", "--timeout", words.timeout};

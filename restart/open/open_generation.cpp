@@ -275,7 +275,8 @@ class View {
                  path_ + " cannot be opened yet: files of the launch that wrote it (" +
                      text_of(choice.newest) + ") are still in this node's stage, " +
                      stub_.launch_directory +
-                     ", and during read_wait= their leader brought none of them to storage. `mcr "
+                     ", and within read_wait= the leader of that launch brought none of them to "
+                     "storage. `mcr "
                      "status` shows what the leader does, `mcr drain` waits for it, and `mcr "
                      "recover` starts another leader if it is dead",
                  ETIMEDOUT};

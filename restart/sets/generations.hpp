@@ -44,6 +44,7 @@ namespace mcr::restart {
 /// have had nothing to write; an `incomplete` set certainly lacks a part.
 enum class Wholeness : std::uint8_t { whole, incomplete, unknown };
 
+/// What the indexes of a set's containers say about each rank of the set.
 struct Account {
   std::uint32_t rank_count = 1;
   std::set<std::uint32_t> wrote;   ///< published a part of this set

@@ -164,9 +164,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   }
   if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
       is_marked_native(job, family) || is_marked_native(job, std::string(restart::every_pattern))) {
-    return native(
-        "files whose names differ from its name only in numbers have been native since earlier in "
-        "this launch");
+    return native("mcr already writes such files natively in this launch");
   }
   plan.free_bytes = job.free_bytes;
   if (plan.free_bytes == 0) {

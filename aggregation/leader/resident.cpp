@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -31,7 +32,7 @@ using restart::ResidentRequest;
 using restart::ResidentSocket;
 
 constexpr int look_ms = 200;
-/// At the end, launches without a leader get one so many times.
+/// At its end the resident starts leaders for launches that have none. It tries this so many times.
 constexpr unsigned most_adoptions = 3;
 constexpr std::size_t most_children_bytes = 1U << 20;
 
@@ -76,7 +77,7 @@ class Resident {
       wait();
       if (socket_) take_requests();
       const bool has_children = reap();
-      if (is_told_to_end_ && !has_children && !starts_leaders()) break;
+      if (is_told_to_end_ && !has_children && !starts_leaders() && !others_commit()) break;
     }
     if (socket_) socket_->remove();
     for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options_.stage)))
@@ -133,6 +134,16 @@ class Resident {
     if (!socket_ || is_terminated_ || adoptions_++ == most_adoptions) return false;
     const auto started = adopt_launches(options_.stage, {}, false);
     return started && *started > 0;
+  }
+
+  /// True while leaders of the resident that serves instead of this one commit files of programs that have
+  /// ended. The end of this resident means that all is committed, whichever resident served.
+  [[nodiscard]] bool others_commit() const {
+    if (socket_ || is_terminated_) return false;
+    const auto launches = look_at_stage(options_.stage);
+    return launches && std::any_of(launches->begin(), launches->end(), [](const LaunchStatus& it) {
+             return it.has_leader && it.processes == 0 && it.published > 0;
+           });
   }
 
   const ResidentOptions& options_;

@@ -65,7 +65,10 @@ Result<int> stop_here(const LeadersWords& words, std::uint64_t limit_ms) {
 
 Result<int> start_everywhere(const Allocation& allocation) {
   NodeStep step = MCR_TRY(NodeStep::start(allocation, {"leaders", "serve"}, NodeStep::Input::none));
-  MCR_TRY(step.wait_for_lines(leaders_start_ms));
+  if (const auto ready = step.wait_for_lines(leaders_start_ms); !ready) {
+    step.abandon();
+    return ready.error();
+  }
   return exit_code::success;
 }
 
@@ -81,15 +84,9 @@ Result<int> act(const LeadersWords& words) {
   const std::uint64_t limit_ms = MCR_TRY(restart::parse_duration(words.timeout));
   if (words.action == "serve") return serve_here(words);
   if (words.action == "stop" && words.is_here) return stop_here(words, limit_ms);
-  const auto allocation = find_allocation();
-  if (!allocation) {
-    return Error{Cause::usage,
-                 "`mcr leaders` works only in a Slurm batch script, and this process is not in "
-                 "one. Nothing was started: "
-                 "the ranks start their own leaders"};
-  }
-  return words.action == "start" ? start_everywhere(*allocation)
-                                 : stop_everywhere(*allocation, words, limit_ms);
+  const Allocation allocation = MCR_TRY(own_allocation());
+  return words.action == "start" ? start_everywhere(allocation)
+                                 : stop_everywhere(allocation, words, limit_ms);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <csignal>
 #include <string_view>
 
@@ -25,6 +24,7 @@ using restart::File;
 using restart::system_error;
 
 constexpr std::uint64_t look_ms = 20;
+constexpr const char* end_of_job = "SLURM_JOB_END_TIME";
 
 /// One row per scheduler. `NODES` in the words stands for the number of nodes.
 struct Scheduler {
@@ -53,12 +53,6 @@ constexpr std::array schedulers{
                "SLURM_EXCLUSIVE", "SLURM_MPI_TYPE", "SLURM_CPU_BIND"},
               {"SLURM_OVERLAP=1", "SLURM_WHOLE=0"}}};
 
-std::string own_file() {
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
-  return length <= 0 ? "mcr" : std::string(buffer.data(), static_cast<std::size_t>(length));
-}
-
 std::vector<std::string> environment_for(const Scheduler& scheduler) {
   std::vector<std::string> kept = original_environment();
   std::erase_if(kept, [&](const std::string& entry) {
@@ -68,6 +62,10 @@ std::vector<std::string> environment_for(const Scheduler& scheduler) {
   });
   for (const char* entry : scheduler.added)
     if (entry != nullptr) kept.emplace_back(entry);
+  // For the leaders (deadline=).
+  if (original_variable(end_of_job).empty())
+    if (const auto end = end_of_slurm_job())
+      kept.push_back(std::string(end_of_job) + "=" + std::to_string(*end));
   return kept;
 }
 
@@ -114,6 +112,24 @@ std::optional<Allocation> find_allocation() {
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> end_of_slurm_job() {
+  const std::string job = original_variable("SLURM_JOB_ID");
+  if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  std::string text = original_variable(end_of_job);
+  if (text.empty())
+    text = output_of("SLURM_TIME_FORMAT=%s timeout 10 squeue -h -o %e -j " + job + " 2> /dev/null");
+  std::uint64_t seconds = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return parsed.ec == std::errc() ? std::optional(seconds) : std::nullopt;
+}
+
+Result<Allocation> own_allocation() {
+  if (auto found = find_allocation()) return *std::move(found);
+  return Error{
+      Cause::usage,
+      "this works only in a Slurm batch script or an `salloc` shell, and not in a job step"};
+}
+
 Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::string> words,
                                  Input input, Output output) {
   const auto* const scheduler =
@@ -122,7 +138,7 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
   if (scheduler == schedulers.end())
     return Error{Cause::usage, "no step can be started under " + allocation.scheduler};
   std::vector<std::string> all = client_words(*scheduler, allocation.nodes);
-  all.push_back(own_file());
+  all.push_back(own_file().empty() ? "mcr" : own_file());
   all.insert(all.end(), words.begin(), words.end());
   std::vector<std::string> variables = environment_for(*scheduler);
 
@@ -154,6 +170,15 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
   step.output_ = std::move(out.read);
   if (input == Input::ends_with_us) step.input_ = std::move(in.write);
   return step;
+}
+
+void NodeStep::abandon() {
+  if (client_ <= 0 || status_) return;
+  constexpr std::uint64_t patience_ms = 2000;
+  (void)::kill(client_, SIGTERM);
+  if (wait_for_end(patience_ms)) return;
+  (void)::kill(client_, SIGKILL);
+  (void)wait_for_end(patience_ms);
 }
 
 Result<void> NodeStep::wait_for_lines(std::uint64_t limit_ms) {

@@ -23,6 +23,12 @@ struct Allocation {
 };
 /// Nothing where no scheduler is known by its variables, or if this process is part of a step.
 std::optional<Allocation> find_allocation();
+/// The same; Cause::usage where find_allocation() returns nothing.
+Result<Allocation> own_allocation();
+
+/// Returns when the Slurm job ends at its time limit, in seconds since 1970. Slurm sets SLURM_JOB_END_TIME
+/// only from version 23.02 on; before, squeue is asked. Nothing outside of a job, or without a limit.
+std::optional<std::uint64_t> end_of_slurm_job();
 
 /// How long the processes of a step may take until they answer.
 inline constexpr std::uint64_t leaders_start_ms = 60'000;
@@ -43,6 +49,8 @@ class NodeStep {
   void end_input() { input_ = restart::File(); }
   /// Returns the largest exit status of the step's processes; nothing if it still runs at `limit_ms`.
   std::optional<int> wait_for_end(std::uint64_t limit_ms);
+  /// Cancels the step: it must not start after nobody waits for it any more.
+  void abandon();
 
  private:
   unsigned nodes_ = 0;

@@ -2,9 +2,6 @@
 #include "restart/stage/resident_socket.hpp"
 
 #include <fcntl.h>
-#include <sys/socket.h>
-
-#include <cerrno>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/local_socket.hpp"
@@ -57,6 +54,12 @@ Result<std::optional<File>> lock_place_of(const File& stage, const std::string& 
   return std::optional<File>(std::move(lock));
 }
 
+Result<File> connect_to_resident(const std::string& stage, const ResidentAddress& where) {
+  const File directory = MCR_TRY(stage_files::open_directory(AT_FDCWD, stage));
+  MCR_TRY(stage_files::check_private(directory, stage));
+  return connect_socket_in(directory.descriptor(), socket_name(where));
+}
+
 /// The caller holds the lock.
 void remove_names(const File& stage, const std::string& socket) {
   (void)system_calls().unlinkat(stage.descriptor(), socket.c_str(), 0);
@@ -67,20 +70,13 @@ void remove_names(const File& stage, const std::string& socket) {
 
 Result<File> ask_resident(const std::string& stage, const ResidentAddress& where,
                           const ResidentRequest& request) {
-  const File directory = MCR_TRY(stage_files::open_directory(AT_FDCWD, stage));
-  MCR_TRY(stage_files::check_private(directory, stage));
-  File socket = MCR_TRY(connect_socket_in(directory.descriptor(), socket_name(where)));
-  Bytes bytes = bytes_of(request);
-  iovec content{bytes.data(), bytes.size()};
-  msghdr header{};
-  header.msg_iov = &content;
-  header.msg_iovlen = 1;
-  ssize_t sent = 0;
-  do {
-    sent = system_calls().sendmsg(socket.descriptor(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
-  } while (sent < 0 && errno == EINTR);
-  if (sent < 0) return system_error("cannot send to", socket.name());
+  File socket = MCR_TRY(connect_to_resident(stage, where));
+  MCR_TRY(send_message(socket, bytes_of(request)));
   return socket;
+}
+
+bool has_resident(const std::string& stage, const ResidentAddress& where) {
+  return connect_to_resident(stage, where).has_value();
 }
 
 Result<std::optional<ResidentSocket>> ResidentSocket::listen(const std::string& stage,
@@ -111,19 +107,12 @@ void remove_dead_residents(const std::string& stage) {
 std::vector<ResidentRequest> ResidentSocket::take() {
   for (File& connection : accept_all(socket_)) unfinished_.push_back(std::move(connection));
   std::vector<ResidentRequest> requests;
-  Bytes bytes(2 * most_request_bytes);
   std::erase_if(unfinished_, [&](File& connection) {
-    iovec content{bytes.data(), bytes.size()};
-    msghdr header{};
-    header.msg_iov = &content;
-    header.msg_iovlen = 1;
-    ssize_t got = 0;
-    do {
-      got = system_calls().recvmsg(connection.descriptor(), &header, MSG_CMSG_CLOEXEC);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0 && errno == EAGAIN) return false;
-    auto request = request_of(ByteSpan(bytes).first(got > 0 ? static_cast<std::size_t>(got) : 0));
-    if (!request) return true;
+    SocketMessage message;
+    const Received received = receive_message(connection, 2 * most_request_bytes, message);
+    if (received == Received::nothing_yet) return false;
+    auto request = request_of(message.bytes);
+    if (received == Received::end || !request) return true;
     requests.push_back(*std::move(request));
     if (requests.back().kind == ResidentRequest::Kind::end)
       waiting_.push_back(std::move(connection));

@@ -40,6 +40,9 @@ struct ResidentAddress {
 Result<File> ask_resident(const std::string& stage, const ResidentAddress& where,
                           const ResidentRequest& request);
 
+/// True if a resident listens. Asks it for nothing.
+bool has_resident(const std::string& stage, const ResidentAddress& where);
+
 /// Removes what residents that were killed have left in the stage.
 void remove_dead_residents(const std::string& stage);
 

@@ -62,7 +62,7 @@ class Ended:
 
 
 class Cluster:
-    def __init__(self, t, nodes=2, cpus=8, shm="512m", select="CR_Core", conf="", files=None, first=""):
+    def __init__(self, t, nodes=2, cpus=8, shm="512m", select="CR_Core", conf="", files=None, first="", cgroup_conf=""):
         if os.geteuid() != 0:
             skip("nodes of their own need root (namespaces)")
         path = os.environ.get("PATH", "") + SBIN
@@ -90,7 +90,7 @@ class Cluster:
         self._boot_login()
         for number in range(nodes):
             self.boot_node(number)
-        self._start_slurm(cpus, select, conf)
+        self._start_slurm(cpus, select, conf, cgroup_conf)
 
     # --- nodes ----------------------------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ class Cluster:
 
     # --- Slurm ----------------------------------------------------------------------------------------------
 
-    def _start_slurm(self, cpus, select, conf):
+    def _start_slurm(self, cpus, select, conf, cgroup_conf):
         place = self.place
         for name in ("state", *(f"spool-{name}" for name in self.names)):
             (place / name).mkdir(exist_ok=True)
@@ -178,7 +178,7 @@ SlurmdPidFile={place}/slurmd-%n.pid
 SlurmctldLogFile={place}/slurmctld.log
 SlurmdLogFile={place}/slurmd-%n.log
 ProctrackType=proctrack/cgroup
-TaskPlugin=task/none
+TaskPlugin={'task/cgroup' if cgroup_conf else 'task/none'}
 SelectType=select/cons_tres
 SelectTypeParameters={select}
 SlurmdParameters=config_overrides
@@ -191,7 +191,7 @@ KillWait=5
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """)
         plugin = "cgroup/v1" if Path("/sys/fs/cgroup/freezer").is_dir() else "cgroup/v2"
-        (place / "cgroup.conf").write_text(f"CgroupPlugin={plugin}\nConstrainCores=no\n" + ("IgnoreSystemd=yes\n" if plugin == "cgroup/v2" else ""))
+        (place / "cgroup.conf").write_text(f"CgroupPlugin={plugin}\n{cgroup_conf or 'ConstrainCores=no'}\n" + ("IgnoreSystemd=yes\n" if plugin == "cgroup/v2" else ""))
         self.on_login(["mungekey", "-c", "-k", place / "munge.key"])
         self.on_login(["munged", "--force", f"--key-file={place}/munge.key", f"--socket={place}/munge.socket", f"--pid-file={place}/munge.pid",
                        f"--log-file={place}/munge.log", f"--seed-file={place}/munge.seed"])
@@ -228,7 +228,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
         count = nodes or len(self.names)
         words = ["sbatch", "--parsable", f"--nodes={count}", "--ntasks-per-node=2", f"--output={self.place}/out-%A-%a", "--chdir", self.t.dir, *options, file]
         if account is not None:
-            environment.update(HOME=str(account.home), HDF5_PLUGIN_PATH=str(account.accounts.plugins), LD_LIBRARY_PATH=str(account.accounts.libraries),
+            environment.update(HOME=str(account.home), XDG_CACHE_HOME=str(account.home / ".cache"), HDF5_PLUGIN_PATH=str(account.accounts.plugins), LD_LIBRARY_PATH=str(account.accounts.libraries),
                                PATH=f"{account.accounts.command.parent}:{self.environment['PATH']}", MCR_STAGE=f"/dev/shm/mcr-{account.number}")
             words = account.words([*words[:-1], f"--output={account.home}/out-%A-%a", f"--chdir={account.home}", words[-1]])
         done = subprocess.run(self.words("login", words), env=environment, capture_output=True, text=True, timeout=60)
@@ -267,9 +267,9 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
             number, ["test", "-d", "/dev/shm/mcr"], check=False).returncode == 0 else []
 
     def processes(self, number):
-        """The command lines with `mcr` in the node's processes."""
+        """The command lines of the node's processes of mcr. Leaders that a resident has started have no path there."""
         lines = self.on(number, ["ps", "-e", "-o", "args="]).stdout.splitlines()
-        return [line for line in lines if line.startswith(str(COMMAND))]
+        return [line for line in lines if os.path.basename(line.split(" ", 1)[0]) == COMMAND.name]
 
     def end(self):
         self.login.kill()

@@ -56,11 +56,11 @@ def lines_of_mcr(ended):
 
 
 def killed_program(t):
-    """A script for four ranks: all close their files, and a rank dies before any leader has begun with the newest set. The leaders are
-    stopped, as if storage were slow."""
+    """A script for four ranks: all close their files, and a rank dies before any leader has begun with the newest set. Leaders and
+    residents are stopped, as if storage were slow."""
     script = t.scratch("killed-program.sh")
     script.write_text(f"""{ACTOR} {CLOSES} '_exit 0'
-pkill -STOP -x mcr
+pkill -STOP -f '^[^ ]*mcr leaders? '
 touch stopped.$SLURM_PROCID
 until [ -e stopped.0 -a -e stopped.1 -a -e stopped.2 -a -e stopped.3 ]; do sleep 0.1; done
 [ $SLURM_PROCID != 1 ] || exit 3

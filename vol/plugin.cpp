@@ -2,11 +2,12 @@
 // The two functions that HDF5 looks up in a plugin, and the only exported symbols. HDF5 calls them
 // for every plugin on its path, also in any program whose open failed. So in programs that did not
 // choose this connector, they log nothing and only look at the caller.
-#include "restart/base/log.hpp"
+#include "restart/settings/launcher.hpp"
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/connector/connector.hpp"
 #include "vol/process/info_string.hpp"
+#include "vol/process/job_warnings.hpp"
 
 namespace mcr::vol {
 namespace {
@@ -17,10 +18,10 @@ void say_refusal(const void* caller) {
   if (!is_named_by_environment()) return;
   const std::string file = host_file(caller);
   const std::string what = file.empty() ? "the HDF5 linked into this program" : file;
-  restart::log_warning_once(
-      "refused host", "nothing is captured, files are written natively: " + what +
-                          " does not export its functions, or is older than 1.14; use a shared "
-                          "HDF5 of 1.14 or newer, or link the program with -rdynamic");
+  warn_once_in_job(restart::find_launcher({}), "nothing is captured",
+                   "nothing is captured, files are written natively: " + what +
+                       " does not export its functions, or is older than 1.14; use a shared "
+                       "HDF5 of 1.14 or newer, or link the program with -rdynamic");
 }
 
 const void* class_for(const void* caller) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "aggregation/leader/decisions.hpp"
+#include "restart/format/journal.hpp"
 
 namespace mcr::aggregation {
 
@@ -13,8 +14,7 @@ namespace {
 /// `least_bundle`; other sets get a container each.
 constexpr std::size_t least_family = 16;
 constexpr std::size_t least_bundle = 8;
-/// Largest part that is bundled: the overhead of a container is small beside a larger one.
-constexpr std::uint64_t largest_bundled_part = 256 * 1024;
+using restart::largest_bundled_part;
 /// While this many drains are under way, sets that may be bundled are not handed to the drain's
 /// thread. They wait here, so that more of them can be bundled.
 constexpr std::size_t most_drains_under_way = 2;
@@ -67,7 +67,7 @@ bool Decisions::is_ripe(const Set& set, const std::vector<Part*>& parts) {
 /// False if the set's last file was closed less than `calm_ms` ago and no rank waits for the set.
 /// The drain is then delayed.
 bool Decisions::is_calm(const Set& set, const std::vector<Part*>& parts) {
-  if (terminating_ || !anybody_may_write()) return true;
+  if (terminating_ || is_behind() || !anybody_may_write()) return true;
   const std::uint64_t due = set.last_publish_ms + patience_.calm_ms;
   if (now_ms_ >= due || set.failures > 0) return true;
   for (const Part* part : parts) {
@@ -102,10 +102,15 @@ void Decisions::drain_ripe_sets() {
     entry.first = &*part.set;
     entry.second.push_back(&part);
   }
+  for (auto& [order, entry] : by_order) {
+    Set& set = *entry.second.front()->in_set;
+    set.is_closed = is_ripe(set, entry.second);
+  }
+  behind_ = count_behind();
   std::map<std::string, std::vector<Part*>> families;
   for (auto& [order, entry] : by_order) {
     Set& set = *entry.second.front()->in_set;
-    if (!is_ripe(set, entry.second) || !is_calm(set, entry.second)) continue;
+    if (!set.is_closed || !is_calm(set, entry.second)) continue;
     if (may_be_bundled(set, entry.second)) {
       families[entry.second.front()->facts.bundle_family].push_back(entry.second.front());
     } else {
@@ -113,6 +118,21 @@ void Decisions::drain_ripe_sets() {
     }
   }
   for (const auto& [family, parts] : families) drain_family(parts);
+}
+
+std::size_t Decisions::count_behind() const {
+  std::map<std::string_view, std::set<std::uint64_t>>
+      waiting;  // by pattern: the orders of its sets
+  for (const auto& [id, part] : parts_) {
+    const bool waits = part.state == State::published || part.state == State::draining;
+    if (!waits || !part.set || !part.in_set->is_closed) continue;
+    const bool shares_container =
+        !part.facts.bundle_family.empty() && part.size <= largest_bundled_part;
+    waiting[part.in_set->pattern].insert(shares_container ? 0 : part.in_set->order);
+  }
+  std::size_t most = 0;
+  for (const auto& [pattern, orders] : waiting) most = std::max(most, orders.size());
+  return most;
 }
 
 bool Decisions::may_be_bundled(const Set& set, const std::vector<Part*>& parts) const {
@@ -167,6 +187,7 @@ void Decisions::drain_bundle(const std::vector<Part*>& parts) {
     part->state = State::draining;
     part->drain = group.drain;
     group.parts.push_back(part->facts.part);
+    group.bytes += part->size;
     group.ranks.push_back(part->facts.rank);
     group.bundle.push_back({*part->set, set.first_begin_ns});
   }
@@ -200,6 +221,7 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
       part->state = State::draining;
       part->drain = group.drain;
       group.parts.push_back(part->facts.part);
+      group.bytes += part->size;
       group.ranks.push_back(part->facts.rank);
     }
     draining_[group.drain] = group.parts;
@@ -352,7 +374,7 @@ bool Decisions::anybody_may_write() const {
 }
 
 bool Decisions::somebody_waits() const {
-  if (terminating_ || (anybody_lives() && !anybody_may_write())) return true;
+  if (terminating_ || is_behind() || (anybody_lives() && !anybody_may_write())) return true;
   return std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
     const Part& part = entry.second;
     const bool is_closed = part.state == State::published || part.state == State::draining;

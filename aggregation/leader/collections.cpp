@@ -18,15 +18,26 @@ constexpr std::uint64_t pause_per_cost = 20;
 }  // namespace
 
 void Collections::committed(const std::string& pattern, const CommittedSet& set) {
-  const std::pair key{set.where.directory, pattern};
-  if (set.collects) last_[key] = set;
-  const std::uint64_t pause_end_ms = pause_end_ms_[set.where.directory];
-  if (restart::monotonic_ms() >= pause_end_ms) {
-    put_off_.erase(key);
-    collect(set);
-  } else if (set.collects) {
-    put_off_[key] = set;
-    due_ms_ = due_ms_ == 0 ? pause_end_ms : std::min(due_ms_.load(), pause_end_ms);
+  const std::lock_guard lock(mutex_);
+  committed_[{set.where.directory, pattern}] = set;
+}
+
+void Collections::collect() {
+  ByShape committed;
+  {
+    const std::lock_guard lock(mutex_);
+    committed.swap(committed_);
+  }
+  for (const auto& [key, set] : committed) {
+    if (set.collects) last_[key] = set;
+    const std::uint64_t pause_end_ms = pause_end_ms_[set.where.directory];
+    if (restart::monotonic_ms() >= pause_end_ms) {
+      put_off_.erase(key);
+      collect(set);
+    } else if (set.collects) {
+      put_off_[key] = set;
+      due_ms_ = due_ms_ == 0 ? pause_end_ms : std::min(due_ms_.load(), pause_end_ms);
+    }
   }
 }
 

@@ -41,6 +41,13 @@ std::size_t Decisions::pending() const {
       }));
 }
 
+std::uint64_t Decisions::pending_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, part] : parts_)
+    if (part.state != State::open && part.state != State::settling) bytes += part.size;
+  return bytes;
+}
+
 void Decisions::apply(const RankJoined& event) {
   ranks_.try_emplace(event.presence, Rank{event.rank, true, false});
   if (!first_join_ms_) first_join_ms_ = now_ms_;

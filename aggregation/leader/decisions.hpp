@@ -190,6 +190,9 @@ struct Patience {
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
   std::uint32_t last_tries = 3;  ///< failed rounds after which a leader without processes ends
+  /// The setting lag=: while so many sets of one pattern wait, creates wait for the leader, so that it
+  /// delays no drain. 0: no limit.
+  std::size_t lag = 0;
 };
 
 class Decisions {
@@ -209,9 +212,19 @@ class Decisions {
 
   [[nodiscard]] bool anybody_lives() const;  ///< true if a process of the launch lives
   /// True if a process waits until parts are committed: a process of the launch at its end, a rank
-  /// that closed a file durably, a rank on another node, or the sender of SIGTERM.
+  /// that closed a file durably or that may not create another one (is_behind()), a rank on another
+  /// node, or the sender of SIGTERM.
   [[nodiscard]] bool somebody_waits() const;
 
+  /// Returns how many sets of one pattern all ranks of this node have closed and are not committed:
+  /// the largest such number. Small files of a one-process program share containers, so those of a
+  /// pattern count as one set.
+  [[nodiscard]] std::size_t behind() const { return behind_; }
+  /// True if the leader is so far behind that creates wait (lag=).
+  [[nodiscard]] bool is_behind() const { return patience_.lag > 0 && behind_ >= patience_.lag; }
+
+  /// Returns how many bytes the published parts have, including those being drained or put back.
+  [[nodiscard]] std::uint64_t pending_bytes() const;
   /// Returns how many parts are published, including those being drained or put back.
   [[nodiscard]] std::size_t pending() const;
 
@@ -283,6 +296,7 @@ class Decisions {
     bool drifted = false;
     bool is_amended = false;  ///< its parts amend a set of another launch
     bool committed = false;   ///< at least one container is in storage
+    bool is_closed = false;   ///< no further part of this node is expected
     Told told;
   };
   struct Pattern {
@@ -332,6 +346,7 @@ class Decisions {
   void treat_unranked();
   void look_for_siblings();
   void drain_ripe_sets();
+  [[nodiscard]] std::size_t count_behind() const;
   void put_back_requested();
   void settle_dead_writers();
   void release_kept();
@@ -385,6 +400,7 @@ class Decisions {
   std::vector<Decision> out_;
   std::uint64_t last_drain_ = 0;
   std::uint64_t last_order_ = 0;
+  std::size_t behind_ = 0;
   bool storage_failed_ = false;
   std::uint32_t failed_rounds_ = 0;  ///< failed commits since the last process ended
   bool terminating_ = false;

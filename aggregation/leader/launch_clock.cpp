@@ -17,6 +17,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/sets/look.hpp"
 
 namespace mcr::aggregation {
 
@@ -25,31 +26,41 @@ namespace {
 /// Added to the difference of the clocks, because parts are not found in the order of their begins:
 /// a part that is found later may have been begun earlier by up to this much.
 constexpr std::uint64_t begun_together_ns = 1'000'000'000;
-/// Upper bound of a believable time (the year 2262): another user's container may hold any number.
-constexpr std::uint64_t latest_order = std::uint64_t{1} << 63;
+/// A later time counts as this one (the year 2408), so that no corrected time exceeds the largest
+/// number. Clocks of Linux end in the year 2232.
+constexpr std::uint64_t latest_order = std::uint64_t{3} << 62;
 /// How many containers of each launch are read, newest first. These have the newest sets, because
 /// sets are committed in about the order in which they were begun.
 constexpr std::size_t looked_at_of_each_launch = 8;
-/// Containers of this many other launches are read, newest first: a directory may hold thousands of
-/// launches.
-constexpr std::size_t other_launches_looked_at = 64;
+/// Containers of this many launches of this user are read, and of as many launches of other users,
+/// newest first: a directory may hold thousands of launches.
+constexpr std::size_t launches_looked_at = 64;
 
 /// What the sets in a directory of containers tell about the clock.
 struct SetsThere {
-  std::uint64_t newest_of_others = 0;  ///< order of the newest set of another launch
-  std::uint64_t own_behind = 0;        ///< what was added to the times of this launch's own sets
+  std::uint64_t newest_before = 0;  ///< order of the newest set of another launch
+  std::uint64_t own_behind = 0;     ///< what was added to the times of this launch's own sets
 };
 
 using Modified = std::pair<std::int64_t, std::int64_t>;  // seconds, nanoseconds
 using Dated = std::pair<Modified, std::string>;          // a container's name
+/// A launch as the names of containers say. Other users' containers are kept apart: they may have any
+/// names and times, and must not displace this user's.
+using NamedLaunch = std::pair<bool, std::string>;  // true: of another user
+
+/// True if this user or root has made the container.
+bool is_own(const struct stat& container) {
+  return restart::is_believed(container.st_uid, ::geteuid());
+}
 
 /// Lists the containers of trusted users, by launch. Leaves supplements out, because a supplement
 /// is newer than its set.
-Result<std::map<std::string, std::vector<Dated>>> containers_by_launch(
+Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
     const restart::File& home, const restart::Beside& beside) {
-  std::map<std::string, std::vector<Dated>> containers;
+  std::map<NamedLaunch, std::vector<Dated>> containers;
   std::set<restart::FileIdentity> seen;  // a file may have many names
-  for (const std::string& name : MCR_TRY(restart::list_directory(home.descriptor(), "."))) {
+  const auto believes = [&](uid_t writer) { return beside.believes(writer, ::geteuid()); };
+  for (const std::string& name : MCR_TRY(restart::list_containers(home.descriptor(), believes))) {
     const auto parsed = restart::parse_container_name(name);
     const auto bundle = restart::parse_bundle_name(name);
     struct stat status {};
@@ -59,24 +70,31 @@ Result<std::map<std::string, std::vector<Dated>>> containers_by_launch(
       continue;
     }
     // Another user's container tells nothing about this user's clock.
-    const bool is_believed = beside.believes(status.st_uid, ::geteuid());
-    if (!is_believed || !seen.emplace(status).second) continue;
-    containers[bundle ? bundle->launch : parsed->launch].push_back(
+    if (!believes(status.st_uid) || !seen.emplace(status).second) continue;
+    containers[{!is_own(status), bundle ? bundle->launch : parsed->launch}].push_back(
         {{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
   }
   return containers;
 }
 
-/// Adds to `there` what the container tells. `is_own`: the container is of this launch.
-void look_into(const restart::ContainerReader& container, bool is_own, SetsThere& there) {
+/// Adds to `there` what the container tells a leader of `launch`.
+///
+/// This user's own sets count, whatever time they have. Another user may have written any time, so
+/// such a set counts as begun when its container was last changed at the latest: the file system
+/// keeps that time, and its clock is past it. This user's next launch then exceeds the time, too.
+void look_into(const restart::ContainerReader& container, const struct stat& status,
+               const std::string& launch, SetsThere& there) {
   const restart::SetIdentity& whole = container.set();
+  const bool is_of_launch = whole.launch == launch;
+  if (is_of_launch && !is_own(status)) return;  // each user's leader corrects that user's sets
   for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
     const restart::SetIdentity set = restart::set_of_part(whole, i);
-    if (set.order() > latest_order) continue;
-    if (!is_own) {
-      there.newest_of_others = std::max(there.newest_of_others, set.order());
-    } else if (set.begun_ns != 0 && set.order() > set.begun_ns) {
-      there.own_behind = std::max(there.own_behind, set.order() - set.begun_ns);
+    const std::uint64_t order =
+        std::min(set.order(), is_own(status) ? latest_order : restart::changed_ns(status));
+    if (!is_of_launch) {
+      there.newest_before = std::max(there.newest_before, order);
+    } else if (set.begun_ns != 0 && order > set.begun_ns) {
+      there.own_behind = std::max(there.own_behind, order - set.begun_ns);
     }
   }
 }
@@ -91,21 +109,21 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
   }
   const restart::Beside beside = restart::Beside::of(*home, path);
   auto containers = MCR_TRY(containers_by_launch(*home, beside));
-  std::vector<std::pair<Modified, std::string>> launches;
+  std::vector<std::pair<Modified, NamedLaunch>> launches;
   for (auto& [of, dated] : containers) {
     std::sort(dated.rbegin(), dated.rend());
     if (dated.size() > looked_at_of_each_launch) dated.resize(looked_at_of_each_launch);
     launches.emplace_back(dated.front().first, of);
   }
   std::sort(launches.rbegin(), launches.rend());
-  std::size_t others = 0;
+  std::map<bool, std::size_t> looked_at;  // by: of another user
   for (const auto& [modified, of] : launches) {
-    if (of != launch && ++others > other_launches_looked_at) continue;
+    if (of != NamedLaunch{false, launch} && ++looked_at[of.first] > launches_looked_at) continue;
     for (const auto& [container_modified, name] : containers.at(of)) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
       const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
       if (status && beside.believes(status->st_uid, ::geteuid()))
-        look_into(**reader, of == launch, there);
+        look_into(**reader, *status, launch, there);
     }
   }
   return there;
@@ -145,8 +163,8 @@ void LaunchClock::look() {
       continue;
     }
     std::uint64_t behind = there->own_behind;
-    if (there->newest_of_others >= begun.begin_ns + behind)
-      behind = there->newest_of_others + begun_together_ns - begun.begin_ns;
+    if (there->newest_before >= begun.begin_ns + behind)
+      behind = there->newest_before + begun_together_ns - begun.begin_ns;
     if (behind <= directory_.clock_behind_ns()) continue;
     if (const auto written = directory_.write_clock_behind(behind); !written) {
       restart::log_warning(

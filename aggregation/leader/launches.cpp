@@ -115,21 +115,28 @@ Result<std::size_t> adopt_launches(const std::string& stage, const std::string& 
 
 namespace {
 
-/// Waits until leaders without work have removed their launches' directories. The caller may be all that
-/// keeps them alive: a scheduler kills them when the caller's job step ends.
-void wait_for_ends(const std::string& stage, std::chrono::steady_clock::time_point limit) {
+/// Waits until no launch in the stage is one of those that `ends` describes: their leaders have removed
+/// their directories. The caller may be all that keeps these leaders alive, because a scheduler kills them
+/// when the caller's job step ends.
+void wait_for_ends(const std::string& stage, std::chrono::steady_clock::time_point limit,
+                   bool (*ends)(const LaunchStatus&)) {
   for (;;) {
     const auto launches = look_at_stage(stage);
-    const bool any_ends =
-        launches && std::any_of(launches->begin(), launches->end(), [](const LaunchStatus& one) {
-          return one.has_leader && one.processes == 0;
-        });
+    const bool any_ends = launches && std::any_of(launches->begin(), launches->end(), ends);
     if (!any_ends || std::chrono::steady_clock::now() >= limit) return;
     std::this_thread::sleep_for(look_every);
   }
 }
 
 }  // namespace
+
+void remove_ended_launches(const std::string& stage) {
+  const auto limit = std::chrono::steady_clock::now() + end_limit;
+  const auto adopted = adopt_launches(stage, {}, true);
+  if (!adopted || *adopted == 0) return;
+  // The new leaders may not have their locks yet.
+  wait_for_ends(stage, limit, [](const LaunchStatus& one) { return one.processes == 0; });
+}
 
 Result<Drained> wait_until_drained(
     const std::string& stage, std::uint64_t limit_ms,
@@ -167,7 +174,8 @@ Result<Drained> wait_until_drained(
     if (progress) progress(most - pending, most);
     drained.complete = drained.left.empty();
     if (drained.complete) {
-      wait_for_ends(stage, std::min(limit, clock::now() + end_limit));
+      wait_for_ends(stage, std::min(limit, clock::now() + end_limit),
+                    [](const LaunchStatus& one) { return one.has_leader && one.processes == 0; });
       return drained;
     }
     if (hopeless || clock::now() >= limit) return drained;

@@ -46,6 +46,11 @@ std::size_t parts_in(const restart::LaunchDirectory& directory);
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
                                    bool kept_too);
 
+/// Starts leaders for launches that are over and hold nothing or only kept parts, and waits two seconds at
+/// most until these have removed the launches' directories. A scheduler may end leaders together with the
+/// caller.
+void remove_ended_launches(const std::string& stage);
+
 /// Waits until every published part in the stage is committed, and starts leaders for launches that
 /// have lost theirs. The result is not complete if `limit_ms` is over, or if leaders give up
 /// because storage refuses; `left` then lists the launches that still have parts. `progress` is

@@ -17,6 +17,7 @@
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/leader/collections.hpp"
+#include "aggregation/leader/deadline.hpp"
 #include "aggregation/leader/discovery.hpp"
 #include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/lifetime.hpp"
@@ -62,6 +63,7 @@ constexpr std::uint64_t watch_ms = 100;  ///< between looks at containers that m
 constexpr std::uint64_t frames_unheld_ns = 2'000'000'000;
 constexpr std::uint64_t frames_idle_ns = 10'000'000'000;
 constexpr std::uint64_t frames_idle_short_ns = 3'000'000'000;
+constexpr const char* removing_sets = "removing sets that newer ones replaced";
 
 class Leader {
  public:
@@ -74,8 +76,10 @@ class Leader {
         clock_(directory),
         discovery_(directory, &stubs_, &requests_, options.adopts_others ? &clock_ : nullptr),
         decisions_(patience),
+        deadline_(options.settings),
         summary_(directory),
         quick_("mcr put back", answers_),
+        collect_("mcr collect", answers_),
         drain_("mcr drain", answers_) {}
 
   /// Runs until the decisions include Exit.
@@ -91,7 +95,9 @@ class Leader {
       turn_begin_ns_ = restart::clock_ns(CLOCK_THREAD_CPUTIME_ID);
       std::vector<Event> events = take_answers();
       stubs_.receive();
+      notice_.seen_ns = restart::clock_ns(CLOCK_REALTIME);
       std::vector<Event> found = MCR_TRY(discovery_.scan());
+      const bool has_found = !found.empty();
       std::move(found.begin(), found.end(), std::back_inserter(events));
       look_at_clock();
       if (signals_ != nullptr && signals_->take()) {
@@ -109,13 +115,15 @@ class Leader {
       for (const Decision& decision : decisions_.on(events, restart::monotonic_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
       }
+      deadline_.set_waiting(decisions_.pending_bytes());
       summary_.write(decisions_.pending(), busy());
-      leave_notice();
+      leave_notice(has_found);
       weigh_our_session();
       look_for_requests();
       if (!exit_) wait();
     }
-    collections_.finish();  // no drain is under way
+    collect_.finish();  // no drain is under way
+    collections_.finish();
     return {};
   }
 
@@ -140,12 +148,24 @@ class Leader {
     drains_[group.drain] = group.parts;
     const std::string what = "writing the container of " + group.set.masked_name;
     drain_.submit(what, [this, group]() -> std::vector<Event> {
-      DrainDone done =
-          commit_group(directory_, group, summary_, &stubs_, &places_, &known_, &container_watch_);
+      DrainDone done = commit(group);
       if (!done.committed.empty()) collect(group);
       return {std::move(done)};
     });
   }
+
+  /// Runs in the drain's thread. The group may have waited for it, so the profile is chosen now.
+  DrainDone commit(DrainGroup group) {
+    group.fast |= was_terminated_ || deadline_.needs_speed(now_since_1970_ms());
+    const std::uint64_t begin_ms = restart::monotonic_ms();
+    DrainDone done =
+        commit_group(directory_, group, summary_, &stubs_, &places_, &known_, &container_watch_);
+    deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
+    has_committed_ = has_committed_ || !done.committed.empty();
+    return done;
+  }
+
+  static std::uint64_t now_since_1970_ms() { return restart::clock_ns(CLOCK_REALTIME) / 1'000'000; }
 
   void act(const NoteAccount& note) {
     const std::string what = "recording which ranks wrote " + note.account.set.masked_name;
@@ -164,7 +184,8 @@ class Leader {
           const auto journal = directory_.journal(State::published, order.part);
           // The stub was read and may have been copied. The copy would lead nowhere after a put
           // back, so the part is drained.
-          if (order.reason == PutBackReason::lone && was_read(directory_, order.part, &stubs_)) {
+          if (order.reason == PutBackReason::lone &&
+              stub_was_read(directory_, order.part, &stubs_)) {
             if (journal) remember_native(journal->begin);
             if (journal) remove_leftover(journal->begin);
             return {PutBackDone{order.part, false}};
@@ -200,22 +221,23 @@ class Leader {
   }
 
   void act(const Settle& order) {
-    quick_.submit(
-        "settling a file that a dead rank left open", [this, order]() -> std::vector<Event> {
-          stubs_.receive();
-          const auto journal = directory_.journal(State::open, order.part);
-          const auto said = settle(directory_, order.part, &stubs_);
-          if (journal) remember_native(journal->begin);
-          if (said) {
-            restart::log_summary(*said);
-          } else if (said.error().system_error !=
-                     EWOULDBLOCK) {  // EWOULDBLOCK: another process writes this file
-            restart::log_warning_once(
-                order.part.text(),
-                "the part of a dead writer stays in the stage for now: " + said.error().message);
-          }
-          return {SettleDone{order.part, said.has_value()}};
-        });
+    quick_.submit("settling a file that a dead rank left open",
+                  [this, order]() -> std::vector<Event> {
+                    stubs_.receive();
+                    const auto journal = directory_.journal(State::open, order.part);
+                    const auto said = settle(directory_, order.part, &stubs_);
+                    if (journal) remember_native(journal->begin);
+                    if (said) {
+                      restart::log_summary(*said);
+                    } else if (said.error().system_error !=
+                               EWOULDBLOCK) {  // EWOULDBLOCK: another process writes this file
+                      restart::log_warning_once(order.part.text(),
+                                                "the file of a writer that died cannot be brought "
+                                                "to storage yet and stays in memory: " +
+                                                    said.error().message);
+                    }
+                    return {SettleDone{order.part, said.has_value()}};
+                  });
   }
 
   void act(const FreeKept& order) {
@@ -238,7 +260,9 @@ class Leader {
     natives_[begin.path] = begin.rank;
   }
 
-  /// Runs in the drain's thread. If the set is whole now, removes what it makes superfluous.
+  /// Runs in the drain's thread. If the set is whole now, removes what it makes superfluous. A
+  /// collection reads containers and may take long, so neither the report of this commit nor the next
+  /// commit waits for it.
   void collect(const DrainGroup& group) {
     const auto place = places_.find(group.set);
     if (place == places_.end()) return;
@@ -246,14 +270,20 @@ class Leader {
     collections_.committed(
         restart::pattern_of(group.set.masked_name),
         {set.where, set.directory, set.first_rank, group.rank_count, set.settings.flag("gc")});
+    collect_.submit(removing_sets, [this]() -> std::vector<Event> {
+      collections_.collect();
+      return {};
+    });
   }
 
-  /// Returns the job that has taken longest among those of the two workers.
+  /// Returns the job that has taken longest among those of the workers.
   [[nodiscard]] Summary::Busy busy() const {
     Worker::Busy longest = drain_.busy();
-    const Worker::Busy other = quick_.busy();
-    if (longest.what.empty() || (!other.what.empty() && other.since_ms < longest.since_ms))
-      longest = other;
+    for (const Worker* worker : {&quick_, &collect_}) {
+      const Worker::Busy other = worker->busy();
+      if (longest.what.empty() || (!other.what.empty() && other.since_ms < longest.since_ms))
+        longest = other;
+    }
     if (longest.what.empty()) return {};
     return {longest.what, (restart::monotonic_ms() - longest.since_ms) / 1000};
   }
@@ -261,11 +291,13 @@ class Leader {
   // --- between decisions ------------------------------------------------------------------------
 
   /// While the job computes, the leader's session has a tenth of the weight of another session. It
-  /// has the full weight while a process waits for the leader, or while the stage takes memory that
-  /// the job may need.
+  /// has the full weight while a process waits for the leader, until its first commit, shortly before
+  /// the job's end, and while the stage takes memory that the job may need.
   void weigh_our_session() {
     if (!options_.is_detached) return;
-    const bool is_urgent = decisions_.somebody_waits() || is_stage_large_;
+    const bool is_first = !has_committed_ && decisions_.pending() > 0;
+    const bool is_urgent = decisions_.somebody_waits() || is_stage_large_ || is_first ||
+                           deadline_.is_near(now_since_1970_ms());
     const int niceness = is_urgent ? 0 : niceness_behind_others;
     if (niceness != session_niceness_ && weigh_session(niceness)) session_niceness_ = niceness;
   }
@@ -299,7 +331,7 @@ class Leader {
     const auto due_ms = collections_.due_ms();
     if (!due_ms || is_collecting_ || restart::monotonic_ms() < *due_ms) return;
     is_collecting_ = true;
-    drain_.submit("removing sets that newer ones replaced", [this]() -> std::vector<Event> {
+    collect_.submit(removing_sets, [this]() -> std::vector<Event> {
       collections_.make_up();
       is_collecting_ = false;
       return {};
@@ -373,37 +405,43 @@ class Leader {
     });
   }
 
-  /// Writes the notice, which ranks read at each create: how much the stage holds, and whether
-  /// storage has failed.
-  void leave_notice() {
+  /// Writes the notice, which ranks read at each create: how much the stage holds, whether storage has
+  /// failed, and how many sets wait for their commit.
+  void leave_notice(bool has_found) {
     const std::uint64_t now = restart::monotonic_ms();
-    if (noticed_ms_ != 0 && now < noticed_ms_ + notice_ms) return;
-    noticed_ms_ = now;
-    const std::string& path = directory_.path();
-    LaunchDirectory::Notice notice;
-    notice.commit_failed = commit_failed_;
-    const auto launches = restart::launch_directories(restart::parent_of(path));
+    const bool is_due = noticed_ms_ == 0 || now >= noticed_ms_ + notice_ms;
+    const bool has_news = has_found || decisions_.behind() != notice_.sets_behind;
+    if (!is_due && !has_news) return;
+    if (is_due) look_at_stage_size();
+    if (is_due) noticed_ms_ = now;
+    notice_.sets_behind = decisions_.behind();
+    (void)directory_.write_notice(notice_).has_value();
+  }
+
+  void look_at_stage_size() {
+    const auto launches = restart::launch_directories(restart::parent_of(directory_.path()));
     if (!launches) return;
+    notice_.commit_failed = commit_failed_;
+    notice_.stage_bytes = 0;
     for (const std::string& launch : *launches) {
       const auto directory = LaunchDirectory::open(launch);
       const auto used = directory ? directory->used_bytes() : Result<std::uint64_t>(0);
-      if (used) notice.stage_bytes += *used;
+      if (used) notice_.stage_bytes += *used;
     }
-    notice.automatic_limit =
-        restart::automatic_stage_limit(directory_.descriptor(), notice.stage_bytes);
-    give_memory_back(notice);
+    notice_.automatic_limit =
+        restart::automatic_stage_limit(directory_.descriptor(), notice_.stage_bytes);
+    give_memory_back();
     const auto shared = restart::drop_idle_frames(
         directory_, frames_unheld_ns, is_stage_large_ ? frames_idle_short_ns : frames_idle_ns);
     shares_frames_ = shared && *shared;
-    (void)directory_.write_notice(notice).has_value();
   }
 
   /// Frees memory if the stage is near stage_limit=: first the pool, then kept sets. If that is not
   /// enough, ranks write natively.
-  void give_memory_back(const LaunchDirectory::Notice& notice) {
-    const std::uint64_t used = notice.stage_bytes;
+  void give_memory_back() {
+    const std::uint64_t used = notice_.stage_bytes;
     std::uint64_t limit = options_.settings.bytes("stage_limit");
-    if (limit == 0) limit = notice.automatic_limit;
+    if (limit == 0) limit = notice_.automatic_limit;
     is_stage_large_ = limit != 0 && used > limit - limit / 4;
     if (!is_stage_large_) return;
     tells_stage_short_ = true;
@@ -439,13 +477,15 @@ class Leader {
   LaunchClock clock_;
   Discovery discovery_;
   Decisions decisions_;
+  Deadline deadline_;
+  LaunchDirectory::Notice notice_;  ///< as last written
   Summary summary_;
   Answers answers_;
   SetPlaces places_;       ///< of the drain's thread
   KnownContainers known_;  ///< of the drain's thread
   ContainerWatch container_watch_;
-  NativeWriters natives_;    ///< of the quick thread
-  Collections collections_;  ///< of the drain's thread
+  NativeWriters natives_;  ///< of the quick thread
+  Collections collections_;
   /// By number of a drain under way: its parts.
   std::map<std::uint64_t, std::vector<PartId>> drains_;
   std::uint64_t turn_begin_ns_ = 0;  ///< this thread's processor time when the turn began
@@ -460,12 +500,14 @@ class Leader {
   bool is_stage_large_ = false;
   bool shares_frames_ = false;
   bool exit_ = false;
-  bool was_terminated_ = false;
-  std::optional<int> session_niceness_;  ///< as last set
+  std::atomic<bool> was_terminated_ = false;
+  std::atomic<bool> has_committed_ = false;  ///< this leader has committed a set
+  std::optional<int> session_niceness_;      ///< as last set
   // The workers are declared last, so that they are destroyed first: their jobs use all members
   // above.
-  Worker quick_;  ///< small files, which must not wait for a large set
-  Worker drain_;  ///< the only thread that calls HDF5
+  Worker quick_;    ///< small files, which must not wait for a large set
+  Worker collect_;  ///< removals, for which no commit waits
+  Worker drain_;    ///< the only thread that calls HDF5
 };
 
 }  // namespace
@@ -497,6 +539,7 @@ Result<bool> lead_launch(LaunchDirectory& directory, const LeaderOptions& option
   Patience patience;
   // The ranks of an adopted launch joined long ago, so the leader does not wait for a first rank.
   if (!options.adopts_others) patience.first_rank_ms = 0;
+  patience.lag = options.settings.count("lag");
   Leader leader(directory, options, patience, signals);
   MCR_TRY(leader.run());
   return leader.was_terminated();

@@ -10,6 +10,7 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -30,18 +31,20 @@ bool has_containers(const restart::PartBegin& begin, const std::string& masked_n
                     bool of_its_set) {
   const auto where = restart::container_name(masked_name, settings_of(begin).text("container_dir"),
                                              begin.launch, begin.sequence);
-  const auto names = restart::list_directory(AT_FDCWD, where.directory);
-  if (!names) return false;
   const std::size_t sequence_bytes = std::to_string(begin.sequence).size() + 1;  // with its dot
   const std::string prefix =
       of_its_set ? where.prefix : where.prefix.substr(0, where.prefix.size() - sequence_bytes);
-  return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
-    struct stat status {};
-    return name.starts_with(prefix) &&
-           restart::system_calls().fstatat(AT_FDCWD, (where.directory + "/" + name).c_str(),
-                                           &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           restart::is_believed_in(where.directory, status, ::geteuid());
-  });
+  bool found = false;
+  const auto listed =
+      restart::for_each_name(AT_FDCWD, where.directory, [&](const std::string& name) {
+        struct stat status {};
+        found = name.starts_with(prefix) &&
+                restart::system_calls().fstatat(AT_FDCWD, (where.directory + "/" + name).c_str(),
+                                                &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                restart::is_believed_in(where.directory, status, ::geteuid());
+        return !found;
+      });
+  return listed && found;
 }
 
 std::optional<std::size_t> name_with_containers(const restart::PartBegin& begin, bool of_its_set) {

@@ -53,6 +53,11 @@ void Worker::submit(std::string what, Job job) {
   wake_.notify_one();
 }
 
+void Worker::finish() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return orders_.empty() && busy_.what.empty(); });
+}
+
 Worker::Busy Worker::busy() const {
   const std::lock_guard lock(mutex_);
   return busy_;
@@ -64,6 +69,7 @@ void Worker::run() {
     {
       std::unique_lock lock(mutex_);
       busy_ = {};
+      if (orders_.empty()) idle_.notify_all();
       wake_.wait(lock, [this] { return ending_ || !orders_.empty(); });
       if (ending_) return;
       job = std::move(orders_.front().job);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A thread that carries out slow jobs of the leader one after another, so that the leader's loop
 // does not wait for them. The events that a job returns are added to Answers, whose descriptor
-// wakes the loop. (The leader has two such threads: leader.cpp.)
+// wakes the loop. (The leader has three such threads: leader.cpp.)
 #pragma once
 
 #include <condition_variable>
@@ -50,6 +50,9 @@ class Worker {
   /// `what` describes the job, for Busy.
   void submit(std::string what, Job job);
 
+  /// Waits until all submitted jobs are over.
+  void finish();
+
   /// The present job, and since when it runs by the monotonic clock.
   struct Busy {
     std::string what;  ///< empty: none
@@ -67,6 +70,7 @@ class Worker {
   Answers& answers_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
+  std::condition_variable idle_;
   std::deque<Order> orders_;
   Busy busy_;
   bool ending_ = false;

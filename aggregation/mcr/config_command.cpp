@@ -23,8 +23,7 @@ restart::Launcher launcher_of(const restart::Settings& settings) {
     overrides.rank_count = static_cast<std::uint32_t>(settings.count("ranks"));
   overrides.launch = settings.text("launch");
   overrides.node = settings.text("node");
-  return restart::find_launcher([](const char* name) -> const char* { return std::getenv(name); },
-                                overrides);
+  return restart::find_launcher(overrides);
 }
 
 }  // namespace

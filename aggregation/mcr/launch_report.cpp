@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/mcr/launch_report.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@
 
 #include "aggregation/mcr/waiting_parts.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
@@ -172,6 +174,14 @@ Result<Drained> drain_stage(std::string_view command, const std::string& stage,
     bar.show(done, in_all);
     notes.look();
   });
+}
+
+std::string foreign_stage_text(const std::string& stage) {
+  struct stat status {};
+  if (::lstat(stage.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return {};
+  return "the stage " + stage + " belongs to " + restart::user_text(status.st_uid) +
+         ". It holds no files of yours, and your programs write their files natively; name a "
+         "directory of your own with stage=DIRECTORY";
 }
 
 }  // namespace mcr::aggregation

@@ -28,4 +28,8 @@ void print_left(std::string_view command, const std::string& stage,
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,
                             std::uint64_t limit_ms);
 
+/// Returns a warning if another user's directory or file lies at the stage's path. It holds nothing of
+/// this user's: mcr neither makes nor reads anything there. Empty if the stage is this user's or missing.
+std::string foreign_stage_text(const std::string& stage);
+
 }  // namespace mcr::aggregation

@@ -14,6 +14,7 @@
 
 #include "aggregation/commit/set_files.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
@@ -21,6 +22,7 @@
 #include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
 #include "restart/sets/container_places.hpp"
+#include "restart/sets/look.hpp"
 #include "restart/sets/places_above.hpp"
 #include "restart/sets/removed_sets.hpp"
 #include "restart/stage/stub_file.hpp"
@@ -63,16 +65,21 @@ bool has_set(const std::string& bundle, const std::string& prefix) {
   return false;
 }
 
+Result<std::vector<std::string>> container_names(const std::string& directory) {
+  return restart::list_fitting_names(AT_FDCWD, directory, [](const std::string& name) {
+    return restart::is_container_name(name);
+  });
+}
+
 /// Returns the finished containers in `directory` of sets whose names begin with `prefix`; none if
 /// the directory cannot be listed.
 std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix) {
   std::vector<NamedContainer> found;
-  const auto names = restart::list_directory(AT_FDCWD, directory);
+  const auto names = container_names(directory);
   if (!names) return found;
   std::set<restart::FileIdentity> seen;  // a file may have many names
   for (const std::string& name : *names) {
     const std::string path = join(directory, name);
-    if (!restart::is_container_name(name)) continue;
     const auto file = file_there(path);
     if (!file || !seen.insert(*file).second) continue;
     if (name.starts_with(prefix)) {
@@ -103,9 +110,13 @@ std::string packed_container_in(const std::string& directory) {
 /// Returns why this user cannot list the directory; nothing if the user can, or if it does not
 /// exist.
 std::optional<Error> why_closed(const std::string& directory) {
-  if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS) == 0) return std::nullopt;
-  if (errno == ENOENT) return std::nullopt;
-  return restart::system_error("cannot read the directory", directory);
+  if (::faccessat(AT_FDCWD, directory.c_str(), R_OK | X_OK, AT_EACCESS) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    return restart::system_error("cannot read the directory", directory);
+  }
+  const auto names = container_names(directory);
+  const bool has_too_many = !names && names.error().system_error == EOVERFLOW;
+  return has_too_many ? std::optional(names.error()) : std::nullopt;
 }
 
 /// Returns, as text, the names of the first directories directly below `directory` that have
@@ -143,12 +154,35 @@ Error no_container_in(const std::string& directory) {
   return Error{Cause::system, std::move(text), ENOENT};
 }
 
-/// Returns the containers whose owner the stub's reader trusts.
+std::string bundle_prefix(const restart::ContainerPlace& place, const restart::Stub& stub) {
+  return restart::bundle_name(place.masked_name, stub.container_directory, stub.launch, stub.part)
+      .prefix;
+}
+
+/// Returns the stub's containers in a place whose names begin with `prefix`, and the bundles that have
+/// a set of that prefix, if the stub's reader trusts their owners.
 std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& place,
-                                                const std::string& prefix) {
+                                                const std::string& prefix,
+                                                const restart::Stub& stub, restart::Look& look) {
   const auto opened = place.open();
   if (!opened) return {};
-  auto found = containers_in(place.directory, prefix);
+  std::vector<NamedContainer> found;
+  std::set<restart::FileIdentity> seen;  // a file may have many names
+  const auto take = [&](const std::string& name, const std::string& set) {
+    const std::string path = join(place.directory, name);
+    const auto file = file_there(path);
+    if (!file || !seen.insert(*file).second || (!set.empty() && !has_set(path, set))) return;
+    found.push_back({path, set, {}});
+  };
+  if (const auto names = look.containers(*opened, prefix)) {
+    for (const std::string& name : *names) take(name, {});
+  }
+  const auto bundles = look.containers(*opened, bundle_prefix(place, stub));
+  if (bundles && stub.rank_count == 1) {
+    for (const std::string& name : *bundles) {
+      if (restart::parse_bundle_name(name)) take(name, prefix);
+    }
+  }
   std::erase_if(found, [&](NamedContainer& container) {
     const auto reader = opened->container(restart::name_of(container.path));
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
@@ -160,19 +194,16 @@ std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& p
 
 /// Looks for containers from the stub's present path, then from the path at which the stub was
 /// written.
-std::vector<NamedContainer> containers_of_stub(const std::string& path, const restart::Stub& stub) {
+std::vector<NamedContainer> containers_of_stub(const std::string& path, const restart::Stub& stub,
+                                               restart::Look& look) {
   for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
-    auto found = believed_containers(place, place.prefix);
+    auto found = believed_containers(place, place.prefix, stub, look);
     if (!found.empty()) return found;
   }
   for (const restart::ContainerPlace& place : restart::places_above(stub, path, false)) {
-    auto found = believed_containers(place, place.prefix);
-    if (found.empty() && stub.rank_count == 1) {
-      found = believed_containers(
-          place,
-          restart::bundle_name(place.masked_name, stub.container_directory, stub.launch, stub.part)
-              .prefix);
-    }
+    auto found = believed_containers(place, place.prefix, stub, look);
+    if (found.empty() && stub.rank_count == 1)
+      found = believed_containers(place, bundle_prefix(place, stub), stub, look);
     if (!found.empty()) return found;
   }
   return {};
@@ -248,9 +279,11 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
   if (!restart::looks_like_stub(head)) return std::vector<NamedContainer>{{argument, {}, {}}};
   auto stub = restart::read_stub_file(file);
   if (!stub) return Error{stub.error().cause, argument + ": " + stub.error().message};
-  found = containers_of_stub(argument, *stub);
+  restart::Look look;
+  found = containers_of_stub(argument, *stub, look);
   if (const std::string line = found.empty() ? removal_of(argument, *stub) : ""; !line.empty())
     return Error{Cause::system, argument + " is a stub, and its set was removed: " + line, ENOENT};
+  if (found.empty() && look.problem()) return *look.problem();
   if (found.empty()) {
     return Error{Cause::system,
                  argument + " is a stub, but no container of its set is in " +

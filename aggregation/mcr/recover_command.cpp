@@ -205,8 +205,8 @@ bool is_own(const Claim& claim) {
   return claim.first->beside.is_shared_by_all() || claim.first->owner == ::geteuid();
 }
 
-/// For root: removes the claims of users who may not make the file. If one of the other users owns
-/// the directory, keeps only that user's claim.
+/// Root acts for the users to whom the sets belong. Removes the claims of those who may not make the
+/// file themselves. If the owner of the directory has a claim, that claim alone is kept.
 void leave_possible(std::vector<Claim>& claims) {
   std::erase_if(claims, [](const Claim& claim) {
     const auto acting = ActingAs::begin(claim.first->owner);
@@ -348,19 +348,13 @@ void print_staged(const Staged& staged, const std::string& stage, const RecoverW
 
 /// Recovers the stages of all nodes of the job, in a job step of its own. Returns the largest exit code.
 Result<int> recover_on_nodes(const RecoverWords& words, std::uint64_t limit_ms, bool json) {
-  const auto allocation = find_allocation();
-  if (!allocation) {
-    return Error{Cause::usage,
-                 "--all-nodes works only in a Slurm batch script, and this process is not in one: "
-                 "run `mcr recover` on "
-                 "each node"};
-  }
+  const Allocation allocation = MCR_TRY(own_allocation());
   if (json) return Error{Cause::usage, "--all-nodes has no --json"};
   std::vector<std::string> step = {"recover", "--as-node", "--timeout", words.timeout};
   if (!words.stage.empty()) step.insert(step.end(), {"--stage", words.stage});
   if (words.dry_run) step.emplace_back("--dry-run");
   NodeStep nodes =
-      MCR_TRY(NodeStep::start(*allocation, step, NodeStep::Input::none, NodeStep::Output::ours));
+      MCR_TRY(NodeStep::start(allocation, step, NodeStep::Input::none, NodeStep::Output::ours));
   const auto status = nodes.wait_for_end(limit_ms + leaders_start_ms);
   if (!status) {
     print_line(stderr, "mcr recover: not all nodes have answered: see `mcr status` there");
@@ -396,16 +390,17 @@ RunCommand declare_recover(CLI::App& app) {
       if (!status) return print_error(common, "recover", status.error());
       on_nodes = *status;
     }
-    const auto before = look_for_parts(*stage);
+    // A stage that --stage names must be this user's. A neighbour may have made the usual one.
+    const std::string foreign = words->stage.empty() ? foreign_stage_text(*stage) : "";
+    if (!foreign.empty()) print_line(stderr, "mcr recover: %s", foreign.c_str());
+    const auto before = foreign.empty() ? look_for_parts(*stage) : Staged{};
     if (!before) return print_error(common, "recover", before.error());
     Drained drained{true, {}};
-    if (!words->dry_run) {
+    if (!words->dry_run && foreign.empty()) {
       auto waited = drain_stage("recover", *stage, *limit);
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
-      // Starts leaders for launches that are over and hold nothing or only kept parts, so that
-      // their directories are removed too.
-      if (drained.complete) (void)adopt_launches(*stage, {}, true).has_value();
+      if (drained.complete) remove_ended_launches(*stage);
     }
     nlohmann::json stubs = nlohmann::json::array();
     nlohmann::json mended = nlohmann::json::array();

@@ -145,9 +145,21 @@ std::optional<NodeStep> start_leaders() {
   auto step = NodeStep::start(*allocation, {"leaders", "serve", "--until-input-ends"},
                               NodeStep::Input::ends_with_us);
   if (!step) return why_not(step.error());
-  if (const auto ready = step->wait_for_lines(leaders_start_ms); !ready)
+  if (const auto ready = step->wait_for_lines(leaders_start_ms); !ready) {
+    step->abandon();
     return why_not(ready.error());
+  }
   return *std::move(step);
+}
+
+/// Waits until this node's stage is drained. An error is only reported, because the program has run and
+/// its status counts.
+Drained drain_own_stage(const std::string& stage, std::uint64_t limit_ms) {
+  if (!foreign_stage_text(stage).empty()) return {true, {}};
+  auto drained = drain_stage("run", stage, limit_ms);
+  if (drained) return *std::move(drained);
+  print_line(stderr, "mcr run: %s", drained.error().message.c_str());
+  return {false, {}};
 }
 
 /// Waits until the leaders of all nodes have committed what is left, and ended.
@@ -209,8 +221,7 @@ RunCommand declare_run(CLI::App& app) {
     auto leaders = start_leaders();
     auto status = run_program(words->command, captured_environment(), common.json);
     if (!status) return not_started(common, status.error());
-    auto drained = drain_stage("run", *stage, *limit);
-    if (!drained) return print_error(common, "run", drained.error());
+    Drained drained = drain_own_stage(*stage, *limit);
     unsigned starts = 1;
     for (; *status != 0 && !is_interrupted(*status) && starts <= words->retries; ++starts) {
       print_line(stderr, "mcr run: start %u of the program ended with status %d", starts, *status);
@@ -218,28 +229,32 @@ RunCommand declare_run(CLI::App& app) {
       if (again.empty()) again = words->command;
       status = run_program(again, captured_environment(), common.json);
       if (!status) return not_started(common, status.error());
-      drained = drain_stage("run", *stage, *limit);
-      if (!drained) return print_error(common, "run", drained.error());
+      drained = drain_own_stage(*stage, *limit);
     }
-    if (leaders) end_leaders(*leaders, *limit, *drained);
-    const bool captured = had_stage ? launches.take() : std::filesystem::exists(*stage, ignored);
+    if (leaders) end_leaders(*leaders, *limit, drained);
+    const std::string foreign = foreign_stage_text(*stage);
+    const bool captured =
+        foreign.empty() && (had_stage ? launches.take() : std::filesystem::exists(*stage, ignored));
     if (common.json) {
       print_json({{"status", *status},
                   {"starts", starts},
                   {"captured", captured},
-                  {"complete", drained->complete},
-                  {"left", to_json(drained->left)}});
+                  {"complete", drained.complete},
+                  {"left", to_json(drained.left)}});
     }
-    if (!captured) {
+    if (!foreign.empty()) {
+      print_line(stderr, "mcr run: %s", foreign.c_str());
+    } else if (!captured) {
       std::string command;
       for (const std::string& word : words->command) command += " " + word;
       print_line(stderr, "mcr run: no file was captured on this node; `mcr doctor --%s` says why",
                  command.c_str());
     }
-    print_left("run", *stage, drained->left);
+    print_left("run", *stage, drained.left);
     if (*status != 0) return *status;
-    if (!drained->complete) return exit_code::pending;
-    return captured ? exit_code::success : exit_code::failure;
+    if (!drained.complete) return exit_code::pending;
+    // A neighbour may have made the directory at the stage's path: that is no failure of the job.
+    return captured || !foreign.empty() ? exit_code::success : exit_code::failure;
   };
 }
 

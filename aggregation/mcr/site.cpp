@@ -8,17 +8,18 @@
 
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 
 #include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/settings/launcher.hpp"
+#include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -26,19 +27,6 @@ namespace {
 constexpr std::uint64_t small_stage_bytes = 1ULL << 30;
 constexpr std::uint64_t step_start_ms = 30'000;
 constexpr std::uint64_t little_time_s = 120;
-
-/// Returns the standard output of a command; empty if it fails.
-std::string output_of(const char* command) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command, "r"), ::pclose);
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (pipe && text.size() < (1U << 20)) {
-    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe.get());
-    if (got == 0) break;
-    text.append(buffer.data(), got);
-  }
-  return text;
-}
 
 /// Returns the value of `KEY = value` in the output of `scontrol show config`.
 std::string value_of(std::string_view config, std::string_view key) {
@@ -60,15 +48,12 @@ void look_at_slurm(SiteFacts& facts) {
   if (allocation) {
     auto step = NodeStep::start(*allocation, {"--version"}, NodeStep::Input::none);
     facts.can_overlap = step && step->wait_for_lines(step_start_ms).has_value();
+    if (step && !facts.can_overlap) step->abandon();
     if (step) (void)step->wait_for_end(step_start_ms);
   }
-  const char* const end = std::getenv("SLURM_JOB_END_TIME");
-  std::uint64_t end_s = 0;
-  const std::string_view text = end == nullptr ? "" : end;
+  const auto end_s = end_of_slurm_job();
   const std::uint64_t now_s = restart::clock_ns(CLOCK_REALTIME) / 1'000'000'000;
-  if (std::from_chars(text.data(), text.data() + text.size(), end_s).ec == std::errc() &&
-      end_s > now_s)
-    facts.seconds_left = end_s - now_s;
+  if (end_s && *end_s > now_s) facts.seconds_left = *end_s - now_s;
 }
 
 /// Returns the device and root of what is mounted at /dev/shm, as a process sees it; empty if unknown.
@@ -121,6 +106,8 @@ std::string shared_file_system_of(const char* directory) {
 SiteFacts look_at_site(const std::string& stage) {
   SiteFacts facts;
   look_at_slurm(facts);
+  facts.has_resident =
+      restart::has_resident(stage, {restart::host_name(), restart::scheduler_job()});
   facts.is_stage_private = stage.starts_with("/dev/shm/") && is_shm_private();
   struct statvfs space {};
   if (::statvfs(stage.c_str(), &space) == 0 ||
@@ -144,7 +131,10 @@ std::vector<SiteFinding> judge_site(const SiteFacts& facts) {
   if (facts.is_in_slurm_job) {
     const std::string slurm =
         "Slurm" + (facts.slurm_version.empty() ? "" : " " + facts.slurm_version);
-    if (facts.kills_with_step && *facts.kills_with_step) {
+    if (facts.has_resident) {
+      good(slurm +
+           " does not end the leaders with a job step: a resident starts them outside of it");
+    } else if (facts.kills_with_step && *facts.kills_with_step) {
       note(slurm +
                " kills the leaders of a plain srun when its job step ends early: files that are "
                "closed but not committed then stay in the nodes' memory",

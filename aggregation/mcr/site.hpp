@@ -14,6 +14,7 @@ struct SiteFacts {
   bool is_in_slurm_job = false;
   std::string slurm_version;                  ///< "22.05.8"; empty: not known
   std::optional<bool> kills_with_step;        ///< Slurm kills all processes of a step when it ends
+  bool has_resident = false;                  ///< starts leaders that outlive a step
   std::optional<bool> can_overlap;            ///< a step beside the program's can be started
   std::optional<std::uint64_t> seconds_left;  ///< until the job's time limit
   bool is_stage_private = false;              ///< the stage's file system is the job's own

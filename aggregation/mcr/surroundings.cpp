@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "restart/base/file.hpp"
 
@@ -57,14 +59,17 @@ std::string settings_text(const std::string& connector) {
 /// Returns the path that `relative` names from this program's directory; "" if that directory is
 /// not known.
 std::string beside_command(const char* relative) {
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
-  if (length <= 0) return {};
-  const std::string self(buffer.data(), static_cast<std::size_t>(length));
-  return self.substr(0, self.rfind('/') + 1) + relative;
+  const std::string self = own_file();
+  return self.empty() ? self : self.substr(0, self.rfind('/') + 1) + relative;
 }
 
 }  // namespace
+
+std::string own_file() {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
+  return std::string(buffer.data(), length <= 0 ? 0 : static_cast<std::size_t>(length));
+}
 
 std::vector<std::string> original_environment() {
   std::vector<std::string> entries;
@@ -133,6 +138,19 @@ Result<std::string> stage_path(const std::string& given) {
   }
   std::vector<std::string> warnings;
   return std::string(MCR_TRY(effective_settings({}, warnings)).text("stage"));
+}
+
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"),
+                                                             ::pclose);
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (pipe && text.size() < (1U << 20)) {
+    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe.get());
+    if (got == 0) break;
+    text.append(buffer.data(), got);
+  }
+  return text;
 }
 
 Result<int> run_program(const std::vector<std::string>& words,

@@ -17,6 +17,9 @@ std::vector<std::string> original_environment();
 /// Returns one of these variables; "" if it was not set.
 std::string original_variable(const std::string& name);
 
+/// Returns this program's own file; "" if it is not known.
+std::string own_file();
+
 /// Return the directory, and the file, of the plugin that was installed with this command.
 std::string plugin_directory();
 std::string plugin_file();
@@ -33,6 +36,9 @@ Result<restart::Settings> effective_settings(const std::string& directory,
 
 /// Returns `given` or, if it is empty, the stage of the effective settings.
 Result<std::string> stage_path(const std::string& given);
+
+/// Returns the standard output of a shell's command; empty if it cannot be started.
+std::string output_of(const std::string& command);
 
 /// Runs `words` with `environment` in the foreground, and forwards SIGINT and SIGTERM. Returns the
 /// exit status as a shell gives it (128 + signal); Cause::system if the program cannot be started.

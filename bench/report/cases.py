@@ -352,6 +352,38 @@ def memory_stage(place):
     return figures, {group: [bars("The program waits", "s", rows, list(ways))]}
 
 
+def lag(place):
+    """What the program waits in all for checkpoints that follow one another at once, so that creates wait for the leader
+    (lag=)."""
+    group = "Checkpoints without a pause between them: 4 ranks, 4 MiB each, what the program waits for"
+    ranks, steps, elements, rounds = 4, 8, 65536, 1 if place.quick else 3
+    ways = {"native": None, "mcr": "profile=balanced", "mcr, lag=off": "profile=balanced;lag=off"}
+    figures, rows = [], {}
+
+    def waits(settings, rate):
+        directory = place.directory("lag")
+        for step in range(steps):
+            (directory / f"step.{step:04}").mkdir()
+        env = {"HDF5_PLUGIN_PATH": str((place.throttled_prefix() if rate else place.prefix) / "lib/mcr/plugin")}
+        env |= captured(place, settings) if settings else {}
+        if rate:
+            env |= place.throttled(directory, rate, rate * 2) | {"THROTTLE_READS": "0"}
+        _, printed = write_by_ranks(place, directory, ranks, elements, env, "--steps", steps)
+        place.drop("lag")
+        return max(sum(float(seconds) for seconds in text.split()) for text in printed)
+
+    for kind, rate in (("memory", None), ("100 MB/s a process", 100e6), ("20 MB/s a process", 20e6)):
+        seen = {way: [] for way in ways}
+        for _ in range(rounds):
+            for way, settings in ways.items():
+                seen[way].append(waits(settings, rate))
+        for way in list(ways)[1:]:
+            figures.append(Figure(group, f"{kind}: {way} ÷ native", [m / n for m, n in zip(seen[way], seen["native"])],
+                                  note=f"{quantile(seen[way], 0.5):.2f} s, native {quantile(seen['native'], 0.5):.2f} s"))
+        rows[kind] = [(quantile(values, 0.5), min(values), max(values)) for values in seen.values()]
+    return figures, {group: [bars(f"The program waits for {steps} checkpoints", "s", rows, list(ways))]}
+
+
 def end_to_end(place):
     """Time of a checkpoint until it is durable, and of a restart, by number of ranks, as in mcrEngine's last
     figures."""
@@ -410,5 +442,5 @@ def many_files(place):
     return figures + listed, {}
 
 
-ALL = [application_cost, first_file, small_job, many_files, storages, memory_stage, end_to_end, leader_throughput, leader_memory, interference,
+ALL = [application_cost, first_file, small_job, many_files, storages, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
        many_variables, scaling, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]

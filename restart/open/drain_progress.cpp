@@ -2,17 +2,24 @@
 #include "restart/open/drain_progress.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/sets/look.hpp"
 #include "restart/stage/stage.hpp"
 
 namespace mcr::restart {
 namespace {
 
 constexpr std::uint64_t look_again_ms = 500;
-constexpr std::uint64_t longest = 10;  ///< limit on the whole wait, in units of still_ms
 
 }  // namespace
 
@@ -20,11 +27,11 @@ DrainProgress::DrainProgress(std::uint64_t still_ms)
     : still_ms_(still_ms), begin_ms_(monotonic_ms()), moved_ms_(begin_ms_) {}
 
 bool DrainProgress::has_stopped(const std::set<std::string>& launches,
-                                const std::string& containers) {
+                                const std::string& containers, uid_t owner) {
   const std::uint64_t now = monotonic_ms();
   if (now - begin_ms_ >= longest * still_ms_) return true;
   if (looked_ms_ == 0 || now - looked_ms_ >= look_again_ms) {
-    const State state = look(launches, containers);
+    const State state = look(launches, containers, owner);
     if (state != last_) moved_ms_ = now;
     last_ = state;
     looked_ms_ = now;
@@ -33,7 +40,7 @@ bool DrainProgress::has_stopped(const std::set<std::string>& launches,
 }
 
 DrainProgress::State DrainProgress::look(const std::set<std::string>& launches,
-                                         const std::string& containers) {
+                                         const std::string& containers, uid_t owner) {
   using Place = LaunchDirectory::State;
   std::size_t parts = 0;
   for (const std::string& launch : launches) {
@@ -43,20 +50,42 @@ DrainProgress::State DrainProgress::look(const std::set<std::string>& launches,
       if (const auto found = directory->list(place)) parts += found->size();
     }
   }
-  std::size_t count = 0;
-  std::uint64_t blocks = 0;
-  if (const auto home = File::open(AT_FDCWD, containers, O_RDONLY | O_DIRECTORY)) {
-    const auto names = list_directory(home->descriptor(), ".");
-    if (!names) return {parts, count, blocks};
-    count = names->size();
-    for (const std::string& name : *names) {
-      struct stat status {};
-      if (name.starts_with(temporary_prefix) &&
-          system_calls().fstatat(home->descriptor(), name.c_str(), &status, 0) == 0)
-        blocks += static_cast<std::uint64_t>(status.st_blocks);
-    }
+  const auto home = File::open(AT_FDCWD, containers, O_RDONLY | O_DIRECTORY);
+  if (!home) {
+    known_.emplace();
+    return {parts, new_containers_, 0};
   }
-  return {parts, count, blocks};
+  const auto believes = [&](uid_t writer) {
+    return is_believed(writer, owner) || is_believed(writer, ::geteuid());
+  };
+  // A file shows progress if a leader can have made it: not one of another user, and not another name
+  // of a file that was there before.
+  const auto of_leader = [&](const std::string& name) -> std::optional<struct stat> {
+    struct stat status {};
+    const bool counts = system_calls().fstatat(home->descriptor(), name.c_str(), &status,
+                                               AT_SYMLINK_NOFOLLOW) == 0 &&
+                        S_ISREG(status.st_mode) && status.st_nlink == 1 && believes(status.st_uid);
+    return counts ? std::optional(status) : std::nullopt;
+  };
+  std::uint64_t blocks = 0;
+  (void)for_each_name(home->descriptor(), ".", [&](const std::string& name) {
+    const auto status = name.starts_with(temporary_prefix) ? of_leader(name) : std::nullopt;
+    if (status) blocks += static_cast<std::uint64_t>(status->st_blocks);
+    return true;
+  }).has_value();
+  auto names = list_containers(home->descriptor(), believes);
+  if (!names) return {parts, new_containers_, blocks};
+  // While a leader gives a container its name, the file has two names. The next look counts it.
+  if (known_) {
+    std::erase_if(*names, [&](const std::string& name) {
+      if (std::binary_search(known_->begin(), known_->end(), name)) return false;
+      const bool counts = of_leader(name).has_value();
+      if (counts) ++new_containers_;
+      return !counts;
+    });
+  }
+  known_ = std::move(*names);
+  return {parts, new_containers_, blocks};
 }
 
 }  // namespace mcr::restart

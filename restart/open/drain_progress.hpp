@@ -3,10 +3,15 @@
 // takes is not known beforehand, so the wait is bounded by the time without progress.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace mcr::restart {
 
@@ -16,21 +21,29 @@ class DrainProgress {
   /// look like progress, so the whole wait also ends after ten times `still_ms`.
   explicit DrainProgress(std::uint64_t still_ms);
 
+  static constexpr std::uint64_t longest = 10;  ///< the whole wait, in units of `still_ms`
+
   /// Returns true if the wait must end. `launches`: directories in this node's stage. `containers`:
-  /// the directory of their containers. Any of these directories may be gone.
-  bool has_stopped(const std::set<std::string>& launches, const std::string& containers);
+  /// the directory of their containers. Any of these directories may be gone. Only files of `owner`,
+  /// of this user and of root show progress.
+  bool has_stopped(const std::set<std::string>& launches, const std::string& containers,
+                   uid_t owner);
 
  private:
-  /// The numbers of parts in the stage, of names beside the containers, and of blocks of the
-  /// containers that are being written.
+  /// The numbers of parts in the stage, of new containers, and of blocks of the containers that are
+  /// being written.
   using State = std::tuple<std::size_t, std::size_t, std::uint64_t>;
-  static State look(const std::set<std::string>& launches, const std::string& containers);
+  State look(const std::set<std::string>& launches, const std::string& containers, uid_t owner);
 
   std::uint64_t still_ms_;
   std::uint64_t begin_ms_;
   std::uint64_t moved_ms_;
   std::uint64_t looked_ms_ = 0;
   State last_;
+  /// The containers of the last look. Only the containers that are new since then are examined,
+  /// because there may be 100,000.
+  std::optional<std::vector<std::string>> known_;
+  std::size_t new_containers_ = 0;
 };
 
 }  // namespace mcr::restart

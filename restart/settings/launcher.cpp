@@ -371,4 +371,9 @@ Launcher find_launcher(const std::function<const char*(const char*)>& variable,
   return found;
 }
 
+Launcher find_launcher(const LauncherOverrides& overrides) {
+  return find_launcher([](const char* name) -> const char* { return std::getenv(name); },
+                       overrides);
+}
+
 }  // namespace mcr::restart

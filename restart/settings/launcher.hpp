@@ -56,6 +56,8 @@ struct LauncherOverrides {
 /// nonce.
 Launcher find_launcher(const std::function<const char*(const char*)>& variable,
                        const LauncherOverrides& overrides);
+/// The same with the variables of this process.
+Launcher find_launcher(const LauncherOverrides& overrides);
 
 /// Returns the name of this node.
 std::string host_name();

@@ -35,6 +35,20 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"close", "staged", choice, "staged|durable",
      "When the close of a file returns. staged: once the part is in the stage. durable: once the "
      "part is on storage."},
+    {"durable_every", "off", count, "off|COUNT",
+     "COUNT: each COUNT-th file that a rank closes of one name pattern is closed as with "
+     "close=durable. off: close= decides."},
+    {"lag", "2", count, "off|COUNT",
+     "How many closed sets of one name pattern may wait for their commit on a node. While so many "
+     "wait, the leader works with full priority, and a create waits until one of them is "
+     "committed. off: no limit."},
+    {"lag_wait", "1 min", duration, "DURATION",
+     "The longest time for which a create waits because of lag=."},
+    {"deadline", "auto", text, "auto|off|SECONDS",
+     "When the job will be killed, in seconds since 1970. In the last five minutes the leader "
+     "works "
+     "with full priority; what could not be committed in time is compressed with profile=fast. "
+     "auto: the end of the Slurm job, from SLURM_JOB_END_TIME."},
     {"exit", "wait", choice, "wait|leave",
      "wait: a process that ends waits until its parts are committed. leave: the process ends at "
      "once."},
@@ -257,6 +271,9 @@ std::string text_problem(std::string_view key, std::string_view value) {
     return "it must be a list of CPUs below 1024, such as 0-3,8";
   }
   if (key == "match") return std::string(pattern_problem(value));
+  if (key == "deadline" &&
+      (value.size() > 18 || value.find_first_not_of("0123456789") != std::string_view::npos))
+    return "it must be a time in seconds since 1970, such as the output of `date -d '2 hours' +%s`";
   if (key.starts_with(codec_prefix)) {
     const auto pipeline = codecs::Pipeline::parse(value);
     if (!pipeline) return pipeline.error().message;

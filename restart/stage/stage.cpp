@@ -257,6 +257,8 @@ Result<void> LaunchDirectory::write_notice(const Notice& notice) const {
   writer.u64(notice.stage_bytes);
   writer.u64(notice.commit_failed ? 1 : 0);
   writer.u64(notice.automatic_limit);
+  writer.u64(notice.sets_behind);
+  writer.u64(notice.seen_ns);
   return file.write_at(0, content);
 }
 
@@ -270,6 +272,10 @@ LaunchDirectory::Notice LaunchDirectory::notice() const {
   notice.commit_failed = load<std::uint64_t>(content->data() + 8) != 0;
   if (content->size() >= 24)  // not from a leader of an earlier build
     notice.automatic_limit = little_endian(load<std::uint64_t>(content->data() + 16));
+  if (content->size() >= 40) {
+    notice.sets_behind = little_endian(load<std::uint64_t>(content->data() + 24));
+    notice.seen_ns = little_endian(load<std::uint64_t>(content->data() + 32));
+  }
   notice.written_ns = modified_ns(*status);
   return notice;
 }

@@ -194,13 +194,16 @@ class LaunchDirectory {
   /// Returns how many bytes of memory the launch's files take. Ranks read the notice instead,
   /// because this function lists all directories of the launch.
   Result<std::uint64_t> used_bytes() const;
-  /// What the leader writes about once a second, and a rank reads before a create: how much this
-  /// user's stages take on the node, whether a commit failed, and the limit on the stages by memory
-  /// (0: not known).
+  /// What the leader tells ranks, which read it before a create: how much this user's stages take on
+  /// the node, whether a commit failed, the limit on the stages by memory (0: not known), and how far
+  /// the leader is behind. It is written several times a second, and at once after a publish.
   struct Notice {
     std::uint64_t stage_bytes = 0;
     bool commit_failed = false;
     std::uint64_t automatic_limit = 0;
+    std::uint64_t sets_behind = 0;  ///< closed sets of one name pattern that wait for their commit
+    std::uint64_t seen_ns =
+        0;  ///< parts published before this time (since 1970) are in sets_behind
     std::uint64_t written_ns = 0;  ///< time of writing, since 1970; set by notice()
   };
   Result<void> write_notice(const Notice& notice) const;

@@ -12,7 +12,8 @@
 //                                  all later ones that concern storage (ENOSPC+: and take room)
 //                                  short: transfers half; stop: the process is killed before it;
 //                                  tear: killed after half of a transfer; stall+: it and all later
-//                                  ones that concern storage wait until MCR_FAULT_GATE is gone
+//                                  ones that concern storage wait until MCR_FAULT_GATE is gone;
+//                                  slow+: each of them takes 5 ms as long as MCR_FAULT_GATE is there
 //   MCR_FAULT_REPORT=FILE          one line for each: number, call, path
 //   MCR_FAULT_UNSYNCED=DIR         there is kept what storage holds if it loses all that was not
 //                                  synced: synced.INODE, the content of files when they were synced;
@@ -136,6 +137,12 @@ static Order meet(const char* call, const char* path, bool takes_room) {
   if (!strcmp(kind, "short") || !strcmp(kind, "tear")) return half;
   if (!strcmp(kind, "stall")) {
     while (gate && raw(SYS_faccessat, AT_FDCWD, gate, F_OK) == 0)
+      raw(SYS_nanosleep, &(struct timespec){0, 5000000}, NULL);
+    errno = before;
+    return go_on;
+  }
+  if (!strcmp(kind, "slow")) {
+    if (gate && raw(SYS_faccessat, AT_FDCWD, gate, F_OK) == 0)
       raw(SYS_nanosleep, &(struct timespec){0, 5000000}, NULL);
     errno = before;
     return go_on;

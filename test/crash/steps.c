@@ -18,9 +18,10 @@
 
 static int rank, ranks;
 
-static int number_of(const char* first, const char* second) {
+static int number_of(const char* first, const char* second, const char* third) {
   const char* text = getenv(first);
   if (!text) text = getenv(second);
+  if (!text) text = getenv(third);
   return text ? atoi(text) : 0;
 }
 
@@ -111,8 +112,8 @@ static int read_step(const char* idiom, int step) {
 }
 
 int main(int count, char** words) {
-  rank = number_of("PMI_RANK", "OMPI_COMM_WORLD_RANK");
-  ranks = number_of("PMI_SIZE", "OMPI_COMM_WORLD_SIZE");
+  rank = number_of("PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID");
+  ranks = number_of("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS");
   if (ranks < 1) ranks = 1;
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (count == 4 && !strcmp(words[1], "read")) return read_step(words[2], atoi(words[3]));

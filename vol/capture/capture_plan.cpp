@@ -18,6 +18,8 @@
 #include "restart/stage/file_at.hpp"
 #include "vol/capture/capture_rule.hpp"
 #include "vol/capture/unranked_family.hpp"
+#include "vol/process/job_warnings.hpp"
+#include "vol/process/lag.hpp"
 #include "vol/process/leader_start.hpp"
 #include "vol/process/stage_room.hpp"
 
@@ -134,27 +136,28 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   const std::string stage_path(settings.text("stage"));
   if (is_below(plan.place.path, stage_path)) return native("it lies on the stage");
   if (!launcher.launch) {
-    restart::log_warning_once("launch",
-                              "the launcher does not tell which start of the program this is, so "
-                              "files are written natively; set launch= to a text that is the same "
-                              "in all ranks and different in each start");
+    warn_once_in_job(launcher, "the launch is not known",
+                     "the launcher does not tell which start of the program this is, so "
+                     "files are written natively; set launch= to a text that is the same "
+                     "in all ranks and different in each start");
     return native("its launch is not known");
   }
   // Check the directories before the stage is entered, because no leader would clean up the stage
   // after a refusal.
   for (const std::string& masked_name : plan.masked_names) {
     if (const auto why = refusal_of(masked_name, *launcher.launch, settings)) {
-      restart::log_warning_once("containers", "files are written natively: " + *why);
+      warn_once_in_job(launcher, "no place for containers", "files are written natively: " + *why);
       return native(*why);
     }
   }
   auto stage = process.job_stage(settings, launcher);
   if (!stage) {
-    restart::log_warning_once("stage", "files are written natively: " + stage.error().message);
+    warn_once_in_job(launcher, "no stage", "files are written natively: " + stage.error().message);
     return native(stage.error().message);
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
+  wait_for_commits(job, restart::pattern_of(plan.masked_names.front()), settings);
   constexpr std::uint64_t recent_ns = 20'000'000;
   const std::uint64_t now = monotonic_ns();
   if (job.asked_ns == 0 || now - job.asked_ns > recent_ns) {
@@ -169,8 +172,9 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   plan.free_bytes = job.free_bytes;
   if (plan.free_bytes == 0) {
     const bool is_known = restart::memory_limits().limit > 0;
-    restart::log_warning_once(
-        "full", is_known ? "the stage " + stage_path +
+    warn_once_in_job(launcher, "the stage is full",
+                     is_known
+                         ? "the stage " + stage_path +
                                " is full, so files are written natively; raise stage_limit=, " +
                                "or name a larger file system with stage="
                          : "the size of this node's memory cannot be read from /proc/meminfo, so " +
@@ -179,8 +183,8 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
     return native("the stage is full");
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {
-    restart::log_warning_once(
-        "leader",
+    warn_once_in_job(
+        launcher, "no leader",
         "no leader stays alive on this node, so files are written natively; `mcr recover` brings "
         "to storage the files that were closed before, in " +
             job.directory.path());

@@ -34,6 +34,8 @@
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/replaced_member.hpp"
+#include "vol/process/job_warnings.hpp"
+#include "vol/process/lag.hpp"
 #include "vol/process/stub_handover.hpp"
 
 namespace mcr::vol {
@@ -164,12 +166,12 @@ void link_for_gc(const StagedPart& part) {
   if (linked || part.begin.rank != 0) return;
   const int number = linked.error().system_error;
   if (number == EPERM) {
-    restart::log_warning_once("gc",
-                              "gc=on cannot remove old containers here: " + linked.error().message);
+    warn_once_in_job(part.stage->launcher, "gc=on has no effect",
+                     "gc=on cannot remove old containers here: " + linked.error().message);
   } else if (number == EOPNOTSUPP || number == ENOSYS || number == EMLINK) {
-    restart::log_warning_once(
-        "gc", "gc=on cannot remove old containers here, because the file system of " + containers +
-                  " has no hard links; `mcr gc DIR --remove` removes old sets");
+    warn_once_in_job(part.stage->launcher, "gc=on has no effect",
+                     "gc=on cannot remove old containers here, because the file system of " +
+                         containers + " has no hard links; `mcr gc DIR --remove` removes old sets");
   }
 }
 
@@ -235,8 +237,8 @@ Result<void> publish(StagedPart& part) {
     hand_over_stub(*part.stage, part.begin.part, part.at_path);
     link_for_gc(part);
   } else if (const auto put = put_stub(part); !put) {
-    restart::log_warning_once(
-        "stub",
+    warn_once_in_job(
+        part.stage->launcher, "stubs could not be put in place",
         part.begin.path +
             " still shows its older content, because the new stub could not be put there: " +
             put.error().message + "; nothing is lost, `mcr recover` puts the new stub there");
@@ -248,6 +250,7 @@ Result<void> publish(StagedPart& part) {
   restart::log_debug(part.begin.path, " is published: part ", part.begin.part.text(), ", ",
                      std::to_string(part.size), " bytes");
   Process::get().add_published(*part.stage, part.begin);
+  note_uncommitted(*part.stage, part.begin, part.size);
   if (Process::has_forked()) unlock_published(part);  // 4
   return {};
 }

@@ -3,10 +3,10 @@
 // and again. With appended=native such a file and its pattern go native, so that the file is never
 // drained piece by piece (docs/design/capture.md). The time is checked in the program's own writes
 // and flushes, not by a thread.
-#include "restart/base/log.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/settings/choices.hpp"
 #include "vol/capture/staged_file.hpp"
+#include "vol/process/job_warnings.hpp"
 
 namespace mcr::vol {
 
@@ -29,10 +29,11 @@ Result<void> StagedFile::go_on_as_appended() {
     (void)directory.mark_native(pattern).has_value();
   }
   if (is_first) {
-    restart::log_warning_once(
-        "appended", part_.begin.path +
-                        " is appended to, so files whose names differ from its name only in "
-                        "numbers are written natively from now on; appended=capture captures them");
+    warn_once_in_job(
+        part_.stage->launcher, "files are appended to",
+        part_.begin.path +
+            " is appended to, so files whose names differ from its name only in "
+            "numbers are written natively from now on; appended=capture captures them");
   }
   MCR_TRY(spill(nullptr));
   // The flushed data must lie at the path, as native HDF5 would have left it.

@@ -12,12 +12,14 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
+#include "restart/format/masked_name.hpp"
 #include "restart/settings/choices.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/unfinished_part.hpp"
 #include "vol/process/job_end.hpp"
+#include "vol/process/job_warnings.hpp"
 
 namespace mcr::vol {
 
@@ -113,7 +115,9 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.mode = status.st_mode & 0777;
   begin.begin_ns = realtime_ns();
   begin.settings = plan.settings->changed();
-  part.durable = restart::close_of(*plan.settings) == restart::Close::durable;
+  part.durable = restart::close_of(*plan.settings) == restart::Close::durable ||
+                 Process::get().is_durable_turn(restart::pattern_of(plan.masked_names.front()),
+                                                *plan.settings);
   // A lack of memory must fail the create, not a later write.
   part.image.reserve(restart::max_content_bytes);
   plan.stage->has_created = true;
@@ -303,11 +307,11 @@ Result<void> StagedFile::finish() {
       if (!part_.durable) return {};
       unlock_published(part_);  // so that the leader can read the part
       if (!wait_until_durable(*part_.stage, part_.begin.part)) {
-        restart::log_warning_once("durable",
-                                  part_.begin.path +
-                                      " did not reach storage within exit_wait=. The data is safe "
-                                      "if processes die, but not if the node dies, and the "
-                                      "leader goes on writing it");
+        warn_once_in_job(part_.stage->launcher, "not in storage within exit_wait=",
+                         part_.begin.path +
+                             " did not reach storage within exit_wait=. The data is safe "
+                             "if processes die, but not if the node dies, and the "
+                             "leader goes on writing it");
       }
       return {};
     }

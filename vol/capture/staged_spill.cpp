@@ -17,6 +17,7 @@
 #include "vol/capture/replaced_member.hpp"
 #include "vol/capture/spill.hpp"
 #include "vol/capture/staged_file.hpp"
+#include "vol/process/job_warnings.hpp"
 
 namespace mcr::vol {
 
@@ -94,7 +95,8 @@ Result<void> StagedFile::spill(const char* why) {
   if (native_) return {};
   if (why != nullptr) {
     restart::log_debug(part_.begin.path, " leaves the stage: ", why);
-    restart::log_warning_once("spill", part_.begin.path + " is written natively: " + why);
+    warn_once_in_job(part_.stage->launcher, "files are written natively",
+                     part_.begin.path + " is written natively: " + why);
   }
   // A part that was never in the stage needs an id too: for unique temporary names, and because the
   // part still counts for its set.

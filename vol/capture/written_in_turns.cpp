@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vol/capture/written_in_turns.hpp"
 
-#include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/format/masked_name.hpp"
 #include "vol/process/info_string.hpp"
+#include "vol/process/job_warnings.hpp"
 #include "vol/process/process.hpp"
 
 namespace mcr::vol {
@@ -66,8 +66,10 @@ bool goes_on_natively(const restart::Stub& stub, const std::string& path) {
 
 void tell_how_to_capture(const restart::Stub& stub, const std::string& path) {
   const std::string name = stub.masked_names.empty() ? path : stub.masked_names.front();
-  restart::log_warning_once(
-      "turns",
+  const auto settings = settings_at(path);
+  if (!settings) return;
+  warn_once_in_job(
+      Process::get().launcher(**settings), "files are written by several ranks in turn",
       path + " is written by several ranks in turn, so it is written natively from now on; files=" +
           glob_for(name) + " captures such files");
 }

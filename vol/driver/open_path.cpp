@@ -21,6 +21,7 @@
 #include "vol/driver/container_backend.hpp"
 #include "vol/driver/stage_backend.hpp"
 #include "vol/process/info_string.hpp"
+#include "vol/process/job_warnings.hpp"
 #include "vol/process/launch_share.hpp"
 #include "vol/process/leader_start.hpp"
 
@@ -76,7 +77,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   const ResolvedPath place = MCR_TRY(resolve_path(request.name));
   const auto settings = MCR_TRY(settings_at(place.path));
   const restart::Launcher launcher = Process::get().launcher(*settings);
-  adopt_orphans(std::string(settings->text("stage")));
+  adopt_orphans(*settings);
   const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writes_path};
   restart::Stub there = stub;
   // Do not read the part from a stage: a container must have it, or it must become native first.
@@ -121,7 +122,7 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
                                               (*settings)->text("container_dir"), status);
   if (!note) return std::unique_ptr<Backend>();
   const restart::Launcher launcher = Process::get().launcher(**settings);
-  adopt_orphans(std::string((*settings)->text("stage")));
+  adopt_orphans(**settings);
   auto opened = MCR_TRY(open_as_seen(note->stub, place->path, *settings, launcher, true, true));
   if (opened.source == nullptr) return std::unique_ptr<Backend>();
   const restart::PartId part = opened.stub.part;
@@ -195,7 +196,8 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
     }
     auto native = open_by_content(again);
     if (native) {
-      restart::log_warning_once("stage", "files are written natively: " + staged.error().message);
+      warn_once_in_job(request.plan->stage->launcher, "no stage",
+                       "files are written natively: " + staged.error().message);
     }
     return native;
   }

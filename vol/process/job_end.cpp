@@ -17,9 +17,11 @@
 #include "restart/base/log.hpp"
 #include "restart/format/launch_summary.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/settings/speaking_nodes.hpp"
 #include "restart/stage/leader_files.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/process/info_string.hpp"
+#include "vol/process/job_warnings.hpp"
 #include "vol/process/leader_start.hpp"
 #include "vol/process/stub_handover.hpp"
 
@@ -113,14 +115,23 @@ std::size_t uncommitted_on_node(const JobStage& stage) {
   return stage.directory.uncommitted().value_or(stage.published.size());
 }
 
-void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
+/// Returns `ns` as "1.25 s".
+std::string seconds_text(std::uint64_t ns) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.2f s", static_cast<double>(ns) / 1e9);
+  return text.data();
+}
+
+void print_summary(const JobStage& stage, const WaitedTime& waited) {
   const restart::LaunchSummary summary = summary_of(stage);
   if (summary.sets == 0) return;
   const std::size_t left = uncommitted_on_node(stage);
   const std::uint64_t astray = summary.astray;
-  if (left == 0 && astray == 0 && does_another_node_speak(stage)) return;
-  std::array<char, 32> waited;
-  std::snprintf(waited.data(), waited.size(), "%.2f", static_cast<double>(waited_ns) / 1e9);
+  // If this node had trouble, a warning has said so.
+  if (does_another_node_speak(stage)) return;
+  if (stage.launcher.rank != 0 &&
+      restart::turn_to_speak(stage.launcher, "summary", 1) == restart::Turn::silent)
+    return;
   std::string line = count_text(stage, summary) + ", " + restart::size_text(summary.raw_bytes) +
                      " → " + restart::size_text(summary.stored_bytes);
   if (summary.stored_bytes > 0)
@@ -129,7 +140,10 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
         decimal(static_cast<double>(summary.raw_bytes) / static_cast<double>(summary.stored_bytes),
                 "×") +
         ")";
-  line += std::string(", ranks waited ") + waited.data() + " s each, ";
+  line += ", ranks waited " + seconds_text(waited.all_ns) + " each, ";
+  constexpr std::uint64_t told_ns = 10'000'000;
+  if (waited.for_commits_ns >= told_ns)
+    line += "of which " + seconds_text(waited.for_commits_ns) + " for storage (lag=), ";
   line += left > 0 ? std::to_string(left) + " not committed yet"
           : astray > 0
               ? "committed, but files of " + restart::counted(astray, "part") + " were not found"
@@ -142,23 +156,25 @@ void print_summary(const JobStage& stage, std::uint64_t waited_ns) {
 /// storage has room.
 void tell_of_wait(const JobStage& stage) {
   const std::string why = summary_of(stage).last_failure;
-  restart::log_warning(
+  warn_once_in_job(
+      stage.launcher, "the storage refuses checkpoint files",
       "the storage refuses checkpoint files: the program's end waits until they are written, for "
       "at most " +
-      std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=)" + (why.empty() ? "" : ": ") +
-      why);
+          std::to_string(stage.exit_wait_ms / 1000) + " s (exit_wait=)" +
+          (why.empty() ? "" : ": ") + why);
 }
 
 /// Reports files that were renamed before their commit and that the leader did not find.
 void tell_of_astray_files(const JobStage& stage) {
   const restart::LaunchSummary summary = summary_of(stage);
   if (summary.astray == 0) return;
-  restart::log_warning(
+  warn_once_in_job(
+      stage.launcher, "renamed files were not found",
       restart::counted(summary.astray, "checkpoint file") +
-      " renamed or removed before the commit, and not found. Nothing is lost: the data is in " +
-      summary.astray_in +
-      ". If a renamed file does not open, run `mcr recover DIR` with a directory DIR above the "
-      "file and the container");
+          " renamed or removed before the commit, and not found. Nothing is lost: the data is in " +
+          summary.astray_in +
+          ". If a renamed file does not open, run `mcr recover DIR` with a directory DIR above the "
+          "file and the container");
 }
 
 /// Reports files that were restored natively after a failed commit, because the user asked for
@@ -172,9 +188,9 @@ void tell_of_native_files(JobStage& stage) {
     return stage.directory.notice().commit_failed || summary_of(stage).put_back > 0;
   });
   if (!are_native) return;
-  restart::log_warning(
-      "a container could not be written, so checkpoint files were written natively: " +
-      summary_of(stage).last_failure);
+  warn_once_in_job(stage.launcher, "checkpoint files were written natively",
+                   "a container could not be written, so checkpoint files were written natively: " +
+                       summary_of(stage).last_failure);
 }
 
 }  // namespace
@@ -185,7 +201,7 @@ bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
                     [&] { return !stage.directory.is_in(State::published, part); });
 }
 
-void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
+void end_job(JobStage& stage, int exit_status, const WaitedTime& waited) {
   (void)stage.directory.end_presence(stage.presence, exit_status).has_value();
   const auto is_pending = [&](const restart::PartId& part) {
     return stage.directory.is_in(State::published, part);
@@ -213,11 +229,13 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
     });
     const std::size_t left = committed ? 0 : uncommitted_on_node(stage);
     if (left > 0 && stage.directory.claim_report()) {
-      restart::log_warning(
-          restart::counted(left, "checkpoint file") +
-          " of this node not committed yet. Nothing is lost while the node runs: the data is in " +
-          stage.directory.path() +
-          ". `mcr status` shows what the leader does, `mcr recover` brings the data to storage");
+      warn_once_in_job(stage.launcher, "checkpoint files not committed yet",
+                       restart::counted(left, "checkpoint file") +
+                           " of this node not committed yet. Nothing is lost while the node runs: "
+                           "the data is in " +
+                           stage.directory.path() +
+                           ". `mcr status` shows what the leader does, `mcr recover` brings the "
+                           "data to storage");
     }
     if (is_lowest_rank(stage)) {
       // The other ranks of the node end at the same time, and the summary must include their last
@@ -230,7 +248,7 @@ void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns) {
       tell_of_astray_files(stage);
       // A tool that only changes a stub, in an environment that sets only the plugin path, gets no
       // summary.
-      if (stage.has_created || is_named_by_environment()) print_summary(stage, waited_ns);
+      if (stage.has_created || is_named_by_environment()) print_summary(stage, waited);
     }
   }
   // Unlock explicitly: a fork's child may have a copy of the descriptor, and the lock would last as

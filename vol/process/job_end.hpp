@@ -13,7 +13,13 @@ namespace mcr::vol {
 /// passed.
 bool wait_until_durable(JobStage& stage, const restart::PartId& part);
 
+/// How long the program has waited for capture.
+struct WaitedTime {
+  std::uint64_t all_ns = 0;
+  std::uint64_t for_commits_ns = 0;  ///< of it, because of lag=
+};
+
 /// `exit_status`: the process's exit status, or 0 if it is not known.
-void end_job(JobStage& stage, int exit_status, std::uint64_t waited_ns);
+void end_job(JobStage& stage, int exit_status, const WaitedTime& waited);
 
 }  // namespace mcr::vol

@@ -25,6 +25,7 @@
 #include "restart/stage/resident_socket.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/process/info_string.hpp"
+#include "vol/process/job_warnings.hpp"
 #include "vol/process/launcher_hint.hpp"
 
 extern char** environ;
@@ -198,11 +199,11 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   const int status = spawn(command, std::move(words));
   if (status != 0) {
     if (is_there) stage.directory.end_start();
-    restart::log_warning_once("leader",
-                              "cannot start " + command + ": " + std::strerror(status) +
-                                  "; from now on files are written natively. `mcr recover` brings "
-                                  "to storage the files that were closed before, in " +
-                                  stage.directory.path());
+    warn_once_in_job(stage.launcher, "no leader",
+                     "cannot start " + command + ": " + std::strerror(status) +
+                         "; from now on files are written natively. `mcr recover` brings "
+                         "to storage the files that were closed before, in " +
+                         stage.directory.path());
     stage.looks_in_vain = most_looks_in_vain;
   }
   return stage.looks_in_vain < most_looks_in_vain;
@@ -223,9 +224,10 @@ void adopt_launch(const std::string& stage, const std::string& launch_directory)
                      ", which has none: ", std::strerror(status));
 }
 
-void adopt_orphans(const std::string& stage) {
+void adopt_orphans(const restart::Settings& settings) {
   static constinit std::atomic<bool> looked{false};
   if (!Process::is_owner() || looked.exchange(true)) return;
+  const std::string stage(settings.text("stage"));
   const auto launches = restart::launch_directories(stage);
   if (!launches) return;
   for (const std::string& path : *launches) {
@@ -249,8 +251,11 @@ void adopt_orphans(const std::string& stage) {
     if (!directory->claim_start()) continue;  // another rank starts the leader and reports it
     // A tool that only reads a stub must not report about other files.
     if (left > 0 && is_named_by_environment()) {
-      restart::log_summary("an earlier job left " + restart::counted(left, "checkpoint file") +
-                           " in " + path +
+      // The directory's name ends with the launch, which is the same on all nodes.
+      const std::string launch = path.substr(path.rfind('.') + 1);
+      warn_once_in_job(Process::get().launcher(settings), "files of the earlier launch " + launch,
+                       "an earlier job left " + restart::counted(left, "checkpoint file") + " in " +
+                           path +
                            ", because its leader ended before it had brought them to storage; a "
                            "new leader does so now");
     }

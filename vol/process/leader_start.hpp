@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts the launch's leader on this node if there is none: `mcr leader --detach`, always the
-// command that was installed with the plugin. It is started by clone and posix_spawn, never by a
-// plain fork from an MPI rank. The leader itself resets descriptors, affinity and priority after
-// exec.
+// A launch has one leader on each node. The rank that finds none starts one: `mcr leader --detach`, by
+// clone and posix_spawn, never by a plain fork from an MPI rank. It is always the command that was
+// installed with the plugin. The leader's own process resets descriptors, affinity and priority.
 #pragma once
 
 #include "vol/process/process.hpp"
@@ -28,6 +27,6 @@ void adopt_launch(const std::string& stage, const std::string& launch_directory)
 /// The same for all of this user's launches in the stage that have no living process. Only the
 /// first call in a process does anything. For processes that only read, and so start no leader of
 /// their own.
-void adopt_orphans(const std::string& stage);
+void adopt_orphans(const restart::Settings& settings);
 
 }  // namespace mcr::vol

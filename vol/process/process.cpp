@@ -15,6 +15,7 @@
 #include "restart/settings/choices.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/process/job_end.hpp"
+#include "vol/process/job_warnings.hpp"
 #include "vol/process/mpi_world.hpp"
 #include "vol/process/process_exit.hpp"
 #include "vol/process/stub_handover.hpp"
@@ -138,8 +139,9 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
   std::vector<std::string> warnings;
   auto loaded =
       MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
-  for (const std::string& warning : warnings) restart::log_warning_once(warning, warning);
   restart::set_log_level(restart::log_level_of(loaded));
+  for (const std::string& warning : warnings)
+    warn_once_in_job(known_launcher(loaded), warning, warning);
   // The cache is bounded, because a program that makes a directory for each set asks with a new key
   // each time.
   if (settings_.size() > 256) settings_.clear();
@@ -149,12 +151,16 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
 }
 
 restart::Launcher Process::launcher(const restart::Settings& settings) {
+  const std::lock_guard lock(mutex_);
+  return known_launcher(settings);
+}
+
+restart::Launcher Process::known_launcher(const restart::Settings& settings) {
   std::string key;
   for (const char* name : {"rank", "ranks", "launch", "node"}) {
     key += settings.text(name);
     key += '\n';
   }
-  const std::lock_guard lock(mutex_);
   restart::LauncherOverrides overrides;
   if (const auto known = launchers_.find(key); known != launchers_.end()) {
     if (!known->second.is_assumed) return known->second;
@@ -167,8 +173,7 @@ restart::Launcher Process::launcher(const restart::Settings& settings) {
   overrides.rank_count = number(settings, "ranks");
   overrides.launch = settings.text("launch");
   overrides.node = settings.text("node");
-  return launchers_[key] = restart::find_launcher(
-             [](const char* name) -> const char* { return std::getenv(name); }, overrides);
+  return launchers_[key] = restart::find_launcher(overrides);
 }
 
 Result<JobStage*> Process::job_stage(const restart::Settings& settings,
@@ -225,6 +230,13 @@ bool Process::has_stage() {
   return !stages_.empty();
 }
 
+bool Process::is_durable_turn(const std::string& pattern, const restart::Settings& settings) {
+  const std::uint64_t every = settings.count("durable_every");
+  if (every == 0) return false;
+  const std::lock_guard lock(mutex_);
+  return ++created_[pattern] % every == 0;
+}
+
 bool Process::has_reopened(const std::string& path) {
   const std::lock_guard lock(mutex_);
   return !reopened_.insert(path).second;
@@ -239,10 +251,11 @@ void Process::add_published(JobStage& stage, const restart::PartBegin& begin) {
 
 void Process::end_stages() {
   for (auto& [key, stage] : stages_) {
-    if (stay_entered(*stage)) end_job(*stage, exit_status(), waited_ns);
+    if (stay_entered(*stage)) end_job(*stage, exit_status(), {waited_ns, waited_for_commits_ns});
     forget_waiting_stubs(*stage);
     forget_presence(*stage);
   }
+  tell_of_silent_nodes();
 }
 
 void Process::end() {

@@ -55,6 +55,16 @@ struct JobStage {
   std::set<restart::PartId> published;  ///< by this process
   std::string newest_path;              ///< of the part that this process published last
   std::string newest_masked_name;       ///< its likeliest one; empty if there is none
+  /// Used by lag.hpp alone.
+  struct Lag {
+    /// By pattern: parts that this process published and that may wait for their commit.
+    std::map<std::string, std::deque<restart::PartId>> uncommitted;
+    std::uint64_t last_publish_ns = 0;  ///< time of the last one, since 1970
+    /// Time of the notice of a leader that stood still, so that no second create waits for its next one.
+    std::uint64_t standing_notice_ns = UINT64_MAX;
+    unsigned waits_in_vain = 0;    ///< waits for commits that ended at their limit
+    bool waits_for_leader = true;  ///< false from such a wait until the leader has caught up
+  } lag;
   std::uint64_t leader_checked_ns = 0;
   /// Number of looks for a leader, a second apart, since a leader was last seen.
   int looks_in_vain = 0;
@@ -104,6 +114,8 @@ class Process {
   /// counts in the sequence, so that the next captured one does not belong to an earlier step.
   void count_native(const std::string& path);
   [[nodiscard]] bool has_stage();
+  /// True if durable_every= asks for a durable close of the file that is created now.
+  bool is_durable_turn(const std::string& pattern, const restart::Settings& settings);
   /// False at the first call for `path`, true afterwards. Called when a published file is written
   /// again.
   bool has_reopened(const std::string& path);
@@ -113,6 +125,7 @@ class Process {
 
   /// Time that the program has waited for capture.
   std::atomic<std::uint64_t> waited_ns{0};
+  std::atomic<std::uint64_t> waited_for_commits_ns{0};  ///< of that time, because of lag=
   std::atomic<std::uint64_t> captured_parts{0};
 
   /// Call it when HDF5 ends and all files are closed: records the regular end, waits (exit=wait),
@@ -125,6 +138,7 @@ class Process {
 
  private:
   Process();
+  restart::Launcher known_launcher(const restart::Settings& settings);  ///< mutex_ is held
   void end_stages();
 
   const pid_t pid_;
@@ -138,6 +152,7 @@ class Process {
   std::map<std::string, Unusable> unusable_;
   std::map<std::string, std::uint64_t> sequences_;  ///< the last sequence of each path
   std::set<std::string> reopened_;
+  std::map<std::string, std::uint64_t> created_;  ///< by pattern: how many files
   std::map<std::string, restart::Launcher> launchers_;
 };
 

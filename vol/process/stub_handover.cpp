@@ -2,9 +2,8 @@
 #include "vol/process/stub_handover.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <sys/vfs.h>
 
+#include "restart/base/read_marks.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/stage/stub_socket.hpp"
 
@@ -29,14 +28,11 @@ void forget_first(JobStage& stage) {
   stage.waiting_stubs.pop_front();
 }
 
-// True for NFS, where a file that is removed while it is open keeps a name (.nfs…), so that its
-// directory cannot be removed. On NFS the leader searches for renamed stubs instead.
+// Asks the file system once per device. On NFS the leader searches for renamed stubs instead.
 bool keeps_names_of_open_files(JobStage& stage, const restart::File& stub, std::uint64_t device) {
   const auto found = stage.keeps_names.find(device);
   if (found != stage.keeps_names.end()) return found->second;
-  struct statfs status {};
-  const bool is_nfs = fstatfs(stub.descriptor(), &status) != 0 || status.f_type == NFS_SUPER_MAGIC;
-  return stage.keeps_names[device] = is_nfs;
+  return stage.keeps_names[device] = restart::keeps_names_of_open_files(stub);
 }
 
 void keep(JobStage& stage, const restart::PartId& part, const restart::File& stub,

@@ -126,6 +126,44 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the leader counts how many closed sets of one pattern are not committed") {
+  Node node(2);
+  node.decisions = Decisions(Patience{.calm_ms = 100, .lag = 2});
+  node.tell(RankJoined{"p0", 0});
+  node.tell(RankJoined{"p1", 1});
+  node.write(0, "/d/a1.{rank}.h5");
+  node.write(0, "/d/a2.{rank}.h5");
+  CHECK(node.decisions.behind() == 0);  // rank 1 has not closed its files
+  node.write(1, "/d/a1.{rank}.h5");
+  node.write(1, "/d/b1.{rank}.h5");
+  node.write(0, "/d/b1.{rank}.h5");
+  CHECK(node.decisions.behind() == 1);  // one of each pattern
+  CHECK_FALSE(node.decisions.is_behind());
+  CHECK_FALSE(node.decisions.somebody_waits());
+  CHECK(node.of<DrainGroup>().empty());  // they were closed a moment ago
+  node.write(1, "/d/a2.{rank}.h5");
+  CHECK(node.decisions.behind() == 2);
+  CHECK(node.decisions.is_behind());
+  CHECK(node.decisions.somebody_waits());
+  const auto drained = node.of<DrainGroup>();  // without a further delay
+  REQUIRE(drained.size() == 3);
+  CHECK(node.decisions.behind() == 2);  // drained is not committed
+  for (const DrainGroup& group : drained) node.commit(group);
+  CHECK(node.decisions.behind() == 0);
+}
+
+TEST_CASE("small files of a one-process program that share containers count as one set") {
+  Node node(1);
+  node.decisions = Decisions(Patience{.calm_ms = 0, .lag = 2});
+  node.tell(RankJoined{"p0", 0});
+  for (int n = 0; n < 20; ++n) {
+    PartFacts it = node.facts(0, {"/d/f" + std::to_string(n) + ".h5"});
+    it.bundle_family = "/d/f{n}.h5";
+    node.publish(it);
+  }
+  CHECK(node.decisions.behind() == 1);
+}
+
 TEST_CASE("a set is drained at once when the last local rank publishes") {
   Node node(4);
   for (std::uint32_t r = 0; r < 3; ++r)

@@ -25,6 +25,7 @@
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/native_members.hpp"
@@ -244,7 +245,11 @@ Result<std::vector<std::string>> collect_after(const CommittedSet& committed) {
   }
   const bool is_it = FileIdentity(MCR_TRY(home->status())) == committed.directory;
   if (!is_it) return std::vector<std::string>();
-  auto names = MCR_TRY(restart::list_directory(home->descriptor(), "."));
+  auto names =
+      MCR_TRY(restart::list_fitting_names(home->descriptor(), ".", [](const std::string& name) {
+        return restart::is_container_name(name) || restart::prefix_of_decision(name) ||
+               name == restart::native_members_directory;
+      }));
   return Collector(committed, *std::move(home), std::move(names)).run();
 }
 

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "aggregation/commit/copy_time.hpp"
-#include "aggregation/commit/read_marks.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
@@ -45,7 +45,7 @@ bool may_be_copied_now(const Followed& followed, const std::vector<LockedPart>& 
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& directory = followed.places[i].directory;
     if (parts[i].is_native || directory.empty() || !asked.insert(directory).second) continue;
-    if (may_have_been_listed(directory, parts[i].journal.begin.begin_ns)) return true;
+    if (restart::may_have_been_listed(directory, parts[i].journal.begin.begin_ns)) return true;
   }
   return false;
 }
@@ -97,7 +97,7 @@ void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const 
   const std::string pattern = pattern_of_path(report.path);
   give_up_older(pattern, followed.placement.where);
   if (!may_be_copied_now(followed, parts)) return;
-  if (!report.container.is_open() || keeps_names_of_open_files(report.container)) return;
+  if (!report.container.is_open() || restart::keeps_names_of_open_files(report.container)) return;
   Watched watched;
   watched.container = std::move(report.container);
   watched.path = report.path;
@@ -112,7 +112,7 @@ void ContainerWatch::add(CommitReport& report, const PlaceByNames& names, const 
     File stub = stubs.take(part.id);
     if (stub.is_open()) watched.stubs.push_back(std::move(stub));
   }
-  watched.shows_reads = !watched.stubs.empty() && shows_reads(watched.stubs.front());
+  watched.shows_reads = !watched.stubs.empty() && restart::shows_reads(watched.stubs.front());
   if (watched_.size() == most_watched) watched_.erase(watched_.begin());
   watched_.push_back(std::move(watched));
   count_ = watched_.size();
@@ -193,7 +193,7 @@ bool ContainerWatch::is_missed(const Watched& watched) {
   if (was_read_too && !watched.was_read_unnamed) return false;
   const bool is_unread =
       !watched.stubs.empty() &&
-      std::none_of(watched.stubs.begin(), watched.stubs.end(), may_have_been_read);
+      std::none_of(watched.stubs.begin(), watched.stubs.end(), restart::may_have_been_read);
   if (is_unread) return false;
   const std::string name = restart::name_of(watched.path);
   return !was_removed_by_a_collection(watched.path,

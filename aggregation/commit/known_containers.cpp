@@ -3,9 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "restart/base/file.hpp"
+#include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
+#include "restart/sets/look.hpp"
 
 namespace mcr::aggregation {
 
@@ -25,14 +31,20 @@ std::set<std::string> KnownContainers::find(const restart::ContainerName& where)
   const restart::FileIdentity identity(status);
   auto known = directories_.find(where.directory);
   if (known == directories_.end() || known->second.identity != identity) {
-    const auto listed = restart::list_directory(AT_FDCWD, where.directory);
-    if (!listed) return {};
+    // If others have filled the directory with names, only the containers that a leader of this user
+    // may have made are kept.
+    const auto home = restart::File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
+    const auto believes = [](uid_t writer) { return restart::is_believed(writer, ::geteuid()); };
+    auto listed = home ? restart::list_containers(home->descriptor(), believes)
+                       : Result<std::vector<std::string>>(home.error());
+    if (!listed) {
+      if (listed.error().system_error == EOVERFLOW)
+        restart::log_warning_once("names in " + where.directory, listed.error().message);
+      return {};
+    }
     forget(where.directory);
     if (directories_.size() >= most_directories) directories_.clear();
-    Directory directory{identity, {}};
-    for (const std::string& name : *listed) {
-      if (restart::is_container_name(name)) directory.names.insert(name);
-    }
+    Directory directory{identity, {listed->begin(), listed->end()}};
     known = directories_.emplace(where.directory, std::move(directory)).first;
   }
   const std::set<std::string>& names = known->second.names;

@@ -13,13 +13,13 @@
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/container_directory.hpp"
-#include "aggregation/commit/read_marks.hpp"
 #include "aggregation/commit/stub_search.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/native_members.hpp"
@@ -285,8 +285,8 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
   };
   const auto place = [&]() -> Result<bool> {
     MCR_TRY(fill(pending.file(), bytes, closed, &own.file, modified_ns));
-    const bool gives_way =
-        may_drain == MayDrain::yes && shows_reads(own.file) && may_have_been_read(own.file);
+    const bool gives_way = may_drain == MayDrain::yes && restart::shows_reads(own.file) &&
+                           restart::may_have_been_read(own.file);
     if (gives_way) return false;
     return pending.finish_over(own.file, is_unchanged);
   };
@@ -429,11 +429,12 @@ void remove_leftover(const PartBegin& begin) {
   if (is_leftover) (void)system_calls().unlinkat(at, temporary.c_str(), 0);
 }
 
-bool was_read(const LaunchDirectory& directory, const PartId& part, const StubHandles* stubs) {
+bool stub_was_read(const LaunchDirectory& directory, const PartId& part, const StubHandles* stubs) {
   const auto journal = directory.journal(LaunchDirectory::State::published, part);
   if (!journal) return false;
   const auto own = find_own_file(journal->begin, stubs, Names::one);
-  return own && *own && shows_reads((*own)->file) && may_have_been_read((*own)->file);
+  return own && *own && restart::shows_reads((*own)->file) &&
+         restart::may_have_been_read((*own)->file);
 }
 
 Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,

@@ -77,9 +77,9 @@ void remove_leftover(const restart::PartBegin& begin);
 
 /// True if the stub was read since its rank wrote it, and so may have been copied: a copy of the
 /// stub would lead nowhere once the part is a plain file. False if reads leave no trace
-/// (read_marks.hpp).
-bool was_read(const restart::LaunchDirectory& directory, const restart::PartId& part,
-              const StubHandles* stubs);
+/// (restart/base/read_marks.hpp).
+bool stub_was_read(const restart::LaunchDirectory& directory, const restart::PartId& part,
+                   const StubHandles* stubs);
 
 /// Takes a dead writer's part out of the stage. If the part's stub lies at its path, the file that
 /// native HDF5 would have left replaces it. If the path still has the file that the part was to

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -39,9 +41,11 @@ std::string prefix_of(const std::string& container) {
 
 /// Orders the sets as opens do (restart/sets/generations).
 void follow_sequences(std::vector<StoredSet>& sets) {
-  std::map<std::pair<uid_t, std::string>, restart::WritingTimes> by_name;
+  // This user's sets are those with an own date. Another user's set may name a launch of this user.
+  std::map<std::tuple<bool, uid_t, std::string>, restart::WritingTimes> by_name;
   for (StoredSet& set : sets) {
-    by_name[{set.owner, set.name.masked_name}][{set.name.launch, set.name.sequence}] =
+    const uid_t owner = set.has_own_date ? ::geteuid() : set.owner;
+    by_name[{set.has_own_date, owner, set.name.masked_name}][{set.name.launch, set.name.sequence}] =
         &set.order_ns;
   }
   for (const auto& [name, times] : by_name) restart::follow_sequences(times);
@@ -97,7 +101,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   set.created_ns = std::max(set.created_ns, identity.created_ns);
   const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
   set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
-  set.order_ns = restart::earlier_order(set.order_ns, identity);
+  restart::add_order(set.order_ns, set.has_own_date, identity, container.status.st_uid);
   account_for(set.account, share);
   set.rank_count = set.account.rank_count;
   add_parts(set, container, share);
@@ -121,24 +125,27 @@ class FoundSets {
   Result<void> add(const std::string& path) {
     ContainerFile container{path, beside(parent_of(path)), {}, {}};
     auto file = open_listed(path);
-    const auto reader = file ? ContainerReader::read(*std::move(file), path)
-                             : Result<std::shared_ptr<ContainerReader>>(file.error());
-    const auto opened = reader ? (*reader)->status() : Result<struct stat>(reader.error());
+    const auto opened = file ? file->status() : Result<struct stat>(file.error());
     if (opened) {
       container.status = *opened;
-      container.access = MCR_TRY((*reader)->access());
     } else {
       (void)::lstat(path.c_str(), &container.status);
     }
-    // One file under many names is one container.
-    if (opened && !seen_.emplace(parent_of(path), FileIdentity(*opened)).second) return {};
-    const uid_t voice = container.beside.voice(container.status.st_uid);
+    // One file under many names is one container, and is read only once.
+    Seen unseen;
+    Seen& seen = opened ? seen_[{parent_of(path), FileIdentity(*opened)}] : unseen;
+    if (seen.is_read && seen.damage) return damaged(container, *seen.damage);
+    if (std::exchange(seen.is_read, true)) return {};
+    const auto reader = file ? ContainerReader::read(*std::move(file), path)
+                             : Result<std::shared_ptr<ContainerReader>>(file.error());
     const auto shares =
         reader ? restart::shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     if (!shares) {
-      damage_.emplace(std::pair(prefix_of(path), voice), shares.error().message);
-      return shares.error();
+      seen.damage = shares.error();
+      return damaged(container, shares.error());
     }
+    container.access = MCR_TRY((*reader)->access());
+    const uid_t voice = container.beside.voice(container.status.st_uid);
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
@@ -175,6 +182,17 @@ class FoundSets {
     std::vector<std::string> accounts;  ///< its containers without parts
   };
 
+  struct Seen {
+    bool is_read = false;
+    std::optional<Error> damage;
+  };
+
+  Error damaged(const ContainerFile& container, const Error& error) {
+    const uid_t voice = container.beside.voice(container.status.st_uid);
+    damage_.emplace(std::pair(prefix_of(container.path), voice), error.message);
+    return error;
+  }
+
   const restart::Beside& beside(const std::string& directory) {
     const auto known = beside_.find(directory);
     if (known != beside_.end()) return known->second;
@@ -186,7 +204,7 @@ class FoundSets {
   std::map<std::pair<SetName, uid_t>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
   std::map<std::string, restart::Beside> beside_;                ///< by directory
-  std::set<std::pair<std::string, FileIdentity>> seen_;          ///< by directory
+  std::map<std::pair<std::string, FileIdentity>, Seen> seen_;    ///< by directory
 };
 
 }  // namespace

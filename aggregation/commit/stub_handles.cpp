@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "aggregation/commit/put_back.hpp"
-#include "aggregation/commit/read_marks.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
 
@@ -105,8 +105,8 @@ void StubHandles::hold(const PartId& part, File stub) {
   if (!status || !S_ISREG(status->st_mode)) return;
   Handle handle;
   handle.identity = FileIdentity(*status);
-  const bool is_kept =
-      stubs_.size() < most_stubs && is_in_first_quarter(stub) && !keeps_names_of_open_files(stub);
+  const bool is_kept = stubs_.size() < most_stubs && is_in_first_quarter(stub) &&
+                       !restart::keeps_names_of_open_files(stub);
   if (is_kept) {
     handle.stub = std::move(stub);
   } else {
@@ -251,7 +251,7 @@ bool StubHandles::may_have_been_copied(const PartId& part) {
   const auto known = stubs_.find(part);
   if (known == stubs_.end() || !known->second.stub.is_open()) return true;
   if (known->second.was_never_read) return false;
-  known->second.was_never_read = !may_have_been_read(known->second.stub);
+  known->second.was_never_read = !restart::may_have_been_read(known->second.stub);
   return !known->second.was_never_read;
 }
 

@@ -69,7 +69,7 @@ class StubHandles {
   [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
 
   /// For a removed stub. False only if the stub was certainly not copied, because no process has
-  /// read it since its rank wrote it (read_marks.hpp).
+  /// read it since its rank wrote it (restart/base/read_marks.hpp).
   [[nodiscard]] bool may_have_been_copied(const restart::PartId& part);
 
  private:

@@ -46,8 +46,8 @@ struct ProfileOptions {
 /// Returns "double", "float", "half", "int8" … "int64", "uint8" … "uint64", "bytes".
 std::string_view type_name(const ElementType& type);
 
-/// Returns the pipeline that the settings name for this variable or, if there is none, for its
-/// type. Null if neither is named.
+/// Returns the pipeline of the setting `codec.NAME=` for this variable. If no setting names the
+/// variable, the setting for its type counts; null if there is none either.
 const Pipeline* named_pipeline(const ProfileOptions& options, std::string_view variable,
                                const ElementType& type);
 

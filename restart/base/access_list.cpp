@@ -10,21 +10,12 @@ namespace {
 constexpr std::size_t head_bytes = 4;
 constexpr mode_t write_and_enter = 03;
 
-enum Tag : std::uint16_t {
-  owner = 0x01,
-  user = 0x02,
-  own_group = 0x04,
-  group = 0x08,
-  mask = 0x10,
-  others = 0x20,
-};
-
 struct Entry {
-  std::uint16_t tag = 0;
+  Tag tag;
   std::uint16_t rights = 0;
   std::uint32_t id = 0;
 
-  [[nodiscard]] bool is_named() const { return tag == user || tag == group; }
+  [[nodiscard]] bool is_named() const { return tag == Tag::user || tag == Tag::group; }
 };
 
 std::vector<Entry> entries_of(ByteSpan list) {
@@ -35,13 +26,13 @@ std::vector<Entry> entries_of(ByteSpan list) {
     const auto rights = reader.u16();
     const auto id = reader.u32();
     if (!tag || !rights || !id) return entries;
-    entries.push_back({*tag, static_cast<std::uint16_t>(*rights & 7U), *id});
+    entries.push_back({static_cast<Tag>(*tag), static_cast<std::uint16_t>(*rights & 7U), *id});
   }
 }
 
 mode_t mask_of(const std::vector<Entry>& entries) {
   for (const Entry& entry : entries)
-    if (entry.tag == mask) return entry.rights;
+    if (entry.tag == Tag::mask) return entry.rights;
   return 07;
 }
 
@@ -50,7 +41,7 @@ mode_t mask_of(const std::vector<Entry>& entries) {
 mode_t rights_of_own_group(ByteSpan list) {
   const auto entries = entries_of(list);
   for (const Entry& entry : entries)
-    if (entry.tag == own_group) return entry.rights & mask_of(entries);
+    if (entry.tag == Tag::own_group) return entry.rights & mask_of(entries);
   return 0;
 }
 
@@ -67,10 +58,10 @@ Bytes list_with_mode(ByteSpan list, mode_t mode) {
   Writer writer(out);
   for (const Entry& entry : entries_of(list)) {
     mode_t rights = entry.rights;
-    if (entry.tag == owner) rights = (mode >> 6) & 7;
-    if (entry.tag == mask) rights = (mode >> 3) & 7;
-    if (entry.tag == others) rights = mode & 7;
-    writer.u16(entry.tag);
+    if (entry.tag == Tag::owner) rights = (mode >> 6) & 7;
+    if (entry.tag == Tag::mask) rights = (mode >> 3) & 7;
+    if (entry.tag == Tag::others) rights = mode & 7;
+    writer.u16(static_cast<std::uint16_t>(entry.tag));
     writer.u16(static_cast<std::uint16_t>(rights));
     writer.u32(entry.id);
   }
@@ -83,8 +74,8 @@ bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_ab
   const mode_t own_group_above =
       entries_above.empty() ? (status_above.st_mode >> 3) & 7 : rights_of_own_group(above);
   const auto may_above = [&](const Entry& entry) {
-    if (entry.tag == user && entry.id == status_above.st_uid) return true;
-    if (entry.tag == group && entry.id == status_above.st_gid &&
+    if (entry.tag == Tag::user && entry.id == status_above.st_uid) return true;
+    if (entry.tag == Tag::group && entry.id == status_above.st_gid &&
         (own_group_above & write_and_enter) == write_and_enter)
       return true;
     return std::any_of(entries_above.begin(), entries_above.end(), [&](const Entry& other) {

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// POSIX access lists as the kernel gives them in `system.posix_acl_access`: a version (4 bytes),
-// then entries of tag, rights (2 bytes each) and id (4 bytes), all little-endian
+// POSIX access lists as the kernel gives them in extended attributes: a version (4 bytes), then
+// entries of tag, rights (2 bytes each) and id (4 bytes), all little-endian
 // (linux/posix_acl_xattr.h).
 #pragma once
 
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cstdint>
+
 #include "codecs/base/bytes.hpp"
 
 namespace mcr::restart {
+
+/// The attributes with a file's list, and with the list that new files in a directory inherit.
+inline constexpr const char* access_list_name = "system.posix_acl_access";
+inline constexpr const char* default_list_name = "system.posix_acl_default";
+
+/// To whom an entry gives rights.
+enum class Tag : std::uint16_t {
+  owner = 0x01,
+  user = 0x02,
+  own_group = 0x04,
+  group = 0x08,
+  mask = 0x10,
+  others = 0x20,
+};
 
 /// Returns the rights of the owning group, limited by the mask; 0 if the list has no entry for it.
 mode_t rights_of_own_group(ByteSpan list);
@@ -23,9 +39,9 @@ mode_t rights_of_all_groups(ByteSpan list);
 /// others, as chmod() would set them.
 Bytes list_with_mode(ByteSpan list, mode_t mode);
 
-/// True if `list` lets some named user or group write and enter who may not write and enter the
-/// directory above. `above` is the access list of that directory (may be empty), and `status_above`
-/// its status.
+/// Compares a directory's access list with the directory above it: true if a user or group that the
+/// list names may write to the directory and enter it, but may not do so in the directory above.
+/// `above` is the access list of the directory above (may be empty), `status_above` its status.
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above);
 
 }  // namespace mcr::restart

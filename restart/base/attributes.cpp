@@ -16,7 +16,6 @@
 namespace mcr::restart {
 namespace {
 
-constexpr const char* list_name = "system.posix_acl_access";
 constexpr const char* label_name = "security.selinux";
 constexpr std::string_view program_prefix = "user.";
 constexpr std::size_t most_attribute_bytes = 64 * 1024;  // of one value, or of the list of names
@@ -97,7 +96,7 @@ Result<void> open_as_new(const File& file, const Access& old) {
   const mode_t mode = old.mode & 0666;
   // If the file inherited an access list from its directory, the list applies instead of the umask.
   // The group bits then hold the list's mask.
-  if (!MCR_TRY(attribute(file, list_name)).empty())
+  if (!MCR_TRY(attribute(file, access_list_name)).empty())
     return set_mode(file, with(0600, group_bits(mode), 0));
   mode_t group = group_bits(mode);
   mode_t other = other_bits(mode);
@@ -110,7 +109,7 @@ Result<void> open_as_new(const File& file, const Access& old) {
 
 Result<Access> access_of(const File& file) {
   const struct stat status = MCR_TRY(file.status());
-  return Access{status.st_gid, status.st_mode & 0777, MCR_TRY(attribute(file, list_name))};
+  return Access{status.st_gid, status.st_mode & 0777, MCR_TRY(attribute(file, access_list_name))};
 }
 
 Access common_access(const std::vector<Access>& all) {
@@ -164,13 +163,13 @@ Result<void> give_access(const File& file, const Access& access) {
     list.clear();
   }
   // The list already contains the mode, so that no other user can open the file before set_mode().
-  if (!list.empty() && !set_attribute(file, list_name, list_with_mode(list, mode))) {
+  if (!list.empty() && !set_attribute(file, access_list_name, list_with_mode(list, mode))) {
     mode = with(mode, 0, 0);
     list.clear();
   }
   // A list that the file inherited from its directory may name users whom `access` shuts out.
-  if (list.empty() && !MCR_TRY(attribute(file, list_name)).empty() &&
-      system_calls().fremovexattr(file.descriptor(), list_name) != 0) {
+  if (list.empty() && !MCR_TRY(attribute(file, access_list_name)).empty() &&
+      system_calls().fremovexattr(file.descriptor(), access_list_name) != 0) {
     return system_error("cannot remove the inherited access list of", file.name());
   }
   return set_mode(file, mode);

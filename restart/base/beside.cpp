@@ -14,16 +14,14 @@
 namespace mcr::restart {
 namespace {
 
-constexpr const char* list_name = "system.posix_acl_access";
-constexpr const char* default_list_name = "system.posix_acl_default";
 constexpr std::size_t most_list_bytes = 4096;
 
 /// Returns the directory's access list; empty: none. Reads it by path, because fgetxattr() refuses
 /// a descriptor opened with O_PATH.
 Bytes list_of(const File& directory) {
   Bytes list(most_list_bytes);
-  const ssize_t got =
-      ::getxattr(link_path(directory.descriptor()).c_str(), list_name, list.data(), list.size());
+  const ssize_t got = ::getxattr(link_path(directory.descriptor()).c_str(), access_list_name,
+                                 list.data(), list.size());
   // If the list is too long, one byte stands for it: a list without readable entries.
   list.resize(got < 0 && errno == ERANGE ? 1 : static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return list;

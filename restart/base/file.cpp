@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/base/file.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "restart/base/file_identity.hpp"
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
 
@@ -257,25 +257,11 @@ Result<Bytes> read_file(int directory, const std::string& name, std::size_t limi
 }
 
 Result<std::vector<std::string>> list_directory(int directory, const std::string& name) {
-  File opened = MCR_TRY(File::open(directory, name, O_RDONLY | O_DIRECTORY));
-  opened.leave_access_time();
-  DIR* stream = system_calls().fdopendir(opened.descriptor());
-  if (stream == nullptr) return system_error("cannot list", name);
-  (void)opened.release();  // the stream owns it now
   std::vector<std::string> names;
-  while (true) {
-    errno = 0;
-    const dirent* entry = ::readdir(stream);
-    if (entry == nullptr) break;
-    const std::string_view found = entry->d_name;
-    if (found != "." && found != "..") names.emplace_back(found);
-  }
-  const int problem = errno;
-  ::closedir(stream);
-  if (problem != 0) {
-    errno = problem;
-    return system_error("cannot list", name);
-  }
+  MCR_TRY(for_each_name(directory, name, [&](std::string found) {
+    names.push_back(std::move(found));
+    return true;
+  }));
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -51,7 +51,7 @@ class File {
   [[nodiscard]] const std::string& name() const { return name_; }  ///< for messages
   /// From now on our reads leave the access time unchanged, if this user owns the file. The access
   /// time tells whether a program has read, and perhaps copied, a file of ours
-  /// (aggregation/commit/read_marks).
+  /// (read_marks.hpp).
   void leave_access_time() const;
   /// Keeps `guard` open, and so its lock held, as long as this file is open.
   void hold(File guard) { guard_ = std::make_unique<File>(std::move(guard)); }

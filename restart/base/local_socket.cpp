@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <string>
 
 #include "restart/base/spare_numbers.hpp"
 #include "restart/base/system.hpp"
@@ -24,6 +26,22 @@ sockaddr_un address_in(int directory, const std::string& name) {
   const std::string path = link_path(directory) + "/" + name;
   std::copy_n(path.data(), std::min(path.size(), sizeof address.sun_path - 1), address.sun_path);
   return address;
+}
+
+/// Space for one descriptor, aligned as the kernel requires.
+union Control {
+  cmsghdr header;
+  char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/// Returns the descriptor that came with the message; -1 if there is none.
+int descriptor_in(msghdr& header) {
+  const cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+  int descriptor = -1;
+  if (rights != nullptr && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS &&
+      rights->cmsg_len == CMSG_LEN(sizeof(int)))
+    std::memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
+  return descriptor;
 }
 
 const sockaddr* general(const sockaddr_un& address) {
@@ -55,6 +73,50 @@ Result<File> listen_in(int directory, const std::string& name) {
   if (system_calls().listen(socket.descriptor(), most_waiting) != 0)
     return system_error("cannot listen at", name);
   return socket;
+}
+
+Result<void> send_message(const File& socket, ByteSpan bytes, int descriptor) {
+  Control control{};
+  iovec content{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  msghdr header{};
+  header.msg_iov = &content;
+  header.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    header.msg_control = &control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+  }
+  ssize_t sent = 0;
+  do {
+    sent = system_calls().sendmsg(socket.descriptor(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return system_error("cannot send to", socket.name());
+  return {};
+}
+
+Received receive_message(const File& connection, std::size_t most_bytes, SocketMessage& message) {
+  message.bytes.resize(most_bytes);
+  Control control{};
+  iovec content{message.bytes.data(), message.bytes.size()};
+  msghdr header{};
+  header.msg_iov = &content;
+  header.msg_iovlen = 1;
+  header.msg_control = &control;
+  header.msg_controllen = sizeof control;
+  ssize_t got = 0;
+  do {
+    got = system_calls().recvmsg(connection.descriptor(), &header, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return Received::nothing_yet;
+  if (got <= 0) return Received::end;
+  message.bytes.resize(static_cast<std::size_t>(got));
+  if (const int descriptor = descriptor_in(header); descriptor >= 0)
+    message.file = File(descriptor, connection.name());
+  return Received::message;
 }
 
 std::vector<File> accept_all(const File& socket) {

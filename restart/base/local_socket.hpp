@@ -3,8 +3,10 @@
 // are held open. None of these calls waits for another process.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
+#include "codecs/base/bytes.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::restart {
@@ -16,6 +18,20 @@ Result<File> connect_socket_in(int directory, const std::string& name);
 /// Returns a socket that listens under that name. Replaces the one that an earlier process left there: the
 /// caller knows that nobody listens any more.
 Result<File> listen_in(int directory, const std::string& name);
+
+/// A message of one process: bytes and, if its file is open, a descriptor.
+struct SocketMessage {
+  Bytes bytes;
+  File file;
+};
+
+/// Sends a message with the bytes and, if `descriptor` is not negative, a copy of that descriptor.
+Result<void> send_message(const File& socket, ByteSpan bytes, int descriptor = -1);
+
+enum class Received { message, nothing_yet, end };
+
+/// Receives the next message, of at most `most_bytes`. What is longer is cut there.
+Received receive_message(const File& connection, std::size_t most_bytes, SocketMessage& message);
 
 /// Returns all new connections of a listening socket.
 std::vector<File> accept_all(const File& socket);

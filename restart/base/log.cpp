@@ -115,15 +115,17 @@ void log_warning(std::string_view message) {
   if (level.load() != LogLevel::quiet) write_line(message);
 }
 
-void log_warning_once(std::string_view topic, std::string_view message) {
+bool is_first_warning(std::string_view topic) {
   const std::uint64_t name = checksum(as_bytes(topic));
-  {
-    const std::lock_guard guard(topics_mutex);
-    const auto end = topics.begin() + static_cast<std::ptrdiff_t>(topic_count);
-    if (std::find(topics.begin(), end, name) != end || topic_count == topic_limit) return;
-    topics[topic_count++] = name;
-  }
-  log_warning(message);
+  const std::lock_guard guard(topics_mutex);
+  const auto end = topics.begin() + static_cast<std::ptrdiff_t>(topic_count);
+  if (std::find(topics.begin(), end, name) != end || topic_count == topic_limit) return false;
+  topics[topic_count++] = name;
+  return true;
+}
+
+void log_warning_once(std::string_view topic, std::string_view message) {
+  if (is_first_warning(topic)) log_warning(message);
 }
 
 }  // namespace mcr::restart

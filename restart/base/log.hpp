@@ -19,9 +19,13 @@ void look_for_stderr();
 
 void log_summary(std::string_view message);  ///< at log=summary and debug
 void log_warning(std::string_view message);  ///< always, unless log=quiet
-/// Like log_warning(), but only the first time for `topic` in this process (promise 2: one warning
-/// per process).
+/// Like log_warning(), but only the first time for `topic` in this process (job_warnings does so for warnings that
+/// many processes have).
 void log_warning_once(std::string_view topic, std::string_view message);
+
+/// True the first time for `topic` in this process, also with respect to log_warning_once(). False if
+/// more topics were asked than can be remembered.
+bool is_first_warning(std::string_view topic);
 
 /// Logs at log=debug only; the message is put together only then.
 template <typename... Pieces>

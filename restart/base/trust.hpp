@@ -65,11 +65,12 @@ class Beside {
   /// True if this user may keep files in `inner`: other users can do no more to files there than to
   /// files in `outer`.
   [[nodiscard]] bool may_be_used() const;
-  /// True if every user who may write to `outer` may replace other users' files there, and `inner`
-  /// is no more open than `outer`. Then a file in `inner` counts whichever of these users owns it.
+  /// True if `outer` is one directory of several users without a sticky bit, so that each of them may
+  /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
+  /// users owns a file in `inner`.
   [[nodiscard]] bool is_shared_by_all() const;
-  /// True if `owner` or root owns `outer`, and all users who may write to `outer` may also remove
-  /// files in `inner`.
+  /// True if whoever may write to `outer` may also remove files in `inner`, and if `outer` belongs to
+  /// `owner` or to root.
   [[nodiscard]] bool writers_may_remove(uid_t owner) const;
   /// Returns the user to whom a file in `inner` is attributed: `writer`, or 0 in a shared
   /// directory, where all writers count as one.

@@ -23,25 +23,51 @@ struct LastPage {
   ByteSpan records;  // a view into `bytes`; empty: no page
 };
 
-/// A table is read in pieces of this size.
-constexpr std::size_t unpaid_bytes = 1U << 20;
+/// A table is checked in pieces of this size. A table that is not larger is read at once.
+constexpr std::size_t piece_bytes = 1U << 20;
+/// No table contains so many zeros in a row: its records hold checksums, names and random numbers.
+/// File systems store no smaller blocks as holes.
+constexpr std::size_t block_bytes = 4096;
 
-/// Reads a table piece by piece. No table contains a whole piece of zeros, so such a piece ends the
-/// reading. Otherwise a sparse file, which costs its maker nothing, could claim a table of any
-/// size.
-Result<Bytes> read_table(const File& file, std::uint64_t offset, std::uint64_t count) {
-  Bytes bytes;
-  while (bytes.size() < count) {
-    const std::size_t begin = bytes.size();
-    bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(count, begin + unpaid_bytes)));
-    const MutableByteSpan piece = MutableByteSpan(bytes).subspan(begin);
-    MCR_TRY(file.read_at(offset + begin, piece));
-    const bool is_paid =
-        piece.size() < unpaid_bytes ||
-        std::any_of(piece.begin(), piece.end(), [](std::byte byte) { return byte != std::byte{}; });
-    if (!is_paid)
-      return damaged_index("a table of " + std::to_string(count) + " bytes has nothing in it");
+bool has_empty_block(ByteSpan bytes) {
+  for (; bytes.size() >= block_bytes; bytes = bytes.subspan(block_bytes)) {
+    const ByteSpan block = bytes.first(block_bytes);
+    if (std::all_of(block.begin(), block.end(), [](std::byte byte) { return byte == std::byte{}; }))
+      return true;
   }
+  return false;
+}
+
+/// Reads a table piece by piece and keeps nothing. Fails if the table does not match its checksum,
+/// or if it has an empty block: a sparse file, which costs its maker nothing, could claim a table
+/// of any size.
+Result<void> check_table(const File& file, std::uint64_t offset, const TablePlace& place) {
+  Bytes piece;
+  RunningChecksum sum;
+  for (std::uint64_t done = 0; done < place.bytes; done += piece.size()) {
+    piece.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(place.bytes - done, piece_bytes)));
+    MCR_TRY(file.read_at(offset + done, piece));
+    if (has_empty_block(piece)) {
+      return damaged_index("a table of " + std::to_string(place.bytes) +
+                           " bytes has a block with nothing in it");
+    }
+    sum.add(piece);
+  }
+  if (sum.value() != place.checksum) {
+    return damaged_index("a table of " + std::to_string(place.bytes) +
+                         " bytes does not match its checksum");
+  }
+  return {};
+}
+
+/// Reads a table. The caller compares its checksum. If the table is larger than a piece,
+/// `place.checksum` must be set, and no memory is allocated for the table before the file has
+/// proved to contain it.
+Result<Bytes> read_table(const File& file, std::uint64_t offset, const TablePlace& place) {
+  if (place.bytes > piece_bytes) MCR_TRY(check_table(file, offset, place));
+  Bytes bytes(static_cast<std::size_t>(place.bytes));
+  MCR_TRY(file.read_at(offset, bytes));
   return bytes;
 }
 
@@ -86,7 +112,8 @@ class FileContainerReader final : public ContainerReader {
         user_block_.index_bytes > file_bytes_ - user_block_.index_offset) {
       return Error{Cause::damaged, "the file is shorter than its user block says"};
     }
-    const Bytes directory = MCR_TRY(read_index({0, user_block_.directory_bytes, 0, 0}));
+    const Bytes directory =
+        MCR_TRY(read_index({0, user_block_.directory_bytes, 0, user_block_.directory_checksum}));
     if (checksum(directory) != user_block_.directory_checksum) {
       return Error{Cause::damaged, "the index's directory does not match its checksum"};
     }
@@ -202,7 +229,7 @@ class FileContainerReader final : public ContainerReader {
   /// Reads a table. The caller has checked that the table lies in the index; the index lies in the
   /// file.
   [[nodiscard]] Result<Bytes> read_index(const TablePlace& place) const {
-    return read_table(file_, user_block_.index_offset + place.offset, place.bytes);
+    return read_table(file_, user_block_.index_offset + place.offset, place);
   }
 
   Result<ByteSpan> read_record(const RecordPages& pages, const TablePlace& table,

@@ -41,6 +41,10 @@ void write_part(const PartEntry& part, const TablePlace& page_table, Writer& out
   write_place(page_table, out);
 }
 
+// Bounds on the bytes of a part's record: each number takes at least one byte, and at most ten.
+constexpr std::uint64_t least_part_bytes = 16 + 1 + 1 + 1 + 8 + 1 + 1 + 1 + 4 + 3 + 8;
+constexpr std::uint64_t most_part_bytes = 16 + 8 + 4 + 8 + 10 * 10 + max_text_bytes;
+
 Result<PartId> read_part_id(Reader& in) {
   PartId id;
   const ByteSpan bytes = MCR_TRY(in.bytes(id.bytes.size()));
@@ -85,16 +89,27 @@ void write_set(const SetIdentity& set, Writer& out) {
   }
 }
 
+/// Reads a list of ranks of the set. The list has at most `rank_count` entries, and entries that are
+/// no rank of the set are left out: they would only cost memory.
+Result<std::vector<std::uint32_t>> read_ranks(Reader& in, std::uint32_t rank_count,
+                                              const char* what) {
+  constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t limit = std::min<std::uint64_t>(in.remaining(), rank_count);
+  const std::uint64_t count = MCR_TRY(in.varint_at_most(limit, what));
+  std::vector<std::uint32_t> ranks;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t rank = MCR_TRY(in.varint_at_most(max_rank, "rank"));
+    if (rank < rank_count) ranks.push_back(static_cast<std::uint32_t>(rank));
+  }
+  return ranks;
+}
+
 /// Reads the fields at the end, which containers of the first builds lack.
 Result<void> read_later_fields(Reader& in, SetIdentity& set) {
   constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
   if (in.remaining() == 0) return {};
   set.begun_ns = MCR_TRY(in.u64());
-  const std::uint64_t failed = MCR_TRY(in.varint_at_most(in.remaining(), "failed ranks"));
-  for (std::uint64_t i = 0; i < failed; ++i) {
-    set.failed_ranks.push_back(
-        static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_rank, "rank"))));
-  }
+  set.failed_ranks = MCR_TRY(read_ranks(in, set.rank_count, "failed ranks"));
   set.drifted = (MCR_TRY(in.varint()) & drifted_flag) != 0;
   const std::uint64_t natives = MCR_TRY(in.varint_at_most(in.remaining(), "native members"));
   for (std::uint64_t i = 0; i < natives; ++i) {
@@ -127,11 +142,7 @@ Result<SetIdentity> read_set(Reader& in) {
   set.launch = MCR_TRY(in.text(max_word_bytes));
   set.sequence = MCR_TRY(in.varint());
   set.rank_count = static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_rank, "rank count")));
-  const std::uint64_t passed = MCR_TRY(in.varint_at_most(in.remaining(), "passed ranks"));
-  for (std::uint64_t i = 0; i < passed; ++i) {
-    set.passed_ranks.push_back(
-        static_cast<std::uint32_t>(MCR_TRY(in.varint_at_most(max_rank, "rank"))));
-  }
+  set.passed_ranks = MCR_TRY(read_ranks(in, set.rank_count, "passed ranks"));
   set.scheme = MCR_TRY(in.text(max_word_bytes));
   set.profile = MCR_TRY(in.text(max_word_bytes));
   set.writer = MCR_TRY(in.text(max_word_bytes));
@@ -264,7 +275,11 @@ Result<IndexDirectory> read_index_directory(ByteSpan bytes, std::uint64_t index_
   }
   MCR_TRY(check_table_bytes(dataset_pages, directory.datasets, "dataset table"));
   MCR_TRY(check_table_bytes(frame_pages, directory.frames, "frame table"));
-  if (directory.parts.count > directory.parts.bytes) return damaged_index("more parts than bytes");
+  if (directory.parts.count > directory.parts.bytes / least_part_bytes ||
+      directory.parts.bytes > directory.parts.count * most_part_bytes) {
+    return damaged_index("part table: " + std::to_string(directory.parts.bytes) + " bytes for " +
+                         std::to_string(directory.parts.count) + " parts");
+  }
   if (!directory.set.bundled.empty() && directory.set.bundled.size() != directory.parts.count)
     return damaged_index("a bundle with other sets than parts");
   if (directory.skeleton_dataset != IndexDirectory::no_dataset &&

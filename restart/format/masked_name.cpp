@@ -159,12 +159,11 @@ std::vector<std::uint64_t> quotients(std::uint64_t value, std::uint64_t rank,
   const std::uint64_t largest = value == 0 ? std::max(other_rank + 1, smallest) : rank / value;
   std::vector<std::uint64_t> found;
   if (smallest > largest) return found;
-  const std::uint64_t last = other_rank / smallest;
-  for (std::uint64_t q = other_rank / largest; q <= last && found.size() < max_siblings; ++q) {
-    // Find out whether a k from `smallest` to `largest` gives other_rank / k == q. The largest such
-    // k is other_rank / q.
-    const std::uint64_t k = q == 0 ? largest : std::min(largest, other_rank / q);
-    if (k >= smallest && other_rank / k == q) found.push_back(q);
+  // As k falls, the quotient rises. The next k is the largest one with a larger quotient, so that each
+  // step finds one.
+  for (std::uint64_t k = largest; k >= smallest && found.size() < max_siblings;) {
+    found.push_back(other_rank / k);
+    k = other_rank / (found.back() + 1);
   }
   return found;
 }

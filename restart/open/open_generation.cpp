@@ -32,6 +32,8 @@ namespace {
 constexpr std::uint64_t look_again_ms = 50;
 constexpr std::uint64_t looks_per_adoption = 20;
 constexpr std::uint64_t quiet_of_nodes_ms = 2000;
+/// A look may last this long even if read_wait= is short.
+constexpr std::uint64_t least_look_ms = 60'000;
 /// If a set has more containers than this, the first opener records its decision even if the set is
 /// whole, so that the other ranks need not read all containers.
 constexpr std::size_t cheap_containers = 8;
@@ -55,7 +57,8 @@ class View {
   Result<OpenedPart> open() {
     if (opener_.mix == Mix::native || stub_.launch == opener_.launch || stub_.rank_count <= 1)
       return exactly();
-    if (!find_place()) return exactly();  // nothing but the stub is known about the set
+    if (!MCR_TRY(look_for_place()))
+      return exactly();  // nothing but the stub is known about the set
     if (is_alone()) return exactly();
     if (is_launch()) {
       if (const auto decision = decided()) return obey(*decision);
@@ -70,7 +73,7 @@ class View {
         (void)decide(Decision{}).has_value();
       return exactly();
     }
-    const Choice choice = choose();
+    const Choice choice = MCR_TRY(choose());
     // Parts that still drain here may make another set whole. If this rank chose a set now, a later
     // rank could choose that other set: a mix.
     const bool waits = !is_alone() && ((choice.may_change && drains_) || leader_puts_a_stub());
@@ -81,9 +84,16 @@ class View {
  private:
   [[nodiscard]] bool is_launch() const { return opener_.rank_count > 1 && !opener_.launch.empty(); }
 
+  Result<bool> look_for_place() {
+    Look look(last_ms());
+    const bool is_found = find_place(look);
+    if (look.problem()) return *look.problem();
+    return is_found;
+  }
+
   /// Finds the place of the set's containers, and the present names of the ranks' files.
-  bool find_place() {
-    auto here = find_names(stub_, path_, opener_.allow, generations_);
+  bool find_place(Look& look) {
+    auto here = find_names(stub_, path_, opener_.allow, generations_, look);
     if (!here) return false;
     here_ = std::move(*here);
     const ContainerName decided =
@@ -119,7 +129,14 @@ class View {
     return !has_natives && !own.damaged && wholeness(own.account) == Wholeness::whole;
   }
 
-  Choice choose() {
+  /// Returns the time at which a look must end. With a sound set this is never reached: a look at
+  /// 100,000 ranks takes seconds.
+  [[nodiscard]] std::uint64_t last_ms() const {
+    return std::max(begin_ms_ + DrainProgress::longest * opener_.wait_ms,
+                    monotonic_ms() + least_look_ms);
+  }
+
+  Result<Choice> choose() {
     DrainProgress progress(opener_.wait_ms);
     const std::uint64_t begin_ms = monotonic_ms();
     std::uint64_t looks = 0;
@@ -128,7 +145,7 @@ class View {
       // This look comes first: a stub that it no longer finds coming is seen at its path by the
       // next look.
       look_for_a_later_stub();
-      const Choice choice = look();
+      const Choice choice = MCR_TRY(look());
       // A choice other than as_it_is must be found in two looks. A part that drained during one
       // look may be in a container that was made after the containers were listed.
       if (is_alone()) return choice;
@@ -146,7 +163,7 @@ class View {
       directories_.insert(stub_.launch_directory);
       if (coming_) directories_.insert(coming_->launch_directory);
       for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
-      if (progress.has_stopped(directories_, here_.place.directory)) {
+      if (progress.has_stopped(directories_, here_.place.directory, here_.place.owner)) {
         note_silence();
         return choice;
       }
@@ -214,20 +231,27 @@ class View {
     return there.is_stub() && there.stub.part != stub_.part;
   }
 
-  Choice look() {
-    generations_ = stored_generations(here_.place, here_.components, false);
+  /// An error if the look is not complete: then no set can be chosen, because a set that was not seen
+  /// may be the one that another rank chooses.
+  Result<Choice> look() {
+    Look look(last_ms());
+    generations_ = stored_generations(here_.place, here_.components, false, look);
     const GenerationName own{stub_.launch, stub_.sequence};
     const bool is_found = std::any_of(generations_.begin(), generations_.end(),
                                       [&](const auto& it) { return it.name == own; });
     // The stub's container may have been made meanwhile, under another of the stub's masked names.
-    if (!is_found && stub_.masked_names.size() > 1 && find_place())
-      generations_ = stored_generations(here_.place, here_.components, false);
+    if (!is_found && stub_.masked_names.size() > 1 && find_place(look))
+      generations_ = stored_generations(here_.place, here_.components, false, look);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
-                             here_.place.directory, here_.place.owner);
-    if (here_.renamed) add_generations_of_stubs();
+                             here_.place.directory, here_.place.owner, look);
+    if (here_.renamed) add_generations_of_stubs(look);
     find_native_members(generations_, present_, here_.place.directory, here_.base);
     Question question;
-    question.stages = look_into_stages(present_, generations_, here_.components);
+    if (look.problem()) return *look.problem();
+    // The directories are listed anew, because a part may have left its stage since the first listing.
+    look = Look(last_ms());
+    question.stages = look_into_stages(present_, generations_, here_.components, look);
+    if (look.problem()) return *look.problem();
     question.stages.drains |= drains(stub_.launch_directory);
     lost_in_ = question.stages.lost_in;
     question.stages.lost = std::any_of(lost_in_.begin(), lost_in_.end(), [](const auto& stage) {
@@ -252,8 +276,9 @@ class View {
 
   /// Adds the generations of the present stubs. Renamed files may come from sets of several names
   /// and directories, so the containers of each generation are looked for where its own stub says.
-  void add_generations_of_stubs() {
+  void add_generations_of_stubs(Look& look) {
     for (const auto& [rank, stub] : present_.stubs) {
+      if (look.is_over()) return;
       const GenerationName name{stub.launch, stub.sequence};
       const auto known = std::any_of(generations_.begin(), generations_.end(),
                                      [&](const auto& it) { return it.name == name; });
@@ -262,9 +287,10 @@ class View {
       auto above = places_above(stub, present_.paths[rank], false);
       std::move(above.begin(), above.end(), std::back_inserter(places));
       for (const ContainerPlace& place : places) {
-        auto found = stored_generations(place, components_of(stub_, place.masked_name), true);
+        const std::vector<Generation>& found =
+            stored_generations(place, components_of(stub_, place.masked_name), true, look);
         if (found.empty()) continue;
-        generations_.push_back(std::move(found.front()));
+        generations_.push_back(found.front());
         break;
       }
     }
@@ -366,15 +392,19 @@ class View {
     // based on.
     const std::uint64_t begin = monotonic_ms();
     for (;;) {
-      (void)look();
+      (void)MCR_TRY(look());
       const auto given = std::find_if(generations_.begin(), generations_.end(),
                                       [&](const auto& it) { return it.name == decision.given; });
       const bool is_there = given != generations_.end();
       const Member* const member = is_there ? member_of(*given) : nullptr;
       if (member != nullptr) return open_member(*given, *member);
       // A rank that passed, or that did not exist in the set's launch, keeps its own file.
-      const bool is_left_out = is_there && (given->account.passed.contains(stub_.rank) ||
-                                            stub_.rank >= given->account.rank_count);
+      const auto has_passed = [&](const Account& account) {
+        return std::find(account.passed.begin(), account.passed.end(), stub_.rank) !=
+               account.passed.end();
+      };
+      const bool is_left_out =
+          is_there && (has_passed(given->account) || stub_.rank >= given->account.rank_count);
       if (is_left_out) return exactly();
       if (monotonic_ms() - begin >= opener_.wait_ms) break;
       pause();
@@ -439,6 +469,7 @@ class View {
   const Opener& opener_;
   std::string path_;  ///< links resolved
   NamesHere here_;
+  std::uint64_t begin_ms_ = monotonic_ms();
   bool is_unsettled_ = false;
   std::optional<ComingStub> coming_;  ///< a stub that will be put at this path
   /// This node's stages have parts of launches whose processes no longer write.

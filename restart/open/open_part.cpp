@@ -16,6 +16,7 @@
 #include "restart/container/part_image.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/container_places.hpp"
+#include "restart/sets/look.hpp"
 #include "restart/sets/places_above.hpp"
 #include "restart/sets/removed_sets.hpp"
 #include "restart/stage/staged_part.hpp"
@@ -46,24 +47,25 @@ class Search {
       }
       if (!source) keep(source.error());
     }
-    auto names = list_directory(directory->descriptor(), ".");
-    if (!names) {
-      keep(names.error());
+    const auto names = look_.containers(*directory, place.prefix);
+    const std::string bundle = bundle_prefix(place);
+    const auto bundles = look_.containers(*directory, bundle);
+    if (!names || !bundles) {
+      keep(names ? bundles.error() : names.error());
       return std::unique_ptr<PartSource>();
     }
     // Containers whose ranks include ours come first, because a set of many nodes has many
     // containers.
     std::vector<std::string> likely;
     std::vector<std::string> others;
-    const std::string bundle = bundle_prefix(place);
-    for (std::string& name : *names) {
-      if (is_one_rank() && name.starts_with(bundle) && parse_bundle_name(name))
-        others.push_back(name);
-      if (!name.starts_with(place.prefix)) continue;
+    for (const std::string& name : *bundles) {
+      if (is_one_rank() && parse_bundle_name(name)) others.push_back(name);
+    }
+    for (const std::string& name : *names) {
       const auto parsed = parse_container_name(name);
       if (!parsed || parsed->sequence != stub_.sequence) continue;
       const bool includes = parsed->first_rank <= stub_.rank && stub_.rank <= parsed->last_rank;
-      (includes ? likely : others).push_back(std::move(name));
+      (includes ? likely : others).push_back(name);
     }
     likely.insert(likely.end(), others.begin(), others.end());
     for (const std::string& name : likely) {
@@ -160,6 +162,7 @@ class Search {
   const Stub& stub_;
   const std::shared_ptr<FrameShare>& share_;
   std::vector<ContainerPlace> looked_in_;
+  Look look_;
   // Each directory is searched once for a prefix, and each container is read once. A stub may name
   // many places, and links and second names may lead from all of them to the same few files.
   std::set<std::pair<FileIdentity, std::string>> searched_;

@@ -7,6 +7,7 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/name_text.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
@@ -23,15 +24,15 @@ std::string request_name(const PartId& part, PartWish wish) {
   return "set-request." + part.text() + (wish == PartWish::native ? ".native" : ".container");
 }
 
-void make_empty(const File& home, const std::string& name) {
-  (void)open_beneath(home.descriptor(), name, O_WRONLY | O_CREAT, 0666).has_value();
+bool make_empty(const File& home, const std::string& name) {
+  return open_beneath(home.descriptor(), name, O_WRONLY | O_CREAT, 0666).has_value();
 }
 
 /// True if the file exists and is this user's or root's. Ranks ask only for parts of their own
 /// launch, so other users' files are no requests.
-bool is_there(const std::string& path) {
+bool is_there(int directory, const std::string& name) {
   struct stat status {};
-  return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+  return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISREG(status.st_mode) && is_believed(status.st_uid, ::geteuid());
 }
 
@@ -43,34 +44,49 @@ PartRequest::PartRequest(std::string directory, const std::string& node, const s
       bell_(bell_name(node, launch)),
       request_(request_name(part, wish)) {}
 
-PartRequest::~PartRequest() {
-  if (const auto home = open_own_containers(directory_)) {
-    for (const std::string& name : {request_, bell_}) {
-      if (is_there(directory_ + "/" + name))
-        (void)system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
-    }
-  }
-  if (made_directory_) (void)system_calls().unlinkat(AT_FDCWD, directory_.c_str(), AT_REMOVEDIR);
-}
+PartRequest::~PartRequest() { remove(); }
 
 void PartRequest::ring() {
-  struct stat there {};
-  const bool is_new = system_calls().fstatat(AT_FDCWD, directory_.c_str(), &there, 0) != 0;
-  const auto home = make_own_containers(directory_);
-  if (!home) return;
-  made_directory_ |= is_new;
-  make_empty(*home, request_);
-  make_empty(*home, bell_);
+  if (!above_.is_open()) {
+    auto above = File::open(AT_FDCWD, parent_of(directory_), O_PATH | O_DIRECTORY);
+    if (!above) return;
+    above_ = *std::move(above);
+  }
+  if (!home_.is_open()) {
+    auto home = make_open_containers(above_, name_of(directory_));
+    if (!home) return;
+    made_home_ = home->is_new;
+    home_ = std::move(home->directory);
+  }
+  if (make_empty(home_, request_)) {
+    (void)make_empty(home_, bell_);
+  } else {
+    // Another rank, which had made the directory, has removed it at the end of its wait. The next call
+    // makes it again.
+    remove();
+    home_ = File();
+  }
+}
+
+void PartRequest::remove() {
+  if (!home_.is_open()) return;
+  for (const std::string& name : {request_, bell_}) {
+    if (is_there(home_.descriptor(), name))
+      (void)system_calls().unlinkat(home_.descriptor(), name.c_str(), 0);
+  }
+  const std::string name = name_of(directory_);
+  if (made_home_ && is_still_named(home_, above_.descriptor(), name))
+    (void)system_calls().unlinkat(above_.descriptor(), name.c_str(), AT_REMOVEDIR);
 }
 
 bool take_bell(const std::string& directory, const std::string& node, const std::string& launch) {
   const std::string path = directory + "/" + bell_name(node, launch);
-  return is_there(path) && system_calls().unlinkat(AT_FDCWD, path.c_str(), 0) == 0;
+  return is_there(AT_FDCWD, path) && system_calls().unlinkat(AT_FDCWD, path.c_str(), 0) == 0;
 }
 
 std::optional<PartWish> find_request(const std::string& directory, const PartId& part) {
   for (const PartWish wish : {PartWish::native, PartWish::container}) {
-    if (is_there(directory + "/" + request_name(part, wish))) return wish;
+    if (is_there(AT_FDCWD, directory + "/" + request_name(part, wish))) return wish;
   }
   return std::nullopt;
 }

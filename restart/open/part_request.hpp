@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "restart/base/file.hpp"
 #include "restart/base/part_id.hpp"
 
 namespace mcr::restart {
@@ -22,11 +23,11 @@ enum class PartWish { native, container };
 
 class PartRequest {
  public:
-  /// Creates no file yet. `directory`: where containers of the part's set go; made if it is
-  /// missing.
+  /// Creates no file yet. `directory`: where containers of the part's set go; the first ring() makes
+  /// it if it is missing.
   PartRequest(std::string directory, const std::string& node, const std::string& launch,
               const PartId& part, PartWish wish);
-  /// Removes the request.
+  /// Removes the request and, if this request made it, the directory.
   ~PartRequest();
   PartRequest(const PartRequest&) = delete;
   PartRequest& operator=(const PartRequest&) = delete;
@@ -36,10 +37,16 @@ class PartRequest {
   void ring();
 
  private:
-  std::string directory_;
+  void remove();
+
+  std::string directory_;  ///< its path, used by the first ring() only
   std::string bell_;
   std::string request_;
-  bool made_directory_ = false;
+  // Another user may rename the directories on the path during the wait. So files are made and removed
+  // only in the directories that the first ring() opened.
+  File above_;  ///< the directory in which the directory of containers lies
+  File home_;   ///< the directory of containers
+  bool made_home_ = false;
 };
 
 /// For the leader: removes the bell; true if it existed.

@@ -30,8 +30,8 @@ class OpenContainers {
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
-  /// Opens the container `name` of this directory. Cause::usage: the container belongs to a user
-  /// who is not believed.
+  /// Opens the container `name` of this directory. Cause::usage if believes() is false for the
+  /// container's owner.
   [[nodiscard]] Result<std::shared_ptr<ContainerReader>> container(const std::string& name) const;
 
  private:

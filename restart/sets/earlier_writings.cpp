@@ -11,6 +11,7 @@
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
+#include "restart/sets/look.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -36,6 +37,14 @@ bool has_part_of(const std::string& directory, const std::string& name, const Pa
   return !parts || std::any_of((*parts)->begin(), (*parts)->end(), [&](const PartRecord& record) {
     return record.entry.rank == begin.rank;
   });
+}
+
+/// Containers of this user and of root, and of others unless there are too many.
+std::vector<std::string> containers_in(const std::string& directory) {
+  const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+  if (!home) return {};
+  const auto believes = [](uid_t writer) { return is_believed(writer, ::geteuid()); };
+  return list_containers(home->descriptor(), believes).value_or({});
 }
 
 }  // namespace
@@ -65,7 +74,7 @@ std::uint64_t EarlierWritings::after_staged(const LaunchDirectory& directory,
 
 std::uint64_t EarlierWritings::after_stored(const ContainerName& first, const PartBegin& begin) {
   const auto [known, is_new] = stored_.try_emplace(first.directory);
-  if (is_new) known->second = list_directory(AT_FDCWD, first.directory).value_or({});
+  if (is_new) known->second = containers_in(first.directory);
   const std::string prefix = first.prefix.substr(0, first.prefix.size() - 2);  // without "0."
   std::uint64_t next = 0;
   const std::vector<std::string>& names = known->second;

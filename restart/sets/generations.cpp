@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace mcr::restart {
 namespace {
@@ -29,6 +30,18 @@ const Generation* newest_shown(const Question& question) {
   return newest;
 }
 
+/// Sorts the ranks, and removes those that occur again or are not below `rank_count`.
+std::vector<std::uint32_t> in_order(std::vector<std::uint32_t> ranks, std::uint32_t rank_count) {
+  if (!std::is_sorted(ranks.begin(), ranks.end())) std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  ranks.erase(std::lower_bound(ranks.begin(), ranks.end(), rank_count), ranks.end());
+  return ranks;
+}
+
+bool contains(const std::vector<std::uint32_t>& ranks_in_order, std::uint32_t rank) {
+  return std::binary_search(ranks_in_order.begin(), ranks_in_order.end(), rank);
+}
+
 struct Evidence {
   std::uint32_t missing = 0;  ///< ranks that are not accounted for under these names
   /// A rank has no part of the generation at its name, or the part cannot be read.
@@ -40,19 +53,20 @@ struct Evidence {
 /// be huge, so the work must not grow with that number.
 Evidence evidence_against(const Question& question, const Generation& newest) {
   const Account& account = newest.account;
-  std::set<std::uint32_t> known = account.passed;
-  known.insert(account.failed.begin(), account.failed.end());
-  for (const auto& [rank, there] : question.present) known.insert(rank);
+  const std::vector<std::uint32_t> all_passed = in_order(account.passed, account.rank_count);
+  const std::vector<std::uint32_t> all_failed = in_order(account.failed, account.rank_count);
+  std::vector<std::uint32_t> known = all_passed;
+  known.insert(known.end(), all_failed.begin(), all_failed.end());
+  for (const auto& [rank, there] : question.present) known.push_back(rank);
   Evidence evidence;
   evidence.missing = account.rank_count;
-  for (const std::uint32_t rank : known) {
-    if (rank >= account.rank_count) break;
+  for (const std::uint32_t rank : in_order(std::move(known), account.rank_count)) {
     const auto found = question.present.find(rank);
     const AtName there = found == question.present.end() ? AtName{} : found->second;
     const bool shows_it = there.kind == AtName::Kind::stub && there.generation == newest.name;
     const bool wrote = account.wrote.contains(rank);
     // A rank that passed has an older file at its name or, if files were renamed, any file.
-    const bool passed = account.passed.contains(rank) && !wrote;
+    const bool passed = contains(all_passed, rank) && !wrote;
     // A native file may still belong to this set: it was spilled, or amended without mcr.
     const bool is_native = there.kind == AtName::Kind::native_file && wrote;
     if ((shows_it && there.available) || passed || is_native) {
@@ -60,7 +74,7 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
       continue;
     }
     const bool shows_another = there.kind == AtName::Kind::stub && !shows_it;
-    evidence.is_certain |= shows_another || account.failed.contains(rank);
+    evidence.is_certain |= shows_another || contains(all_failed, rank);
     evidence.is_incomplete |= evidence.is_certain || shows_it;
   }
   return evidence;
@@ -142,13 +156,13 @@ Choice choose_now(const Question& question, Evidence& evidence) {
 Wholeness wholeness(const Account& account) {
   if (account.is_of_one_file) return account.wrote.empty() ? Wholeness::unknown : Wholeness::whole;
   if (account.drifted) return Wholeness::unknown;  // the set's parts may belong to different steps
-  std::set<std::uint32_t> accounted = account.wrote;
-  accounted.insert(account.passed.begin(), account.passed.end());
-  accounted.erase(accounted.lower_bound(account.rank_count), accounted.end());
+  std::vector<std::uint32_t> accounted = account.passed;
+  accounted.insert(accounted.end(), account.wrote.begin(), account.wrote.end());
+  accounted = in_order(std::move(accounted), account.rank_count);
   if (accounted.size() == account.rank_count) return Wholeness::whole;
   const bool has_failed = std::any_of(
       account.failed.begin(), account.failed.end(),
-      [&](std::uint32_t rank) { return rank < account.rank_count && !accounted.contains(rank); });
+      [&](std::uint32_t rank) { return rank < account.rank_count && !contains(accounted, rank); });
   return has_failed ? Wholeness::incomplete : Wholeness::unknown;
 }
 
@@ -170,9 +184,14 @@ void follow_sequences(const WritingTimes& times) {
 }
 
 Choice choose_generation(Question question) {
-  WritingTimes times;
-  for (Generation& generation : question.generations) times[generation.name] = &generation.order_ns;
-  follow_sequences(times);
+  // Another user's container may name a launch of this user, but must not change the times of that
+  // launch's writings.
+  WritingTimes own;
+  WritingTimes others;
+  for (Generation& generation : question.generations)
+    (generation.has_own_date ? own : others)[generation.name] = &generation.order_ns;
+  follow_sequences(own);
+  follow_sequences(others);
   Evidence evidence;
   Choice choice = choose_now(question, evidence);
   choice.may_change = may_change(choice, question.stages, evidence.is_certain);

@@ -47,9 +47,11 @@ enum class Wholeness : std::uint8_t { whole, incomplete, unknown };
 /// What the indexes of a set's containers say about each rank of the set.
 struct Account {
   std::uint32_t rank_count = 1;
-  std::set<std::uint32_t> wrote;   ///< published a part of this set
-  std::set<std::uint32_t> passed;  ///< known to have had nothing to write
-  std::set<std::uint32_t> failed;  ///< wrote earlier sets, and ended or died without this one
+  std::set<std::uint32_t> wrote;  ///< published a part of this set
+  // The lists of all containers one after the other: in any order, and a rank may occur repeatedly. A
+  // container of some MiB may list millions of ranks, which need ten times the memory in a std::set.
+  std::vector<std::uint32_t> passed;  ///< known to have had nothing to write
+  std::vector<std::uint32_t> failed;  ///< wrote earlier sets, and ended or died without this one
   bool drifted = false;  ///< a rank began its next writing before all ranks had finished this one
   bool is_of_one_file = false;  ///< a set of one file, whichever rank wrote it (masked_name.hpp)
 };
@@ -81,7 +83,10 @@ struct Generation {
   GenerationName name;
   std::string masked_name;
   Account account;
-  std::uint64_t order_ns = 0;             ///< when it was begun, or not_committed
+  std::uint64_t order_ns = 0;  ///< when it was begun, or not_committed
+  /// True if this user or root has containers or stubs of it: they alone say when it was begun
+  /// (add_order()).
+  bool has_own_date = false;
   std::map<std::string, Member> members;  ///< by path
   /// All parts in its containers. A part that a later amendment replaced counts too, because a
   /// copied stub may still name it.

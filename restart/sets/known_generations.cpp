@@ -37,7 +37,7 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
   FileAt found = file_at(AT_FDCWD, path, Links::followed);
   if (found.kind == Kind::nothing || found.kind == Kind::other) return std::nullopt;
   if (found.kind == Kind::closed && !look_at_closed(path, found.status)) return std::nullopt;
-  // A file of a user who is not believed is ignored, as if no file lay at that name.
+  // If the file's owner is not believed, the name counts as empty.
   if (!is_believed_among(path, base, found.status, owner)) return std::nullopt;
   if (found.kind == Kind::closed) {
     there.kind = AtName::Kind::unreadable;
@@ -88,7 +88,7 @@ bool has_parts(const LaunchDirectory& directory) {
 
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
-                           const std::string& containers, uid_t owner) {
+                           const std::string& containers, uid_t owner, Look& look) {
   PresentNames present;
   const std::string base = shared_directory(masked_name);
   const auto paths_of = [&](std::uint32_t other) {
@@ -96,10 +96,11 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
   };
   std::set<std::uint32_t> ranks = ranks_to_probe(masked_name, rank_count, [&](std::uint32_t other) {
     const auto paths = paths_of(other);
-    return std::any_of(paths.begin(), paths.end(), exists);
+    return !look.is_over() && std::any_of(paths.begin(), paths.end(), exists);
   });
   if (rank < rank_count) ranks.insert(rank);
   for (const std::uint32_t other : ranks) {
+    if (look.is_over()) break;
     AtName there;
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
@@ -171,10 +172,11 @@ namespace {
 
 /// True if the part is in a container to which the part's own stub leads. That container may have
 /// other names than those of the opened file, because the rank's directory may be a link now.
-bool is_in_own_container(const Stub& stub, const std::string& path) {
+bool is_in_own_container(const Stub& stub, const std::string& path, Look& look) {
   const auto places = container_places(stub, path, "none");
   return std::any_of(places.begin(), places.end(), [&](const ContainerPlace& place) {
-    const auto found = stored_generations(place, components_of(stub, place.masked_name), true);
+    const std::vector<Generation>& found =
+        stored_generations(place, components_of(stub, place.masked_name), true, look);
     return !found.empty() && found.front().parts.contains(stub.part);
   });
 }
@@ -182,11 +184,12 @@ bool is_in_own_container(const Stub& stub, const std::string& path) {
 }  // namespace
 
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
-                           std::size_t components) {
+                           std::size_t components, Look& containers) {
   using State = LaunchDirectory::State;
   StageLook look;
   std::map<std::string, std::optional<LaunchDirectory>> stages;
   for (auto& [rank, stub] : present.stubs) {
+    if (containers.is_over()) break;
     AtName& there = present.at[rank];
     auto known = std::find_if(generations.begin(), generations.end(),
                               [&](const auto& it) { return it.name == there.generation; });
@@ -199,6 +202,13 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       look.drains |= stage->second && !is_living && has_parts(*stage->second);
     }
     const bool is_native = present.natives.contains(rank);
+    // No container of this user has a part of this user's writing yet. What other users' containers
+    // say about that writing does not order it.
+    const bool is_own = stub.origin && is_believed(stub.origin->owner, ::geteuid());
+    if (known != generations.end() && is_own && !known->has_own_date) {
+      known->order_ns = Generation::not_committed;
+      known->has_own_date = true;
+    }
     if (known != generations.end() && !is_native && known->parts.contains(stub.part)) {
       there.available = true;
       continue;
@@ -206,7 +216,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
     const bool staged = stage->second && (stage->second->is_in(State::published, stub.part) ||
                                           stage->second->is_in(State::committed, stub.part));
     there.available = staged || (is_native && there.available) ||
-                      (!is_native && is_in_own_container(stub, present.paths[rank]));
+                      (!is_native && is_in_own_container(stub, present.paths[rank], containers));
     if (!there.available && !is_native) {  // no stage has a native file's bytes
       look.lost = true;
       look.lost_in.emplace(stub.node, stub.launch_directory);
@@ -216,6 +226,7 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       Generation generation;
       generation.name = there.generation;
       generation.order_ns = Generation::not_committed;
+      generation.has_own_date = is_own;
       generation.account.rank_count = stub.rank_count;
       known = generations.insert(generations.end(), std::move(generation));
     }

@@ -11,6 +11,7 @@
 
 #include "restart/format/stub.hpp"
 #include "restart/sets/generations.hpp"
+#include "restart/sets/look.hpp"
 
 namespace mcr::restart {
 
@@ -25,7 +26,7 @@ struct PresentNames {
 };
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
-                           const std::string& containers, uid_t owner);
+                           const std::string& containers, uid_t owner, Look& look);
 
 /// Locates the native members of the generations; `base` is the directory that all parts share. A
 /// generation whose native member is gone becomes damaged. A native file without a note counts for
@@ -52,6 +53,6 @@ std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& 
 /// Looks for the parts of the present stubs. Sets AtName::available, and adds generations that have
 /// no container yet, with their parts in this node's stages.
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
-                           std::size_t components);
+                           std::size_t components, Look& look);
 
 }  // namespace mcr::restart

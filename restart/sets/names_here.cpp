@@ -68,12 +68,13 @@ std::size_t components_of(const Stub& stub, const std::string& masked_name) {
 }
 
 std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
-                                    const std::string& allow, std::vector<Generation>& stored) {
+                                    const std::string& allow, std::vector<Generation>& stored,
+                                    Look& look) {
   auto places = container_places(stub, path, allow);
   if (places.empty()) return std::nullopt;
   auto found = places.begin();
   for (; found != places.end(); ++found) {
-    stored = stored_generations(*found, components_of(stub, found->masked_name), true);
+    stored = stored_generations(*found, components_of(stub, found->masked_name), true, look);
     if (!stored.empty()) break;
   }
   ContainerPlace place = std::move(found == places.end() ? places.front() : *found);
@@ -81,7 +82,7 @@ std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
   // a stage.
   if (found == places.end()) {
     for (ContainerPlace& above : places_above(stub, path, false)) {
-      stored = stored_generations(above, components_of(stub, above.masked_name), true);
+      stored = stored_generations(above, components_of(stub, above.masked_name), true, look);
       if (stored.empty()) continue;
       place = std::move(above);
       break;

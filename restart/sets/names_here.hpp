@@ -10,6 +10,7 @@
 #include "restart/format/stub.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/generations.hpp"
+#include "restart/sets/look.hpp"
 
 namespace mcr::restart {
 
@@ -26,7 +27,8 @@ struct NamesHere {
 /// place hold the stub's generation, `stored` gets it. Returns nothing if the names of the other
 /// ranks' files cannot be determined.
 std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
-                                    const std::string& allow, std::vector<Generation>& stored);
+                                    const std::string& allow, std::vector<Generation>& stored,
+                                    Look& look);
 
 /// Returns how many components at the end of a path name a part of the stub's set under
 /// `masked_name`.

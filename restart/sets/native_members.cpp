@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "restart/base/access_list.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/durable_replace.hpp"
@@ -79,7 +80,7 @@ Result<std::optional<Closed>> close_as_its_directories(const NativeNote& note,
   if (!access.list.empty() && closed.list.empty()) {
     // Nobody but the owner may open the file while its list goes.
     (void)system_calls().fchmod(file.descriptor(), 0600);
-    if (system_calls().fremovexattr(file.descriptor(), "system.posix_acl_access") != 0)
+    if (system_calls().fremovexattr(file.descriptor(), access_list_name) != 0)
       return system_error("cannot remove the access list of", name);
   }
   MCR_TRY(give_access(file, closed));

@@ -5,12 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "restart/base/access_list.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -80,11 +81,11 @@ Result<mode_t> mode_of_new(const File& parent) {
 /// True if the directory holds only files of ours. The mode of any other directory is never
 /// changed, because another directory may have been put in the place of ours.
 bool holds_only_ours(const File& directory) {
-  const auto names = list_directory(directory.descriptor(), ".");
-  return names && std::all_of(names->begin(), names->end(), [](const std::string& name) {
-           return name.starts_with("set-") || name.starts_with(temporary_prefix) ||
-                  name.starts_with("unfinished-");
-         });
+  const auto others = list_fitting_names(directory.descriptor(), ".", [](const std::string& name) {
+    return !name.starts_with("set-") && !name.starts_with(temporary_prefix) &&
+           !name.starts_with("unfinished-");
+  });
+  return others && others->empty();
 }
 
 /// The kind of the directory above. of_others: another user may write to it, so another directory
@@ -99,7 +100,7 @@ Result<void> close_as_far(const File& parent, const File& directory, Parent kind
   if (inner.st_uid != ::geteuid() || beside.is_no_more_open()) return {};
   if (kind == Parent::of_others && !holds_only_ours(directory)) return {};
   const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
-  for (const char* list : {"system.posix_acl_access", "system.posix_acl_default"})
+  for (const char* list : {access_list_name, default_list_name})
     (void)system_calls().fremovexattr(directory.descriptor(), list);
   const mode_t mode =
       (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));

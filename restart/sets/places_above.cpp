@@ -15,6 +15,8 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::size_t most_levels = 64;
+/// Of all places together. A stub's masked names may lead through many directories.
+constexpr std::size_t most_directories = 64;
 
 bool is_directory_of(const std::string& path, uid_t owner) {
   struct stat status {};
@@ -27,6 +29,7 @@ bool is_directory_of(const std::string& path, uid_t owner) {
 void add_above(std::string directory, const std::string& container_dir, uid_t owner,
                std::vector<std::string>& found) {
   for (std::size_t level = 0; level < most_levels && directory.starts_with('/'); ++level) {
+    if (found.size() == most_directories) return;
     const std::string place = (directory == "/" ? "/" : directory + "/") + container_dir;
     if (std::find(found.begin(), found.end(), place) == found.end() &&
         is_directory_of(place, owner)) {

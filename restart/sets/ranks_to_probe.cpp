@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "restart/base/file.hpp"
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/masked_name.hpp"
 
@@ -25,13 +26,14 @@ bool list_ranks(std::string_view masked_name, std::uint32_t rank_count,
     if (is_masked(component)) break;
   }
   const std::string before(masked_name.substr(0, begin));
-  const auto names = list_directory(AT_FDCWD, before.empty() ? "." : before);
+  const auto names =
+      list_fitting_names(AT_FDCWD, before.empty() ? "." : before,
+                         [&](const std::string& name) { return fits_mask(name, component); });
   if (!names) {
     const int number = names.error().system_error;
     return means_gone(number);  // no directory, hence no files
   }
   for (const std::string& name : *names) {
-    if (!fits_mask(name, component)) continue;
     if (const auto rank = masked_number(name, component)) {
       if (*rank < rank_count) ranks.insert(static_cast<std::uint32_t>(*rank));
     } else if (end < masked_name.size()) {  // a directory of several ranks, {ranks}

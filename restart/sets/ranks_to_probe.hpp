@@ -20,8 +20,8 @@ inline constexpr std::uint32_t ranks_looked_up = 1024;
 /// number stands in the name of a file or directory, at the place of the first {rank}; each
 /// directory with a masked name in it is listed once.
 ///
-/// If a directory may be searched but not listed, the ranks are tried in order until
-/// `misses_in_a_row` of them have no file. `exists(rank)` says whether the rank has a file.
+/// If a directory may be searched but not listed, the ranks are tried in order until `most_misses` of
+/// them have no file. `exists(rank)` says whether the rank has a file.
 template <typename Exists>
 std::set<std::uint32_t> ranks_to_probe(std::string_view masked_name, std::uint32_t rank_count,
                                        Exists exists);
@@ -30,7 +30,8 @@ namespace detail {
 /// False if a directory could not be listed.
 bool list_ranks(std::string_view masked_name, std::uint32_t rank_count,
                 std::set<std::uint32_t>& ranks);
-inline constexpr std::uint32_t misses_in_a_row = 65'536;
+/// All misses count, not only misses in a row: a few files, far apart, must not keep the search going.
+inline constexpr std::uint32_t most_misses = 262'144;
 }  // namespace detail
 
 template <typename Exists>
@@ -43,11 +44,12 @@ std::set<std::uint32_t> ranks_to_probe(std::string_view masked_name, std::uint32
   }
   if (detail::list_ranks(masked_name, rank_count, ranks)) return ranks;
   std::uint32_t misses = 0;
-  for (std::uint32_t rank = 0; rank < rank_count && misses < detail::misses_in_a_row; ++rank) {
-    ++misses;
-    if (!exists(rank)) continue;
-    ranks.insert(ranks.end(), rank);
-    misses = 0;
+  for (std::uint32_t rank = 0; rank < rank_count && misses < detail::most_misses; ++rank) {
+    if (exists(rank)) {
+      ranks.insert(ranks.end(), rank);
+    } else {
+      ++misses;
+    }
   }
   return ranks;
 }

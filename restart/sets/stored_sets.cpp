@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/sets/stored_sets.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 
@@ -23,7 +30,7 @@ void add_member(Generation& generation, const SetShare& share, Member member) {
 
 void add_share(Generation& generation, const SetShare& share, uid_t owner, std::size_t components) {
   generation.masked_name = share.set.masked_name;
-  generation.order_ns = earlier_order(generation.order_ns, share.set);
+  add_order(generation.order_ns, generation.has_own_date, share.set, owner);
   account_for(generation.account, share);
   for (const PartRecord* record : share.parts) {
     const PartEntry& entry = record->entry;
@@ -44,29 +51,47 @@ class FoundGenerations {
   FoundGenerations(const ContainerPlace& place, const OpenContainers& directory,
                    std::size_t components, bool own_only)
       : place_(place), directory_(directory), components_(components), own_only_(own_only) {
-    if (auto parsed = parse_container_name(place.prefix + container_suffix(0, 0, {})))
+    if (auto parsed = parse_container_name(place.prefix + container_suffix(0, 0, {}))) {
       wanted_ = std::move(parsed->masked_name);
+      launch_ = std::move(parsed->launch);
+    }
     if (auto parsed = parse_bundle_name(
             bundle_name(place.masked_name, "mcr", "launch", PartId{}).prefix + bundle_suffix(0)))
       bundles_ = std::move(parsed->pattern);
   }
 
-  void look_at(const std::string& name) {
-    if (const auto bundle = parse_bundle_name(name)) {
-      if (bundles_ == bundle->pattern) add_bundle(name);
-    } else if (const auto own = parse_container_name(name)) {
-      const bool is_wanted = wanted_ == own->masked_name && !left_out(name);
-      if (is_wanted) add_container(name, {own->launch, own->sequence});
+  std::vector<Generation> find(Look& look) {
+    if (wanted_) {
+      for_each(look, own_only_ ? place_.prefix : "set-" + *wanted_ + ".",
+               [&](const std::string& name) {
+                 const auto own = parse_container_name(name);
+                 if (own && wanted_ == own->masked_name)
+                   add_container(name, {own->launch, own->sequence});
+               });
     }
-  }
-
-  std::vector<Generation> take() {
+    if (bundles_) {
+      for_each(look, "set-" + *bundles_ + (own_only_ ? "." + launch_ + "-" : "."),
+               [&](const std::string& name) {
+                 const auto bundle = parse_bundle_name(name);
+                 if (bundle && bundles_ == bundle->pattern) add_bundle(name);
+               });
+    }
     std::vector<Generation> found;
     for (auto& [name, generation] : by_name_) found.push_back(std::move(generation));
     return found;
   }
 
  private:
+  template <typename Take>
+  void for_each(Look& look, const std::string& prefix, Take take) {
+    const auto names = look.containers(directory_, prefix);
+    if (!names) return;
+    for (const std::string& name : *names) {
+      if (look.is_over()) return;
+      take(name);
+    }
+  }
+
   [[nodiscard]] bool left_out(const std::string& name) const {
     return own_only_ && !name.starts_with(place_.prefix);
   }
@@ -80,6 +105,7 @@ class FoundGenerations {
 
   /// Adds the sets in a bundle. (A bundle is of a launch with one rank.)
   void add_bundle(const std::string& file) {
+    if (!bundles_read_.insert(identity_of(file)).second) return;
     const auto reader = directory_.container(file);
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
@@ -96,33 +122,68 @@ class FoundGenerations {
     }
   }
 
+  /// True if the file in the directory of containers is this user's or root's.
+  [[nodiscard]] bool is_own(const std::string& file) const {
+    struct stat status {};
+    return system_calls().fstatat(directory_.descriptor(), file.c_str(), &status,
+                                  AT_SYMLINK_NOFOLLOW) == 0 &&
+           is_believed(status.st_uid, ::geteuid());
+  }
+
   void add_container(const std::string& file, const GenerationName& name) {
+    const FileIdentity identity = identity_of(file);
+    const auto earlier = read_.find(identity);
+    if (earlier != read_.end()) {
+      if (earlier->second.names != name) return add_damage(one_container_more(name), file);
+      if (earlier->second.is_added) return;
+    }
     const auto reader = directory_.container(file);
-    // A container of a user who is not believed counts as missing.
+    // If the container's owner is not believed, the container counts as missing.
     if (!reader && reader.error().cause == Cause::usage) return;
     Generation& generation = one_container_more(name);
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
-    const auto says = [&](const SetIdentity& set) {
-      return set.bundled.empty() && GenerationName{set.launch, set.sequence} == name;
-    };
-    const bool is_sound = shares && says((*reader)->set());
-    const auto status = is_sound ? (*reader)->status() : Result<struct stat>(Error{});
-    if (!status) {
-      generation.damaged = true;
-      generation.damaged_container = place_.directory + "/" + file;
-      return;
-    }
+    const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
+    Read& read = read_[identity];
+    if (status && (*reader)->set().bundled.empty())
+      read.names = {(*reader)->set().launch, (*reader)->set().sequence};
+    read.is_added = read.names == name;
+    if (!read.is_added) return add_damage(generation, file);
     for (const SetShare& share : *shares) add_share(generation, share, status->st_uid, components_);
   }
+
+  void add_damage(Generation& generation, const std::string& file) const {
+    generation.damaged = true;
+    generation.damaged_container = place_.directory + "/" + file;
+    if (generation.has_own_date || !is_own(file)) return;
+    generation.order_ns = 0;  // unknown: no earlier set replaces the damaged one
+    generation.has_own_date = true;
+  }
+
+  [[nodiscard]] FileIdentity identity_of(const std::string& file) const {
+    struct stat status {};
+    (void)system_calls().fstatat(directory_.descriptor(), file.c_str(), &status,
+                                 AT_SYMLINK_NOFOLLOW);
+    return FileIdentity(status);
+  }
+
+  /// What was found in a file. If another user gives a large container a thousand names, it is still
+  /// read only once, or twice if its first name is not the name of the set in it.
+  struct Read {
+    std::optional<GenerationName> names;  ///< the generation that the file names; none: damaged
+    bool is_added = false;
+  };
 
   const ContainerPlace& place_;
   const OpenContainers& directory_;
   std::size_t components_;
   bool own_only_;
   std::optional<std::string> wanted_;   ///< the masked name in names of containers
+  std::string launch_;                  ///< in the place's prefix
   std::optional<std::string> bundles_;  ///< the pattern in names of bundles
   std::map<GenerationName, Generation> by_name_;
+  std::map<FileIdentity, Read> read_;
+  std::set<FileIdentity> bundles_read_;
 };
 
 }  // namespace
@@ -145,26 +206,34 @@ void account_for(Account& account, const SetShare& share) {
   const SetIdentity& set = share.set;
   account.rank_count = std::max(account.rank_count, set.rank_count);
   account.is_of_one_file = is_of_one_file(set.masked_name);
-  account.passed.insert(set.passed_ranks.begin(), set.passed_ranks.end());
-  account.failed.insert(set.failed_ranks.begin(), set.failed_ranks.end());
+  account.passed.insert(account.passed.end(), set.passed_ranks.begin(), set.passed_ranks.end());
+  account.failed.insert(account.failed.end(), set.failed_ranks.begin(), set.failed_ranks.end());
   account.drifted |= set.drifted;
   for (const PartRecord* record : share.parts) account.wrote.insert(record->entry.rank);
   for (const NativeMember& native : set.natives) account.wrote.insert(native.rank);
 }
 
-std::uint64_t earlier_order(std::uint64_t order_ns, const SetIdentity& set) {
-  return order_ns == 0 ? set.order() : std::min(order_ns, set.order());
+void add_order(std::uint64_t& order_ns, bool& has_own_date, const SetIdentity& set, uid_t owner) {
+  const bool is_own = is_believed(owner, ::geteuid());
+  if (has_own_date && !is_own) return;
+  const bool is_first = order_ns == 0 || has_own_date != is_own;
+  order_ns = is_first ? set.order() : std::min(order_ns, set.order());
+  has_own_date = is_own;
 }
 
-std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
-                                           bool own_only) {
+const std::vector<Generation>& stored_generations(const ContainerPlace& place,
+                                                  std::size_t components, bool own_only,
+                                                  Look& look) {
+  const auto nothing = [] { return std::vector<Generation>(); };
+  const std::vector<Generation>& none = look.answer({}, nothing);
+  if (look.is_over()) return none;
   const auto directory = place.open();
-  if (!directory) return {};
-  const auto names = list_directory(directory->descriptor(), ".");
-  if (!names) return {};
-  FoundGenerations found(place, *directory, components, own_only);
-  for (const std::string& name : *names) found.look_at(name);
-  return found.take();
+  struct stat status {};
+  if (!directory || ::fstat(directory->descriptor(), &status) != 0) return none;
+  return look.answer(
+      {FileIdentity(status), place.directory, place.below, place.prefix, place.masked_name,
+       place.owner, place.is_allowed, components, own_only},
+      [&] { return FoundGenerations(place, *directory, components, own_only).find(look); });
 }
 
 }  // namespace mcr::restart

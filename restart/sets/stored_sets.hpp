@@ -10,6 +10,7 @@
 #include "restart/format/index.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/generations.hpp"
+#include "restart/sets/look.hpp"
 
 namespace mcr::restart {
 
@@ -27,14 +28,17 @@ Result<std::vector<SetShare>> shares_of(ContainerReader& reader);
 /// is gone: the set is then damaged, not incomplete.
 void account_for(Account& account, const SetShare& share);
 
-/// Returns the smaller of `order_ns`, from the shares seen so far (0: none), and the order time of
-/// `set`.
-std::uint64_t earlier_order(std::uint64_t order_ns, const SetIdentity& set);
+/// Adds what a container of `owner` says about the time that orders its set, `order_ns` (0: nothing
+/// yet). The earliest time counts. But if this user or root has a container of the set, only these
+/// users' containers count (`has_own_date`): another user's container must not order this user's
+/// sets.
+void add_order(std::uint64_t& order_ns, bool& has_own_date, const SetIdentity& set, uid_t owner);
 
 /// Returns the generations whose containers lie at `place` under the masked name of its prefix;
 /// only the generation of the prefix itself if `own_only`. Paths of members have `components`
-/// components.
-std::vector<Generation> stored_generations(const ContainerPlace& place, std::size_t components,
-                                           bool own_only);
+/// components. The result is valid as long as the look.
+const std::vector<Generation>& stored_generations(const ContainerPlace& place,
+                                                  std::size_t components, bool own_only,
+                                                  Look& look);
 
 }  // namespace mcr::restart

@@ -38,7 +38,7 @@ class Account:
         return ["setpriv", f"--reuid={self.number}", f"--regid={self.number}", *groups, *before, *map(str, words)]
 
     def how(self, env, how):
-        environment = {"HOME": str(self.home), "LD_LIBRARY_PATH": str(self.accounts.libraries), "XDG_CONFIG_HOME": None,
+        environment = {"HOME": str(self.home), "LD_LIBRARY_PATH": str(self.accounts.libraries), "XDG_CONFIG_HOME": None, "XDG_CACHE_HOME": None,
                        "HDF5_PLUGIN_PATH": str(self.accounts.plugins), **(env or {})}
         return {"env": environment, "cwd": self.home, "stage": self.stage, **how}
 

@@ -6,8 +6,9 @@
 #include <catch2/catch_all.hpp>
 
 namespace Catch {
-/// Version 2's name of the matcher.
+/// Version 2's names of the matchers.
 inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
+using Matchers::StartsWith;
 }  // namespace Catch
 #else
 #include <catch2/catch.hpp>

@@ -178,6 +178,7 @@ class Test:
         if SANITIZED:
             result["LD_PRELOAD"] = sanitizers.preloaded()
         if mcr:
+            result["XDG_CACHE_HOME"] = str(self.scratch("cache"))
             result["HDF5_PLUGIN_PATH"] = str(PLUGINS)
             result["HDF5_VOL_CONNECTOR"] = "mcr" if mcr is True else mcr
             settings = {"stage": self.stage, **settings}

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "aggregation/commit/read_marks.hpp"
+#include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/put_back_mark.hpp"
 #include "restart/stage/stub_file.hpp"
@@ -153,7 +153,7 @@ TEST_CASE("a lone part whose stub is copied while it is put back goes into a con
   const struct timespec unread[2] = {{1'000'000, 0}, {2'000'000, 0}};
   REQUIRE(::utimensat(AT_FDCWD, path.c_str(), unread, 0) == 0);
   const auto file = restart::File::open(AT_FDCWD, path, O_PATH);
-  if (!shows_reads(*file)) return;  // this file system does not say who reads
+  if (!restart::shows_reads(*file)) return;  // this file system does not say who reads
   const bool is_copied = GENERATE(true, false);
   read_meanwhile = is_copied ? path : std::string();
   restart::SystemCalls calls = restart::real_system_calls();
@@ -166,7 +166,7 @@ TEST_CASE("a lone part whose stub is copied while it is put back goes into a con
   if (!is_copied) return;
   CHECK(content_of(path) == stub);
   CHECK(job.count(State::published) == 1);
-  CHECK(was_read(job.directory(), id, nullptr));
+  CHECK(stub_was_read(job.directory(), id, nullptr));
 }
 
 TEST_CASE("a lone part whose stub others may write to goes into a container") {
@@ -199,19 +199,19 @@ TEST_CASE("a modification time in the future says nothing about reads") {
   job.write(0, "a.h5", "bytes");
   const struct timespec times[2] = {{1'000'000, 0}, {std::time(nullptr) + 1000, 0}};
   REQUIRE(::utimensat(AT_FDCWD, job.out("a.h5").c_str(), times, 0) == 0);
-  CHECK(may_have_been_read(*restart::File::open(AT_FDCWD, job.out("a.h5"), O_PATH)));
+  CHECK(restart::may_have_been_read(*restart::File::open(AT_FDCWD, job.out("a.h5"), O_PATH)));
 }
 
 TEST_CASE("a stub looks unread although it is made and written within one tick of the clock") {
   StagedJob job(1);
   // Other file systems do not record reads.
-  if (!shows_reads(*restart::File::open(AT_FDCWD, job.out(""), O_RDONLY))) return;
+  if (!restart::shows_reads(*restart::File::open(AT_FDCWD, job.out(""), O_RDONLY))) return;
   for (int i = 0; i < 50; ++i) {
     const std::string path = job.out("stub-" + std::to_string(i));
     const auto file = restart::File::open(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
     REQUIRE(file);
     REQUIRE(restart::write_stub_file(*file, restart::Stub()));
-    CHECK_FALSE(may_have_been_read(*file));
+    CHECK_FALSE(restart::may_have_been_read(*file));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "restart/container/container_reader.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -72,9 +73,10 @@ TEST_CASE("a file that is no container, or ends too early, is refused with its n
   CHECK_FALSE(ContainerReader::open(AT_FDCWD, made.path));
 }
 
-/// Makes the container claim a part table of `bytes` bytes. The file gets the length for it, but
-/// the table is a hole.
-void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
+/// Makes the container claim a part table of `bytes` bytes for `count` parts. The file gets the
+/// length for it, but the table is a hole. Returns where the table begins in the file.
+std::uint64_t claim_part_table(const MadeContainer& made, std::uint64_t bytes,
+                               std::uint64_t count) {
   const auto file = File::open(AT_FDCWD, made.path, O_RDWR);
   REQUIRE(file);
   Bytes head(UserBlock::bytes);
@@ -89,8 +91,10 @@ void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
   Writer after(claimed);
   before.varint(parts.offset);
   before.varint(parts.bytes);
+  before.varint(parts.count);
   after.varint(block.index_bytes);
   after.varint(bytes);
+  after.varint(count);
   const auto place = std::search(directory.begin(), directory.end(), now.begin(), now.end());
   REQUIRE(place != directory.end());
   directory.insert(directory.erase(place, place + static_cast<std::ptrdiff_t>(now.size())),
@@ -98,22 +102,74 @@ void claim_part_table(const MadeContainer& made, std::uint64_t bytes) {
   // Cut to the old length: the directory ended in reserved zeros.
   directory.resize(static_cast<std::size_t>(block.directory_bytes));
   REQUIRE(file->write_at(block.index_offset, directory));
+  const std::uint64_t begin = block.index_offset + block.index_bytes;
   block.index_bytes += bytes;
   block.directory_checksum = checksum(directory);
   REQUIRE(file->write_at(0, write_user_block(block)));
   REQUIRE(file->truncate(block.index_offset + block.index_bytes));
+  return begin;
+}
+
+/// Returns the most memory that this process has had, in bytes.
+std::uint64_t peak_memory() {
+  struct rusage usage {};
+  REQUIRE(::getrusage(RUSAGE_SELF, &usage) == 0);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// Reads the part table, which must be refused with these words and without memory for the table.
+void expect_refused(const MadeContainer& made, const std::string& words) {
+  const std::uint64_t before = peak_memory();
+  const auto reader = ContainerReader::open(AT_FDCWD, made.path);
+  const auto parts =
+      reader ? (*reader)->parts() : Result<const std::vector<PartRecord>*>(reader.error());
+  REQUIRE_FALSE(parts);
+  CHECK(parts.error().cause == Cause::damaged);
+  CHECK(parts.error().message.find(words) != std::string::npos);
+  CHECK(peak_memory() - before < 16U << 20);
 }
 
 TEST_CASE("a table of any size that a sparse file claims to have costs no memory") {
   const ScratchDirectory directory;
   const MadeContainer made(directory / "container");
   constexpr std::uint64_t claimed_bytes = 1ULL << 40;  // more than any machine of ours has
-  claim_part_table(made, claimed_bytes);
-  const auto reader = made.open();
-  const auto parts = reader->parts();
-  REQUIRE_FALSE(parts);
-  CHECK(parts.error().cause == Cause::damaged);
-  CHECK(parts.error().message.find("nothing in it") != std::string::npos);
+  claim_part_table(made, claimed_bytes, claimed_bytes / 1000);
+  expect_refused(made, "nothing in it");
+}
+
+TEST_CASE("a table with a byte here and there, in a file that is nearly sparse, costs no memory") {
+  const ScratchDirectory directory;
+  const MadeContainer made(directory / "container");
+  constexpr std::uint64_t claimed_bytes = 256U << 20;
+  const std::uint64_t begin = claim_part_table(made, claimed_bytes, claimed_bytes / 1000);
+  const auto file = File::open(AT_FDCWD, made.path, O_RDWR);
+  REQUIRE(file);
+  for (std::uint64_t at = 0; at < claimed_bytes; at += 1U << 19)
+    REQUIRE(file->write_at(begin + at, as_bytes("x")));
+  expect_refused(made, "nothing in it");
+}
+
+TEST_CASE("a large table costs no memory before it has matched its checksum") {
+  const ScratchDirectory directory;
+  const MadeContainer made(directory / "container");
+  constexpr std::uint64_t claimed_bytes = 64U << 20;
+  const std::uint64_t begin = claim_part_table(made, claimed_bytes, claimed_bytes / 1000);
+  const auto file = File::open(AT_FDCWD, made.path, O_RDWR);
+  REQUIRE(file);
+  const Bytes piece(1U << 20, std::byte{7});
+  for (std::uint64_t at = 0; at < claimed_bytes; at += piece.size())
+    REQUIRE(file->write_at(begin + at, piece));
+  expect_refused(made, "does not match its checksum");
+}
+
+TEST_CASE("a table is as large as its parts allow") {
+  const ScratchDirectory directory;
+  const MadeContainer made(directory / "container");
+  claim_part_table(made, 1U << 20, 2);
+  expect_refused(made, "bytes for 2 parts");
+  const MadeContainer other(directory / "other");
+  claim_part_table(other, 1U << 20, 1U << 19);
+  expect_refused(other, "bytes for 524288 parts");
 }
 
 }  // namespace

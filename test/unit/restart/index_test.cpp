@@ -2,6 +2,7 @@
 #include "restart/format/index.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "codecs/base/checksum.hpp"
 #include "test/support/catch.hpp"
@@ -130,6 +131,28 @@ TEST_CASE("an index is read back as it was written, piece by piece") {
     }
     CHECK(map == index.parts[i].map);
   }
+}
+
+TEST_CASE(
+    "a list of ranks has at most as many entries as the set has ranks, and only ranks of the set") {
+  const auto read = [](const Index& index) {
+    const IndexBytes written = write_index(index);
+    return read_index_directory(ByteSpan(written.bytes).first(written.directory_bytes),
+                                written.bytes.size());
+  };
+  Index index = sample_index(1, 1);  // of four ranks
+  index.set.passed_ranks = {3, 4};
+  index.set.failed_ranks = {0, 1, 4'000'000'000, 2};
+  const auto directory = read(index);
+  REQUIRE(directory);
+  CHECK(directory->set.passed_ranks == std::vector<std::uint32_t>{3});
+  CHECK(directory->set.failed_ranks == std::vector<std::uint32_t>{0, 1, 2});
+  for (auto* list : {&index.set.passed_ranks, &index.set.failed_ranks}) {
+    const std::vector<std::uint32_t> kept = std::exchange(*list, {0, 0, 0, 0, 0});
+    CHECK_FALSE(read(index));
+    *list = kept;
+  }
+  CHECK(read(index));
 }
 
 TEST_CASE("a user block is read back, and every changed byte in it is noticed") {

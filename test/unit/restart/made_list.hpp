@@ -9,17 +9,9 @@
 #include <string>
 
 #include "codecs/base/bytes.hpp"
+#include "restart/base/access_list.hpp"
 
 namespace mcr::restart {
-
-enum class Tag : std::uint16_t {
-  owner = 0x01,
-  user = 0x02,
-  own_group = 0x04,
-  group = 0x08,
-  mask = 0x10,
-  others = 0x20,
-};
 
 struct ListEntry {
   Tag tag;
@@ -52,7 +44,7 @@ inline Bytes list_for_user(std::uint32_t user, std::uint16_t rights, std::uint16
 
 /// False if the file system has no access lists.
 inline bool set_list(const std::string& path, const Bytes& list) {
-  return ::setxattr(path.c_str(), "system.posix_acl_access", list.data(), list.size(), 0) == 0;
+  return ::setxattr(path.c_str(), access_list_name, list.data(), list.size(), 0) == 0;
 }
 
 }  // namespace mcr::restart

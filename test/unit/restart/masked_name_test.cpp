@@ -2,6 +2,7 @@
 #include "restart/format/masked_name.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -202,6 +203,19 @@ TEST_CASE(
   CHECK(sibling_paths("a/r12.h5", "b/r{rank}.h5", 12, 13).empty());
   CHECK(sibling_paths("a/r12.h5", "a/r12.h5", 12, 13).empty());
   CHECK(sibling_paths("s/x.7.h5", "s/x.{part}.h5", 3, 4).empty());
+}
+
+TEST_CASE("a rank among billions has few possible paths, which are found at once") {
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint32_t other = 4'294'960'000; other < 4'294'960'020; ++other) {
+    const auto paths = sibling_paths("d/1/5.h5", "d/{ranks}/{rank}.h5", 5, other);
+    const std::string name = "/" + std::to_string(other) + ".h5";
+    // 5 / k is 1 if k is 3, 4 or 5.
+    CHECK(paths == Names{"d/" + std::to_string(other / 5) + name,
+                         "d/" + std::to_string(other / 4) + name,
+                         "d/" + std::to_string(other / 3) + name});
+  }
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }
 
 TEST_CASE("the number at the place of the mask is found") {

@@ -3,15 +3,23 @@
 // test takes only seconds.
 #include "restart/open/open_generation.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/format/journal.hpp"
+#include "restart/sets/known_generations.hpp"
+#include "restart/sets/look.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/restart/faults.hpp"
 #include "test/unit/restart/one_part_container.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
@@ -63,6 +71,13 @@ struct Run {
         one_part_container(set, stub.part, rank, name_of(stub.path),
                            content(launch, sequence, rank)));
     put(stub.path, write_stub(stub));
+  }
+
+  /// Returns the path of the container of one rank.
+  [[nodiscard]] std::string container(const std::string& launch, std::uint64_t sequence,
+                                      std::uint32_t rank) const {
+    const ContainerName where = container_name(out + "/c.{rank}.h5", "mcr", launch, sequence);
+    return where.directory + "/" + where.prefix + container_suffix(rank, rank, {});
   }
 
   /// Returns the bytes that a rank of a later launch gets from its path; "error" if the open fails.
@@ -168,4 +183,69 @@ TEST_CASE("an earlier set with a damaged container is not given") {
   const auto where = container_name(run.out + "/c.{rank}.h5", "mcr", "A", 0);
   fs::resize_file(where.directory + "/" + where.prefix + container_suffix(2, 2, {}), 100);
   CHECK(run.read(0) == Run::content("A", 1, 0));  // with a warning, because there is no whole set
+}
+
+TEST_CASE("an open lists a directory a few times, however many stubs and masked names lead to it") {
+  const Run run;
+  constexpr std::uint32_t stubs = 100;
+  Stub stub;
+  stub.launch = "A";
+  stub.rank_count = stubs;
+  stub.container_directory = "mcr";
+  stub.masked_names = {run.out + "/c.{rank}.h5"};
+  for (char letter = 'd'; stub.masked_names.size() < max_masked_names; ++letter)
+    stub.masked_names.push_back(run.out + "/" + letter + ".{rank}.h5");
+  for (stub.rank = 0; stub.rank < stubs; ++stub.rank) {
+    stub.part = *PartId::random();
+    stub.path = run.path(stub.rank);
+    REQUIRE(replace_file(AT_FDCWD, stub.path, write_stub(stub), 0644, Durability::none));
+  }
+  static int listings = 0;
+  listings = 0;
+  SystemCalls calls = system_calls();
+  calls.fdopendir = [](int descriptor) {
+    ++listings;
+    return ::fdopendir(descriptor);
+  };
+  {
+    const ReplacedSystemCalls replaced(calls);
+    CHECK(run.read(0) == "error");
+  }
+  CHECK(listings < 20);
+}
+
+TEST_CASE("a look ends when its time is over, and says so") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  Look look(0);
+  const std::string mask = run.out + "/c.{rank}.h5";
+  const auto present =
+      present_names(run.path(0), mask, 0, ranks, run.out + "/mcr", ::geteuid(), look);
+  CHECK(present.at.empty());
+  REQUIRE(look.problem());
+  CHECK(look.problem()->system_error == ETIMEDOUT);
+  Look whole;
+  CHECK(
+      present_names(run.path(0), mask, 0, ranks, run.out + "/mcr", ::geteuid(), whole).at.size() ==
+      ranks);
+  CHECK_FALSE(whole.problem());
+}
+
+TEST_CASE("a container with a thousand names is read once, and a name of another set hides none") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  run.write("A", 1, 0, 20);
+  const auto calls_of_read = [&](const std::string& launch) {
+    const FaultySystem system(-1, Fault::error);
+    CHECK(run.read(0, Mix::previous, launch) == Run::content("A", 0, 0));
+    return system.calls();
+  };
+  const long before = calls_of_read("before");
+  // The names of an older launch come first, and are not those of the set in the container.
+  for (int i = 0; i < 1000; ++i) {
+    fs::create_hard_link(run.container("A", 0, 1), run.container("0", 0, 1000 + i));
+    fs::create_hard_link(run.container("A", 0, 1), run.container("A", 0, 1000 + i));
+  }
+  // One fstatat() for each name, in some looks of one open; reading a container takes five more calls.
+  CHECK(calls_of_read("after") < before + 4 * 2000);
 }

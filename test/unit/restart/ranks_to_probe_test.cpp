@@ -77,13 +77,15 @@ TEST_CASE("listing and trying find the same names, whatever the width of the num
   for (const char* name : {"a_12.h5", "a_3.h5", "a_07.h5", "a_1000.h5"}) touch(dir + "/" + name);
   const std::string path = dir + "/a_12.h5";
   const std::string masked = dir + "/a_{rank}.h5";
-  const auto tried = present_names(path, masked, 12, ranks_looked_up, dir + "/mcr", ::geteuid());
-  const auto listed = present_names(path, masked, 12, many, dir + "/mcr", ::geteuid());
+  Look look;
+  const auto tried =
+      present_names(path, masked, 12, ranks_looked_up, dir + "/mcr", ::geteuid(), look);
+  const auto listed = present_names(path, masked, 12, many, dir + "/mcr", ::geteuid(), look);
   CHECK(ranks_of(tried) == Ranks{3, 7, 12, 1000});
   CHECK(tried.paths == listed.paths);
 }
 
-TEST_CASE("if the directory cannot be listed, ranks are tried until many in a row have no file") {
+TEST_CASE("if the directory cannot be listed, ranks are tried until too many have no file") {
   const ScratchDirectory scratch;
   const std::string file = scratch.path() + "/file";
   touch(file);
@@ -92,6 +94,16 @@ TEST_CASE("if the directory cannot be listed, ranks are tried until many in a ro
   const std::string unlistable = "/" + std::string(300, 'x') + "/a_{rank}.h5";
   CHECK(ranks_to_probe(file + "/a_{rank}.h5", many, not_asked).empty());
   CHECK(ranks_to_probe(unlistable, many, never).empty());
-  const auto every_thousandth = [](std::uint32_t rank) { return rank % 1000 == 0; };
-  CHECK(ranks_to_probe(unlistable, 1'000'000, every_thousandth).size() == 1000);
+  const auto all_but_one_of_ten = [](std::uint32_t rank) { return rank % 10 != 0; };
+  CHECK(ranks_to_probe(unlistable, 1'000'000, all_but_one_of_ten).size() == 900'000);
+}
+
+TEST_CASE("a few files, far apart, do not make the search try all ranks") {
+  const std::string unlistable = "/" + std::string(300, 'x') + "/a_{rank}.h5";
+  std::uint64_t tried = 0;
+  const auto far_apart = [&](std::uint32_t rank) {
+    if (++tried > 1'000'000) FAIL("a million ranks were tried");
+    return rank % 65'000 == 0;
+  };
+  CHECK(ranks_to_probe(unlistable, many, far_apart).size() == 5);
 }

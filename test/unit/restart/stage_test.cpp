@@ -169,9 +169,11 @@ TEST_CASE("a process outside a launch marks a pattern only if the launch has a l
 TEST_CASE("a notice of the leader is read by the ranks") {
   const TestStage stage;
   CHECK(stage.directory.notice().stage_bytes == 0);
-  CHECK(stage.directory.write_notice({123456789, true, 987654321}));
+  CHECK(stage.directory.write_notice({123456789, true, 987654321, 3, 1'700'000'000'000'000'000}));
   CHECK(stage.directory.notice().stage_bytes == 123456789);
   CHECK(stage.directory.notice().automatic_limit == 987654321);
+  CHECK(stage.directory.notice().sets_behind == 3);
+  CHECK(stage.directory.notice().seen_ns == 1'700'000'000'000'000'000);
   CHECK(clock_ns(CLOCK_REALTIME) - stage.directory.notice().written_ns < 60'000'000'000);
   CHECK(stage.directory.notice().commit_failed);
   CHECK(stage.directory.write_notice({1, false, 0}));

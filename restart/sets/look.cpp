@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/look.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "restart/base/file.hpp"
+#include "restart/base/fitting_names.hpp"
+#include "restart/base/system.hpp"
+#include "restart/format/container_name.hpp"
+
+namespace mcr::restart {
+
+Result<std::vector<std::string>> list_containers(int directory,
+                                                 const std::function<bool(uid_t)>& believes) {
+  auto names = list_fitting_names(directory, ".",
+                                  [](const std::string& name) { return is_container_name(name); });
+  if (names || names.error().system_error != EOVERFLOW) return names;
+  return list_fitting_names(directory, ".", [&](const std::string& name) {
+    struct stat status {};
+    return is_container_name(name) &&
+           system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           believes(status.st_uid);
+  });
+}
+
+bool Look::is_over() {
+  if (monotonic_ms() < until_ms_) return false;
+  if (!problem_) {
+    problem_ = Error{Cause::system,
+                     "the files and containers of the set are too many to look at them all within "
+                     "ten times read_wait= and a minute",
+                     ETIMEDOUT};
+  }
+  return true;
+}
+
+Result<std::span<const std::string>> Look::containers(const OpenContainers& directory,
+                                                      const std::string& prefix) {
+  struct stat status {};
+  if (::fstat(directory.descriptor(), &status) != 0) return system_error("cannot examine", prefix);
+  auto listed = listed_.find(FileIdentity(status));
+  if (listed == listed_.end()) {
+    auto names = list_containers(directory.descriptor(),
+                                 [&](uid_t writer) { return directory.believes(writer); });
+    listed = listed_.emplace(FileIdentity(status), std::move(names)).first;
+  }
+  if (!listed->second) {
+    const Error& error = listed->second.error();
+    if (error.system_error == EOVERFLOW && !problem_) problem_ = error;
+    return error;
+  }
+  const std::vector<std::string>& names = *listed->second;
+  const auto begin = std::lower_bound(names.begin(), names.end(), prefix);
+  const auto end = std::partition_point(
+      begin, names.end(), [&](const std::string& name) { return name.starts_with(prefix); });
+  return std::span<const std::string>(begin, end);
+}
+
+const std::vector<Generation>& Look::answer(Question question,
+                                            const std::function<std::vector<Generation>()>& find) {
+  const auto [known, is_new] = answers_.try_emplace(std::move(question));
+  if (is_new) known->second = find();
+  return known->second;
+}
+
+}  // namespace mcr::restart

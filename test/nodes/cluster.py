@@ -28,7 +28,7 @@ IDLE = "trap : TERM; while :; do sleep 1000 & wait; done"
 # $1: directory of the cluster. The first process: a network with a bridge, to which nodes are connected.
 LOGIN = f"""
 hostname login
-for table in passwd group; do mount --bind "$1/$table" "/etc/$table"; done
+for table in passwd group hosts; do mount --bind "$1/$table" "/etc/$table"; done
 ip link set lo up
 ip link add bridge type bridge
 ip addr add {SUBNET}.254/24 dev bridge
@@ -86,6 +86,8 @@ class Cluster:
         for name, line in (("passwd", "user{0}:x:{0}:{0}::/:/bin/sh"), ("group", "user{0}:x:{0}:")):
             lines = [Path(f"/etc/{name}").read_text().rstrip("\n"), *(line.format(number) for number in USERS)]
             (self.place / name).write_text("\n".join(lines) + "\n")
+        hosts = ["127.0.0.1 localhost", f"{SUBNET}.254 login", *(f"{SUBNET}.{number + 1} {name}" for number, name in enumerate(self.names))]
+        (self.place / "hosts").write_text("\n".join(hosts) + "\n")
         atexit.register(self.end)
         self._boot_login()
         for number in range(nodes):

@@ -211,6 +211,8 @@ class Decisions {
   [[nodiscard]] std::optional<std::uint64_t> next_tick_ms() const { return wake_ms_; }
 
   [[nodiscard]] bool anybody_lives() const;  ///< true if a process of the launch lives
+  /// True if a process of the launch may still create files, or if none has joined yet.
+  [[nodiscard]] bool anybody_may_write() const;
   /// True if a process waits until parts are committed: a process of the launch at its end, a rank
   /// that closed a file durably or that may not create another one (is_behind()), a rank on another
   /// node, or the sender of SIGTERM.
@@ -380,7 +382,6 @@ class Decisions {
   std::vector<std::uint32_t> failed_ranks(const Set& set) const;
   Told known_of(const Set& set) const;
   DrainGroup account_of(const SetName& name, const Set& set) const;
-  [[nodiscard]] bool anybody_may_write() const;
   void wake_at(std::uint64_t time_ms);
 
   Patience patience_;

@@ -115,6 +115,7 @@ class Leader {
       for (const Decision& decision : decisions_.on(events, restart::monotonic_ms())) {
         std::visit([this](const auto& it) { act(it); }, decision);
       }
+      if (!decisions_.anybody_may_write()) (void)directory_.shrink_pool(UINT64_MAX).has_value();
       deadline_.set_waiting(decisions_.pending_bytes());
       summary_.write(decisions_.pending(), busy());
       leave_notice(has_found);
@@ -312,14 +313,12 @@ class Leader {
     });
   }
 
-  /// Submits a look at the watched containers to the drain's thread. If the job is over, and only
-  /// the watch keeps the leader alive, first frees the memory of drained files.
+  /// Submits a look at the watched containers to the drain's thread.
   void look_at_watch() {
     const std::uint64_t now = restart::monotonic_ms();
     if (container_watch_.is_empty() || is_watching_ || now < watched_ms_ + watch_ms) return;
     is_watching_ = true;
     watched_ms_ = now;
-    if (!decisions_.anybody_lives()) (void)directory_.shrink_pool(UINT64_MAX).has_value();
     drain_.submit("looking whether containers were removed", [this]() -> std::vector<Event> {
       container_watch_.look();
       is_watching_ = false;

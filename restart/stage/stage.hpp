@@ -215,6 +215,8 @@ class LaunchDirectory {
   Result<void> write_clock_behind(std::uint64_t ns) const;
   [[nodiscard]] std::uint64_t clock_behind_ns() const;
 
+  /// True if bytes of files lie in parts/ or pool/, so that they take memory.
+  Result<bool> takes_memory() const;
   /// Removes files of the pool until `bytes` are freed. Returns the number of freed bytes.
   Result<std::uint64_t> shrink_pool(std::uint64_t bytes) const;
 

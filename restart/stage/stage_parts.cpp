@@ -342,6 +342,12 @@ Result<void> LaunchDirectory::free_part(const PartId& part,
   return unlink_if_there(descriptor(), path);
 }
 
+Result<bool> LaunchDirectory::takes_memory() const {
+  for (const char* place : {parts_directory, pool_directory})
+    if (!MCR_TRY(list_directory(descriptor(), place)).empty()) return true;
+  return false;
+}
+
 Result<std::uint64_t> LaunchDirectory::shrink_pool(std::uint64_t bytes) const {
   std::uint64_t given_back = 0;
   for (const std::string& name : MCR_TRY(list_directory(descriptor(), pool_directory))) {

@@ -22,6 +22,7 @@
 #include "restart/stage/stub_file.hpp"
 #include "vol/process/info_string.hpp"
 #include "vol/process/job_warnings.hpp"
+#include "vol/process/launcher_hint.hpp"
 #include "vol/process/leader_start.hpp"
 #include "vol/process/stub_handover.hpp"
 
@@ -193,6 +194,16 @@ void tell_of_native_files(JobStage& stage) {
                        summary_of(stage).last_failure);
 }
 
+/// Slurm kills the leader together with the last process of the step. What the leader has not freed by
+/// then would take the node's memory until the user's next job there.
+void wait_until_memory_is_free(JobStage& stage) {
+  if (!is_tracked_by_slurm()) return;
+  const auto others_go_on = stage.directory.anybody_goes_on();
+  if (!others_go_on || *others_go_on) return;
+  constexpr std::uint64_t longest_ms = 1000;
+  wait_until(stage, longest_ms, [&] { return !stage.directory.takes_memory().value_or(false); });
+}
+
 }  // namespace
 
 bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
@@ -250,6 +261,7 @@ void end_job(JobStage& stage, int exit_status, const WaitedTime& waited) {
       // summary.
       if (stage.has_created || is_named_by_environment()) print_summary(stage, waited);
     }
+    wait_until_memory_is_free(stage);
   }
   // Unlock explicitly: a fork's child may have a copy of the descriptor, and the lock would last as
   // long as the copy.

@@ -17,12 +17,16 @@ bool is_tracked_by_slurm(std::string_view control_groups) {
          control_groups.find("/step_", job) != std::string_view::npos;
 }
 
+bool is_tracked_by_slurm() {
+  constexpr std::size_t most_bytes = 16 * 1024;
+  const auto groups = restart::read_file(AT_FDCWD, "/proc/self/cgroup", most_bytes);
+  return groups && is_tracked_by_slurm(as_text(*groups));
+}
+
 void hint_at_mcr_run() {
   const char* const node = std::getenv("SLURM_NODEID");
   if (node == nullptr || std::string_view(node) != "0") return;
-  constexpr std::size_t most_bytes = 16 * 1024;
-  const auto groups = restart::read_file(AT_FDCWD, "/proc/self/cgroup", most_bytes);
-  if (!groups || !is_tracked_by_slurm(as_text(*groups))) return;
+  if (!is_tracked_by_slurm()) return;
   restart::log_summary(
       "if this job step ends early (a rank dies, scancel, time limit), Slurm kills the leaders "
       "with "

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -34,6 +35,8 @@ using restart::ResidentSocket;
 constexpr int look_ms = 200;
 /// At its end the resident starts leaders for launches that have none. It tries this so many times.
 constexpr unsigned most_adoptions = 3;
+/// When a program's step ends, its last processes may still be dying for so long.
+constexpr std::uint64_t dying_ms = 2000;
 constexpr std::size_t most_children_bytes = 1U << 20;
 
 /// Returns the processes that leaders have become: this process adopts what detaches from it.
@@ -77,7 +80,7 @@ class Resident {
       wait();
       if (socket_) take_requests();
       const bool has_children = reap();
-      if (is_told_to_end_ && !has_children && !starts_leaders() && !others_commit()) break;
+      if (is_told_to_end_ && !has_children && is_all_done()) break;
     }
     if (socket_) socket_->remove();
     for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options_.stage)))
@@ -94,9 +97,12 @@ class Resident {
     (void)::poll(sources.data(), sources.size(), look_ms);
     if (sources[2].revents != 0) {
       char ignored[256];
-      is_told_to_end_ |= ::read(STDIN_FILENO, ignored, sizeof ignored) == 0;
+      if (::read(STDIN_FILENO, ignored, sizeof ignored) == 0) end();
     }
-    if (signals_.take()) is_told_to_end_ = is_terminated_ = true;
+    if (signals_.take()) {
+      end();
+      is_terminated_ = true;
+    }
     // Leaders that are starting hear of it in the next turn.
     if (!is_terminated_) return;
     for (const pid_t child : children())
@@ -118,7 +124,7 @@ class Resident {
           start({"leader", "--detach", "--stage", options_.stage, "--adopt", request.subject});
           break;
         case ResidentRequest::Kind::end:
-          is_told_to_end_ = true;
+          end();
           break;
       }
     }
@@ -129,27 +135,36 @@ class Resident {
       restart::log_warning(started.error().message);
   }
 
-  /// At the end: for launches of programs whose leaders have died.
-  bool starts_leaders() {
-    if (!socket_ || is_terminated_ || adoptions_++ == most_adoptions) return false;
-    const auto started = adopt_launches(options_.stage, {}, false);
-    return started && *started > 0;
+  /// True if no closed file needs this resident. A launch without a leader gets one. A leader that belongs
+  /// to a program's job step may still be killed with that step, so the resident waits until it has ended.
+  bool is_all_done() {
+    if (is_terminated_) return true;
+    const auto launches = look_at_stage(options_.stage);
+    if (!launches) return true;
+    const auto is_any = [&](const auto& condition) {
+      return std::any_of(launches->begin(), launches->end(), condition);
+    };
+    if (socket_ && adoptions_ < most_adoptions &&
+        is_any(std::mem_fn(&LaunchStatus::needs_leader))) {
+      ++adoptions_;
+      return !adopt_launches(options_.stage, {}, false).has_value();
+    }
+    const bool may_be_dying = restart::monotonic_ms() < told_ms_ + dying_ms;
+    return !is_any([&](const LaunchStatus& launch) {
+      return launch.has_leader && launch.published > 0 && (launch.processes == 0 || may_be_dying);
+    });
   }
 
-  /// True while leaders of the resident that serves instead of this one commit files of programs that have
-  /// ended. The end of this resident means that all is committed, whichever resident served.
-  [[nodiscard]] bool others_commit() const {
-    if (socket_ || is_terminated_) return false;
-    const auto launches = look_at_stage(options_.stage);
-    return launches && std::any_of(launches->begin(), launches->end(), [](const LaunchStatus& it) {
-             return it.has_leader && it.processes == 0 && it.published > 0;
-           });
+  void end() {
+    if (!is_told_to_end_) told_ms_ = restart::monotonic_ms();
+    is_told_to_end_ = true;
   }
 
   const ResidentOptions& options_;
   Signals signals_;
   std::optional<ResidentSocket> socket_;
   bool is_told_to_end_ = false;
+  std::uint64_t told_ms_ = 0;  ///< when it was told to end (monotonic)
   bool is_terminated_ = false;
   std::set<pid_t> terminated_;
   unsigned adoptions_ = 0;

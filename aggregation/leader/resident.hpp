@@ -23,9 +23,9 @@ struct ResidentReport {
   std::size_t left = 0;  ///< parts in the stage at the end
 };
 
-/// Serves until it is told to end and no leader that it started is at work any more. If another resident of
-/// the job serves, waits for that one's leaders instead. SIGTERM and SIGINT are
-/// passed on to these leaders, which then drain what is published and end. `ready` is called once this
+/// Serves until it is told to end, no leader that it started is at work any more, and no other leader in the
+/// stage has files of programs that have ended. SIGTERM and SIGINT are passed on to its leaders, which then
+/// drain what is published and end. `ready` is called once this
 /// node has a resident.
 Result<ResidentReport> serve(const ResidentOptions& options, const std::function<void()>& ready);
 

@@ -56,17 +56,23 @@ class CheckpointSet(Mapping):
         self.containers = [path for path in entry["containers"] if containers is None or os.path.realpath(path) in containers]
         self._unpack_names = [self.name] if containers is None else self.containers
         self._recorded = entry["files"]
+        self._passed = set()
         self._entries = self._read_entries(entry)
+        if self.state == "whole" and containers is None:
+            # Of a whole set, a rank that is in no container and did not pass has a native file (docs/format.md, "Directory").
+            for rank in set(range(self.rank_count)) - self._passed:
+                self._entries.setdefault(rank, [])
         self._open = OrderedDict()
         self._names = {}
         self.parts = Parts(self)
 
     def _read_entries(self, entry):
-        """Rank -> the part's rows in the containers: several if the file was amended after the commit."""
+        """Rank -> the part's rows in the containers: several if the file was amended after the commit, none if it is a native file."""
         found = {}
         for container in mcr("ls", *self.containers):
             if "error" in container:
                 raise McrError(container["error"])
+            self._passed.update(container["passed_ranks"])
             for part in container["parts"]:
                 key = part.get("masked_name", container["masked_name"]), part.get("sequence", container["sequence"])
                 if key == (entry["masked_name"], entry["sequence"]):
@@ -75,11 +81,11 @@ class CheckpointSet(Mapping):
 
     @property
     def ranks(self):
-        """The ranks whose files are in the containers."""
+        """The ranks that have a file in this set."""
         return sorted(self._entries)
 
     def part_entry(self, rank):
-        """The row of the rank's part in a container, or None if there is more than one."""
+        """The row of the rank's part in a container, or None if there is not exactly one."""
         entries = self._entries.get(rank, [])
         return entries[0] if len(entries) == 1 else None
 

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 
 from .errors import McrError
 from .installation import required_command
@@ -19,8 +20,12 @@ def mcr(*words):
     done = subprocess.run([required_command(), *words, "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=_environment())
     message = done.stderr.decode(errors="replace").strip()
+    if done.returncode == 127 and "shared libraries" in message:
+        raise McrError(f"{message}. The command `mcr` needs this library: install it (build-wheel names all)")
     if done.returncode:
         raise McrError(message or f"`mcr {' '.join(words)}` ended with status {done.returncode}")
+    if message:  # a warning, for example that an older set is named because the newest one is damaged
+        print(message, file=sys.stderr)
     # mcr writes a byte that is not UTF-8 as a lone surrogate; os.fsencode restores it.
     return json.loads(done.stdout)
 

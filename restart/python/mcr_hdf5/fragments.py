@@ -71,7 +71,7 @@ class Fragments:
         if self.why_none:
             return self.why_none
         if self._checkpoint.part_entry(rank) is None:
-            return f"the file of rank {rank} was amended after its set was committed"
+            return f"the file of rank {rank} is a native file, or was amended after its set was committed"
         layout = dataset.id.get_create_plist()
         if layout.get_nfilters():
             return "the program compressed it"

@@ -28,7 +28,7 @@ def main(words):
         figure = _figure(pyplot, variable, options)
         output = options.output or options.variable.replace("/", "-") + ".png"
         try:
-            figure.savefig(output, dpi=120)
+            figure.savefig(output, dpi=80)
         except (OSError, ValueError) as error:
             raise McrError(f"cannot write {output}: {error}") from None
     print(output)

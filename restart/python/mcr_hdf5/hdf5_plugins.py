@@ -8,6 +8,7 @@ variable replaces HDF5's default directories, so the function adds these, and th
 import ctypes
 import importlib.util
 import os
+import warnings
 from pathlib import Path
 
 VARIABLE = "HDF5_PLUGIN_PATH"
@@ -55,8 +56,11 @@ def netcdf4_filters():
 
 
 def make_known(plugin_directory):
-    import h5py  # noqa: F401  h5py's HDF5 is loaded before HDF5_PLUGIN_PATH is set, so that it shows the default directories
+    import h5py  # loaded before HDF5_PLUGIN_PATH is set, so that its HDF5 shows the default directories
 
+    if h5py.version.hdf5_version_tuple < (1, 14):
+        warnings.warn(f"h5py {h5py.version.version} uses HDF5 {h5py.version.hdf5_version}, which reads containers, but no stubs: these need HDF5 "
+                      f"1.14. Install h5py 3.11 or newer")
     ours = str(plugin_directory)
     searched = []
     for library in loaded_libraries():

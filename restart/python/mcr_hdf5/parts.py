@@ -22,10 +22,15 @@ MEMORY = Path("/dev/shm")
 def part_of_stub(path):
     """The id of the part that the stub at the path names; None if no stub lies there."""
     try:
-        with open(path, "rb") as file:
-            begin = file.read(38)
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # does not wait if a pipe lies there
     except OSError:
         return None
+    try:
+        begin = os.read(file, 38)
+    except OSError:
+        return None  # a directory, or an empty pipe
+    finally:
+        os.close(file)
     if len(begin) < 38 or not begin.startswith(STUB_BEGIN) or begin[17] != 1 or struct.unpack_from("<I", begin, 18)[0] < 16:
         return None
     return begin[22:38].hex()

@@ -35,6 +35,8 @@ def main(words):
             raise McrError(f"{path} exists already; --force replaces it")
     places = Places(options)
     with open_set(*options.set) as checkpoint:
+        if len(checkpoint.ranks) < checkpoint.rank_count:
+            print(f"the set is {checkpoint.state}: {len(checkpoint.ranks)} of {checkpoint.rank_count} ranks have a file in it")
         written = View(checkpoint, places, options).write()
     return 0 if written else 1
 

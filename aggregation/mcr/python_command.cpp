@@ -55,7 +55,7 @@ int run_python_command(const std::vector<std::string>& words) {
   pointers.push_back(nullptr);
   ::execvp("python3", pointers.data());
   print_line(stderr,
-             "mcr: cannot run python3, which view, diff and plot need: %s; install Python 3.9 or "
+             "mcr: cannot run python3, which view, diff and plot need: %s; install Python 3.10 or "
              "newer and "
              "the package mcr-hdf5 (docs/python.md)",
              std::strerror(errno));

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """python -m mcr_hdf5: view, diff and plot are here; `path` prints the plugin directory; the command `mcr` runs every other word."""
+import os
 import sys
 
 
 def main(words=None):
     words = sys.argv[1:] if words is None else words
     word = words[0] if words else ""
-    # The package is imported only after the word is known: `path` and mcr's own commands need no h5py.
     from .errors import McrError
     try:
         if word in ("", "-h", "--help"):
@@ -17,12 +17,19 @@ def main(words=None):
             print(required_plugin_directory())
             return 0
         if word in COMMANDS:
+            _start_without_connector()
             return COMMANDS[word](words[1:])
         from .command import execute
         return execute(words)
     except McrError as error:
         print(f"mcr {word}: {error}", file=sys.stderr)
         return 1
+
+
+def _start_without_connector():
+    """HDF5 has read HDF5_VOL_CONNECTOR already. What these commands write is no checkpoint, and they read stubs without the variable."""
+    if os.environ.pop("HDF5_VOL_CONNECTOR", None) is not None:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def view(words):

@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 VARIABLE = "HDF5_PLUGIN_PATH"
+DEFAULT = "/usr/local/hdf5/lib/plugin"  # of HDF5, unless its build named another directory
 
 
 def loaded_libraries():
@@ -56,6 +57,9 @@ def netcdf4_filters():
 
 
 def make_known(plugin_directory):
+    given = os.environ.get(VARIABLE)
+    if os.environ.get("HDF5_VOL_CONNECTOR"):  # h5py's HDF5 looks for the connector as soon as it is loaded
+        os.environ[VARIABLE] = f"{plugin_directory}:{given or DEFAULT}"
     import h5py  # loaded before HDF5_PLUGIN_PATH is set, so that its HDF5 shows the default directories
 
     if h5py.version.hdf5_version_tuple < (1, 14):
@@ -68,6 +72,5 @@ def make_known(plugin_directory):
         searched += [directory for directory in before if directory not in searched]
         if before[:1] != [ours]:
             library.H5PLprepend(os.fsencode(ours))
-    given = os.environ.get(VARIABLE)
     later = given.split(":") if given else netcdf4_filters() + searched
     os.environ[VARIABLE] = ":".join([ours] + [directory for directory in later if directory and directory != ours])

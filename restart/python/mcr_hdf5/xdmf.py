@@ -8,7 +8,8 @@ BYTES = {"f": (4, 8), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8)}
 
 
 def document(file_name, arrays, time=None):
-    """`arrays`: (path, shape, dtype). Arrays of one shape share a mesh; arrays that are no 2- or 3-dimensional numbers of a type that XDMF knows are left out."""
+    """`arrays`: (path, shape, dtype). Arrays of one shape share a mesh. Only 2- or 3-dimensional arrays of numbers that XDMF knows are in the
+    document."""
     lines = ['<?xml version="1.0"?>', '<Xdmf Version="2.0">', "  <Domain>"]
     drawn = [(path, shape, dtype) for path, shape, dtype in arrays if len(shape) in (2, 3) and dtype.itemsize in BYTES.get(dtype.kind, ())]
     for shape in sorted({shape for _, shape, _ in drawn}):

@@ -13,6 +13,7 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/python_command.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -66,7 +67,8 @@ int run(std::vector<std::string> words) {
   app.footer(
       "`mcr help COMMAND` prints the same as `mcr COMMAND --help`.\nExit codes: 0 done, 1 the "
       "system refused or something is missing, 2 wrong usage, 3 damaged data, 4 not finished in "
-      "time.");
+      "time.\nWith the Python package mcr-hdf5: `mcr view`, `mcr diff` and `mcr plot` "
+      "(docs/python.md).");
   CommonOptions common;
   app.add_flag("--json", common.json, "one JSON value on standard output");
 
@@ -84,6 +86,10 @@ int run(std::vector<std::string> words) {
   words = without_help_command(std::move(words));
   const auto name = std::find_if(words.begin(), words.end(),
                                  [](const std::string& word) { return !word.starts_with('-'); });
+  if (name != words.end() && is_python_command(*name)) {
+    std::rotate(words.begin(), name, name + 1);
+    return run_python_command(words);
+  }
   if (name != words.end() && !is_command(*name)) {
     const std::string why = "there is no command " + *name + "; `mcr --help` lists them";
     print_line(stderr, "mcr: %s", why.c_str());

@@ -58,6 +58,7 @@ static void print_help(const char* program, const char* title, const char* size_
       "  --rename       write to NAME.tmp, then rename\n"
       "  --gzip         chunked, compressed datasets\n"
       "  --restart      go on from the newest complete checkpoint, if there is one\n"
+      "  --start FILE   go on from a file of the whole field, as `mcr view` writes it\n"
       "  --sleep MS     sleep in every step\n",
       program, title, program, size_meaning);
 }
@@ -83,19 +84,14 @@ void run_begin(struct run* run, int* count, char*** words, const char* title,
                       .slots = 2};
   MPI_Comm_rank(MPI_COMM_WORLD, &run->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &run->ranks);
-  static const struct option options[] = {{"size", required_argument, 0, 'n'},
-                                          {"steps", required_argument, 0, 's'},
-                                          {"every", required_argument, 0, 'e'},
-                                          {"dir", required_argument, 0, 'd'},
-                                          {"names", required_argument, 0, 'p'},
-                                          {"slots", required_argument, 0, 'l'},
-                                          {"keep", required_argument, 0, 'k'},
-                                          {"rename", no_argument, 0, 't'},
-                                          {"gzip", no_argument, 0, 'z'},
-                                          {"restart", no_argument, 0, 'r'},
-                                          {"sleep", required_argument, 0, 'w'},
-                                          {"help", no_argument, 0, 'h'},
-                                          {0, 0, 0, 0}};
+  static const struct option options[] = {
+      {"size", required_argument, 0, 'n'},  {"steps", required_argument, 0, 's'},
+      {"every", required_argument, 0, 'e'}, {"dir", required_argument, 0, 'd'},
+      {"names", required_argument, 0, 'p'}, {"slots", required_argument, 0, 'l'},
+      {"keep", required_argument, 0, 'k'},  {"rename", no_argument, 0, 't'},
+      {"gzip", no_argument, 0, 'z'},        {"restart", no_argument, 0, 'r'},
+      {"sleep", required_argument, 0, 'w'}, {"start", required_argument, 0, 'f'},
+      {"help", no_argument, 0, 'h'},        {0, 0, 0, 0}};
   const char* program = strrchr((*words)[0], '/') ? strrchr((*words)[0], '/') + 1 : (*words)[0];
   for (int letter; (letter = getopt_long(*count, *words, "", options, NULL)) != -1;) {
     long* number = letter == 'n'   ? &run->size
@@ -113,6 +109,8 @@ void run_begin(struct run* run, int* count, char*** words, const char* title,
       run->dir = optarg;
     } else if (letter == 'p') {
       run->names = optarg;
+    } else if (letter == 'f') {
+      run->start = optarg;
     } else if (letter == 't') {
       run->rename = true;
     } else if (letter == 'z') {

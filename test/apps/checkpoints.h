@@ -20,6 +20,7 @@ struct run {
   long keep;          // remove all but the newest so many (0: keep all)
   bool rename;        // write to NAME.tmp, then rename
   bool restart;       // from the newest complete step, else from the beginning
+  const char* start;  // go on from this file of the whole field, on any number of ranks
   bool gzip;          // chunked and compressed datasets
   long sleep_ms;      // per step
   // Results

@@ -245,6 +245,7 @@ int main(int count, char** words) {
   struct run run = {.size = 20000};
   run_begin(&run, &count, &words, "particles that wander between ranks",
             "number of particles (20000)");
+  if (run.start) run_fail("--start: this program has no field of the whole domain");
   struct swarm swarm = {0};
   long step = 0;
   hid_t file;

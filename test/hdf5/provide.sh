@@ -7,6 +7,8 @@
 #   hdf5-2                      an HDF5 2.x library (from the source in a crate, through cargo)
 #   python/h5py-newest, -1.14   h5py's wheels, one with HDF5 2.x inside and one with 1.14; netCDF4's wheel with the first
 #   python/h5py-1.12            an old wheel with HDF5 1.12, which is too old to be captured
+#   python/analysis             what the Python package works with: h5py, netCDF4, PyTables, xarray, dask, matplotlib
+#   python/vtk                  VTK, which reads XDMF files as ParaView does
 #
 # What cannot be provided on this machine (no cargo, no registry in reach) leaves a file NAME.missing that says why; the
 # tests repeat the reason and count as skipped. Only a compiler that fails on h5_api_test is an error.
@@ -77,6 +79,8 @@ venv() { # name, packages…
 venv h5py-newest h5py pytest pytest-mpi netCDF4
 venv h5py-1.14 'h5py==3.14.*' pytest pytest-mpi
 venv h5py-1.12 'h5py==3.8.*' 'numpy<2'
+venv analysis h5py netCDF4 tables xarray h5netcdf dask matplotlib 'setuptools>=70.1'
+venv vtk vtk
 
 # --- HDF5 2.x -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A whole checkpoint: the files of all ranks, and the variables over them."""
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import h5py
+import numpy
+
+from .command import mcr
+from .errors import McrError
+from .parts import part_of_stub, unpacked
+
+OPEN_FILES = 16  # files that a set keeps open for the next access
+
+
+def open_set(*names, quick=False):
+    """Opens a set: a directory (its newest whole set, as `mcr latest` names it), a stub, containers of one set, or a set's name as
+    `mcr latest` prints it. With `quick`, `mcr latest` does not read the frames of a directory's set first."""
+    if len(names) == 1 and isinstance(names[0], (list, tuple)):
+        names = names[0]
+    names = [os.path.abspath(os.fspath(name)) if os.path.exists(os.fspath(name)) else os.fspath(name) for name in names]
+    if not names:
+        raise McrError("open_set needs a directory, a stub, containers, or a set's name")
+    if len(names) == 1 and os.path.isdir(names[0]):
+        return CheckpointSet(mcr("latest", *(["--quick"] if quick else []), names[0]), None)
+    return _named_set(names)
+
+
+def _named_set(names):
+    listed = mcr("latest", "--all", names[0])
+    is_prefix = not os.path.exists(names[0])
+    found = [entry for entry in listed if not is_prefix or entry["set"] == names[0]]
+    if len(found) != 1:
+        lines = "".join(f"\n  {entry['set']}" for entry in found or listed)
+        raise McrError(f"{names[0]} holds {len(found) or 'no'} sets of that name; name one of:{lines}")
+    chosen = None
+    if not is_prefix and part_of_stub(names[0]) is None:
+        chosen = [os.path.realpath(name) for name in names]
+        others = [name for name in chosen if name not in map(os.path.realpath, found[0]["containers"])]
+        if others:
+            raise McrError(f"{others[0]} does not belong to the set of {names[0]}; open_set opens the containers of one set")
+    elif len(names) > 1:
+        raise McrError("open_set takes several names only if all are containers; name one directory, stub or set")
+    return CheckpointSet(found[0], chosen)
+
+
+class CheckpointSet(Mapping):
+    """`set["Density"]` is a variable over all ranks, `set.parts[3]` the file of rank 3. Use it in `with`, or call close()."""
+
+    def __init__(self, entry, containers):
+        self.name = entry["set"]
+        self.state = entry["state"]
+        self.rank_count = entry["rank_count"]
+        self.containers = [path for path in entry["containers"] if containers is None or os.path.realpath(path) in containers]
+        self._unpack_names = [self.name] if containers is None else self.containers
+        self._recorded = entry["files"]
+        self._passed = set()
+        self._entries = self._read_entries(entry)
+        if self.state == "whole" and containers is None:
+            # Of a whole set, a rank that is in no container and did not pass has a native file (docs/format.md, "Directory").
+            for rank in set(range(self.rank_count)) - self._passed:
+                self._entries.setdefault(rank, [])
+        self._open = OrderedDict()
+        self._names = {}
+        self.parts = Parts(self)
+
+    def _read_entries(self, entry):
+        """Rank -> the part's rows in the containers: several if the file was amended after the commit, none if it is a native file."""
+        found = {}
+        for container in mcr("ls", *self.containers):
+            if "error" in container:
+                raise McrError(container["error"])
+            self._passed.update(container["passed_ranks"])
+            for part in container["parts"]:
+                key = part.get("masked_name", container["masked_name"]), part.get("sequence", container["sequence"])
+                if key == (entry["masked_name"], entry["sequence"]):
+                    found.setdefault(part["rank"], []).append(dict(part, container=container["container"]))
+        return found
+
+    @property
+    def ranks(self):
+        """The ranks that have a file in this set."""
+        return sorted(self._entries)
+
+    def part_entry(self, rank):
+        """The row of the rank's part in a container, or None if there is not exactly one."""
+        entries = self._entries.get(rank, [])
+        return entries[0] if len(entries) == 1 else None
+
+    def _stub_of(self, entry):
+        beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(entry["container"]))), entry["path"])
+        recorded = [path for path in self._recorded if path.endswith("/" + entry["path"])]
+        return next((path for path in [beside, *recorded] if part_of_stub(path) == entry["id"]), None)
+
+    def open_part(self, rank):
+        """Opens the rank's file anew; the caller closes it."""
+        entry = self.part_entry(rank)
+        # An open of a stub gives the part that the stub names only if the part's set is whole (docs/design/restart.md).
+        stub = self._stub_of(entry) if entry and self.state == "whole" else None
+        if stub:
+            return h5py.File(stub, "r")
+        return unpacked(self._unpack_names, rank, max((e["size"] for e in self._entries.get(rank, [])), default=0))
+
+    def file(self, rank):
+        """The rank's file, kept open for the next access."""
+        if rank not in self._open:
+            self._open[rank] = self.open_part(rank)
+            if len(self._open) > OPEN_FILES:
+                self._open.popitem(last=False)  # h5py closes it when no dataset of it is in use
+        self._open.move_to_end(rank)
+        return self._open[rank]
+
+    def dataset_names(self, rank):
+        if rank not in self._names:
+            names = []
+            self.file(rank).visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+            self._names[rank] = names
+        return self._names[rank]
+
+    def attrs(self, rank):
+        """The attributes of the root group of the rank's file."""
+        return dict(self.file(rank).attrs)
+
+    def __getitem__(self, name):
+        variable = Variable(self, name)
+        if not variable.ranks:
+            raise McrError(f"no rank of {self.name} has a dataset {name}; the set has: {', '.join(self) or 'none'}")
+        return variable
+
+    def __iter__(self):
+        ranks_of = {}
+        for rank in self.ranks:
+            for name in self.dataset_names(rank):
+                ranks_of.setdefault(name, []).append(rank)
+        # Numbers in the groups' names of a single rank are masked, as in the containers: Grid00000012/Density.
+        names = {name if len(ranks) > 1 or len(self.ranks) == 1 else masked(name) for name, ranks in ranks_of.items()}
+        return iter(sorted(names))
+
+    def __len__(self):
+        return len(list(iter(self)))
+
+    def __contains__(self, name):
+        return bool(Variable(self, name).ranks)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        for file in self._open.values():
+            file.close()
+        self._open.clear()
+
+    def __repr__(self):
+        return f"<set {self.name} ({self.state}): {len(self.ranks)} of {self.rank_count} ranks>"
+
+
+class Parts(Mapping):
+    """Rank -> its file, as an h5py.File that is read-only. Close it, or use it in `with`."""
+
+    def __init__(self, of):
+        self._set = of
+
+    def __getitem__(self, rank):
+        return self._set.open_part(rank)
+
+    def __iter__(self):
+        return iter(self._set.ranks)
+
+    def __len__(self):
+        return len(self._set.ranks)
+
+    def __contains__(self, rank):
+        return rank in self._set.ranks
+
+
+def masked(name):
+    groups, _, own = name.rpartition("/")
+    return re.sub(r"\d+", "{n}", groups) + "/" + own if groups else own
+
+
+class Variable:
+    """A dataset's name over all ranks. `variable[3]` is rank 3's h5py.Dataset, `variable[3, 1:-1]` an array of its values. Iteration
+    gives the datasets of the ranks. `{n}` in the name stands for numbers that differ between the ranks."""
+
+    def __init__(self, of, name):
+        self.set, self.name = of, name.strip("/")
+        self._pattern = re.compile(re.escape(self.name).replace(r"\{n\}", r"\d+"))
+        self.ranks = [rank for rank in of.ranks if self._matches(rank)]
+
+    def _matches(self, rank):
+        return [name for name in self.set.dataset_names(rank) if self._pattern.fullmatch(name)]
+
+    def dataset(self, rank):
+        names = self._matches(rank) if rank in self.ranks else []
+        if len(names) != 1:
+            why = f"the datasets {', '.join(names)}; name one of them" if names else "no such dataset"
+            raise McrError(f"{self.name}: the file of rank {rank} has {why}")
+        return self.set.file(rank)[names[0]]
+
+    def __getitem__(self, key):
+        rank, *inner = key if isinstance(key, tuple) else (key,)
+        if not isinstance(rank, (int, numpy.integer)):
+            raise McrError(f"{self.name}: the first index is a rank's number; stacked() gives an array over all ranks")
+        dataset = self.dataset(int(rank))
+        return dataset[tuple(inner)] if isinstance(key, tuple) else dataset
+
+    def __iter__(self):
+        return (self.dataset(rank) for rank in self.ranks)
+
+    def __len__(self):
+        return len(self.ranks)
+
+    def attrs(self, rank):
+        return dict(self.dataset(rank).attrs)
+
+    def shapes(self):
+        """Rank -> shape."""
+        return {rank: self.dataset(rank).shape for rank in self.ranks}
+
+    def _one_shape(self):
+        shapes = self.shapes()
+        first = shapes[self.ranks[0]]
+        other = next((rank for rank in self.ranks if shapes[rank] != first), None)
+        if other is not None:
+            raise McrError(f"{self.name} cannot be stacked: rank {self.ranks[0]} has the shape {first}, rank {other} {shapes[other]}. "
+                           f"Read the ranks one by one, or place them with `python -m mcr_hdf5 view`")
+        return first
+
+    def stacked(self):
+        """The values of all ranks as one array, whose first axis is the rank (in the order of `ranks`). All shapes must agree."""
+        self._one_shape()
+        return numpy.stack([dataset[()] for dataset in self])
+
+    def dask(self):
+        """As stacked(), as a dask array: a rank is read when its values are needed."""
+        try:
+            import dask.array
+        except ImportError:
+            raise McrError("dask is not installed: `pip install mcr-hdf5[dask]`") from None
+        shape, dtype = self._one_shape(), self.dataset(self.ranks[0]).dtype
+        lazy = dask.delayed(lambda rank: self.dataset(rank)[()], pure=False)
+        return dask.array.stack([dask.array.from_delayed(lazy(rank), shape, dtype) for rank in self.ranks])
+
+    def xarray(self):
+        """As dask(), as an xarray.DataArray with the ranks as coordinate."""
+        try:
+            import xarray
+        except ImportError:
+            raise McrError("xarray is not installed: `pip install mcr-hdf5[xarray]`") from None
+        values = self.dask()
+        dimensions = ["rank"] + [f"axis{n}" for n in range(values.ndim - 1)]
+        return xarray.DataArray(values, dims=dimensions, coords={"rank": self.ranks}, name=self.name)
+
+    def __repr__(self):
+        return f"<variable {self.name} of {len(self.ranks)} ranks>"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the containers of a set hold a rank's dataset, as selections of `/variables/NAME` (docs/format.md, "Container and index").
+
+A dataset counts as found only if the answer is certain: its values lie in one fragment, in row-major order, as the program wrote them.
+So datasets that the program chunked or compressed, and containers of the block and agnostic schemes, have no such place.
+"""
+import itertools
+import re
+from dataclasses import dataclass
+
+import h5py
+import numpy
+
+
+@dataclass(frozen=True)
+class Fragment:
+    container: str
+    path: str
+    space: tuple  # shape of the variable in the container
+    kind: str  # stacked, joined (along the first axis) or flat
+    begin: int
+
+    def selections(self, shape, inner):
+        """Yields (selection of the container's dataset, slices of the inner region that it fills). `shape` is the rank's, `inner` the
+        slices of it that are wanted."""
+        extents = [s.stop - s.start for s in inner]
+        if self.kind == "stacked":
+            yield self._block([self.begin, *(s.start for s in inner)], [1, *extents]), (...,)
+        elif self.kind == "joined":
+            yield self._block([self.begin + inner[0].start, *(s.start for s in inner[1:])], extents), (...,)
+        elif extents == list(shape) or len(shape) == 1:
+            yield self._block([self.begin + (inner[0].start if len(shape) == 1 else 0)], [int(numpy.prod(extents))]), (...,)
+        else:  # one plane of rows at a time: rows lie at equal distances
+            for place in itertools.product(*(range(n) for n in extents[:-2])):
+                first = [s.start + p for s, p in zip(inner, place)] + [inner[-2].start, inner[-1].start]
+                space = h5py.h5s.create_simple(self.space)
+                space.select_hyperslab((self.begin + int(numpy.ravel_multi_index(first, shape)),), (extents[-2],), (shape[-1],), (extents[-1],))
+                yield space, tuple(place)
+
+    def _block(self, begin, count):
+        space = h5py.h5s.create_simple(self.space)
+        space.select_hyperslab(tuple(begin), tuple(count))
+        return space
+
+
+class Fragments:
+    def __init__(self, checkpoint):
+        self._checkpoint = checkpoint
+        self._variables = []  # (container, path, pattern of the names, shape, dtype, ranks, offsets)
+        self.why_none = None
+        for container in checkpoint.containers:
+            with h5py.File(container, "r") as file:
+                scheme = file.attrs["scheme"]
+                scheme = scheme.decode() if isinstance(scheme, bytes) else scheme
+                if scheme not in ("aware", "auto"):
+                    self.why_none = f"the container's scheme {scheme} cuts datasets into blocks"
+                elif "variables" in file:
+                    file["variables"].visititems(lambda name, item: self._add(container, name, item))
+
+    def _add(self, container, name, item):
+        if not isinstance(item, h5py.Dataset):
+            return
+        def numbers(key):
+            found = item.attrs.get("mcr_" + key, item.attrs.get(key))
+            return None if found is None else [int(n) for n in numpy.atleast_1d(found)]
+        pattern = re.escape(re.sub(r"~\d+$", "", name)).replace(r"\{n\}", r"\d+")
+        self._variables.append((container, item.name, re.compile(pattern), item.shape, item.dtype, numbers("ranks"), numbers("offsets")))
+
+    def find(self, rank, dataset):
+        """Returns the fragment, or a text that says why there is none."""
+        if self.why_none:
+            return self.why_none
+        if self._checkpoint.part_entry(rank) is None:
+            return f"the file of rank {rank} is a native file, or was amended after its set was committed"
+        layout = dataset.id.get_create_plist()
+        if layout.get_nfilters():
+            return "the program compressed it"
+        if layout.get_layout() == h5py.h5d.CHUNKED and dataset.chunks != dataset.shape:
+            return "the program chunked it"
+        if layout.get_layout() == h5py.h5d.COMPACT:
+            return "it is a compact dataset, which the containers do not merge"
+        found = []
+        for container, path, pattern, shape, dtype, ranks, offsets in self._variables:
+            if pattern.fullmatch(dataset.name.strip("/")) and dtype == dataset.dtype and ranks:
+                found += [(container, path, shape, ranks, offsets, n) for n, owner in enumerate(ranks) if owner == rank]
+        if not found:
+            return "the containers do not merge it, as they do not merge the smallest datasets"
+        if len(found) > 1:
+            return f"the containers have {len(found)} fragments of that name for rank {rank}"
+        return _fragment(dataset.shape, *found[0])
+
+
+def _fragment(own, container, path, shape, ranks, offsets, number):
+    size = int(numpy.prod(own))
+    if offsets is None and shape[1:] == own and shape[0] == len(ranks):
+        return Fragment(container, path, shape, "stacked", number)
+    begins = offsets or list(range(len(ranks)))
+    end = min((b for b in begins if b > begins[number]), default=shape[0])
+    if len(own) == len(shape) and shape[1:] == own[1:] and end - begins[number] == own[0]:
+        return Fragment(container, path, shape, "joined", begins[number])
+    if len(shape) == 1 and end - begins[number] == size:
+        return Fragment(container, path, shape, "flat", begins[number])
+    return f"the container's shape {shape} does not show where its values lie"

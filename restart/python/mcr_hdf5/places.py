@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where each rank's piece of a variable lies in the global array: `--offset`, `--grid` or `--boxes`.
+
+A piece is a rank's dataset without its halo (`--halo`). The origin of the global array is the smallest offset of all pieces, so
+offsets may count from any number.
+"""
+import math
+from dataclasses import dataclass
+
+import numpy
+
+from .errors import McrError
+
+
+@dataclass(frozen=True)
+class Piece:
+    rank: int
+    begin: tuple  # in the global array
+    inner: tuple  # slices of the rank's dataset, without its halo
+
+    @property
+    def shape(self):
+        return tuple(axis.stop - axis.start for axis in self.inner)
+
+    @property
+    def region(self):
+        """Slices of the global array."""
+        return tuple(slice(b, b + n) for b, n in zip(self.begin, self.shape))
+
+
+class Unplaced(Exception):
+    """Why a variable has no place in a global array."""
+
+
+def add_options(parser):
+    group = parser.add_argument_group("where the ranks' pieces lie (one of the first three)")
+    where = group.add_mutually_exclusive_group()
+    where.add_argument("--offset", metavar="NAME", help="an attribute or a dataset of each rank's file: the index of the piece's first element")
+    where.add_argument("--grid", metavar="NxNxN", help="numbers of ranks along the array's axes, the slowest axis first; ranks count along "
+                                                       "the last axis first, as in MPI_Cart_create")
+    where.add_argument("--boxes", metavar="FILE", help="a text file; each line has a rank and the index of its piece's first element")
+    group.add_argument("--halo", metavar="N[,N...]", default="0", help="elements at both ends of each axis that belong to other ranks (0)")
+    group.add_argument("--reverse", action="store_true", help="offsets and --grid name the fastest axis first, as in Fortran; ranks count "
+                                                              "along it first")
+
+
+class Places:
+    def __init__(self, options):
+        self._offset, self._reverse = options.offset, options.reverse
+        self._grid = _grid(options.grid) if options.grid else None
+        self._boxes = _boxes(options.boxes) if options.boxes else None
+        self._halo = _numbers(options.halo, ",", "--halo")
+        if self._offset is None and self._grid is None and self._boxes is None:
+            raise McrError("say where the ranks' pieces lie: --offset NAME (an attribute or dataset of each file), --grid NxNxN, or --boxes FILE")
+
+    def pieces(self, variable):
+        """Returns the pieces of all ranks that have the variable, and the shape of the global array."""
+        inner = {rank: self._inner(rank, shape) for rank, shape in variable.shapes().items()}
+        dimensions = {len(slices) for slices in inner.values()}
+        if len(dimensions) != 1 or dimensions == {0}:
+            raise Unplaced("scalars and ranks with different numbers of dimensions have no place")
+        begins = self._begins(variable, {rank: tuple(s.stop - s.start for s in slices) for rank, slices in inner.items()})
+        origin = numpy.min(list(begins.values()), axis=0)
+        pieces = [Piece(rank, tuple(int(n) for n in numpy.subtract(begins[rank], origin)), inner[rank]) for rank in sorted(inner)]
+        shape = numpy.max([numpy.add(piece.begin, piece.shape) for piece in pieces], axis=0)
+        return pieces, tuple(int(n) for n in shape)
+
+    def _inner(self, rank, shape):
+        halo = self._halo * len(shape) if len(self._halo) == 1 else self._halo
+        if len(halo) != len(shape):
+            raise Unplaced(f"it is {len(shape)}-dimensional, and --halo is for {len(halo)} dimensions")
+        slices = tuple(slice(width, extent - width) for width, extent in zip(halo, shape))
+        if any(s.stop <= s.start for s in slices):
+            raise Unplaced(f"nothing is left of rank {rank}'s shape {shape} without the halo")
+        return slices
+
+    def _begins(self, variable, shapes):
+        if self._grid:
+            return _begins_in_grid(self._in_order(self._grid), self._reverse, shapes)
+        begins = {rank: self._in_order(self._begin(variable, rank)) for rank in shapes}
+        for rank, begin in begins.items():
+            if len(begin) != len(shapes[rank]):
+                raise Unplaced(f"it is {len(shapes[rank])}-dimensional, and the place of rank {rank} has {len(begin)} numbers")
+        return begins
+
+    def _in_order(self, numbers):
+        return tuple(reversed(numbers)) if self._reverse else tuple(numbers)
+
+    def _begin(self, variable, rank):
+        if self._boxes is not None:
+            if rank not in self._boxes:
+                raise Unplaced(f"--boxes has no line for rank {rank}")
+            return self._boxes[rank]
+        values = _find_offset(variable.dataset(rank), self._offset)
+        if values is None:
+            raise Unplaced(f"the file of rank {rank} has no attribute and no dataset {self._offset}")
+        values = numpy.atleast_1d(values)
+        if values.dtype.kind not in "iu" or values.ndim != 1:
+            raise Unplaced(f"{self._offset} of rank {rank} is no list of integers")
+        return tuple(int(v) for v in values)
+
+
+def _find_offset(dataset, name):
+    """The attribute of the dataset or of the nearest group above it; else the dataset of that path."""
+    place = dataset
+    while True:
+        if name in place.attrs:
+            return place.attrs[name]
+        if place.name == "/":
+            break
+        place = place.parent
+    return place[name][()] if name in place and hasattr(place[name], "dtype") else None
+
+
+def _numbers(text, separator, option):
+    try:
+        numbers = tuple(int(word) for word in text.split(separator))
+    except ValueError:
+        numbers = (-1,)
+    if any(number < 0 for number in numbers):
+        raise McrError(f"{option} {text}: not a list of numbers that are separated by '{separator}'")
+    return numbers
+
+
+def _grid(text):
+    counts = _numbers(text, "x", "--grid")
+    if 0 in counts:
+        raise McrError(f"--grid {text}: each axis has at least one rank")
+    return counts
+
+
+def _boxes(path):
+    found = {}
+    try:
+        with open(path) as file:
+            for number, line in enumerate(file, 1):
+                words = line.split("#")[0].split()
+                if not words:
+                    continue
+                if len(words) < 2 or not all(word.lstrip("-").isdigit() for word in words) or int(words[0]) in found:
+                    raise McrError(f"{path}, line {number}: a line has a rank, which no other line has, and the index of its piece's first element")
+                found[int(words[0])] = tuple(int(word) for word in words[1:])
+    except OSError as error:
+        raise McrError(f"cannot read {path}: {error.strerror}") from None
+    return found
+
+
+def _begins_in_grid(grid, first_fastest, shapes):
+    ranks = sorted(shapes)
+    if len(grid) != len(shapes[ranks[0]]):
+        raise Unplaced(f"it is {len(shapes[ranks[0]])}-dimensional, and --grid has {len(grid)} numbers")
+    if math.prod(grid) != len(ranks):
+        raise Unplaced(f"--grid has {math.prod(grid)} places for {len(ranks)} ranks")
+    places = dict(zip(ranks, zip(*numpy.unravel_index(range(len(ranks)), grid, order="F" if first_fastest else "C"))))
+    starts = []
+    for axis, count in enumerate(grid):
+        extents = [{shapes[rank][axis] for rank in ranks if places[rank][axis] == n} for n in range(count)]
+        uneven = next((n for n, found in enumerate(extents) if len(found) > 1), None)
+        if uneven is not None:
+            raise Unplaced(f"the ranks at place {uneven} of axis {axis} have different extents {sorted(extents[uneven])}")
+        starts.append([0, *numpy.cumsum([min(found) for found in extents])])
+    return {rank: tuple(int(starts[axis][n]) for axis, n in enumerate(places[rank])) for rank in ranks}
+
+
+def overlaps(pieces):
+    """Pairs of pieces that share elements, with the shared region of the global array."""
+    begins = numpy.array([piece.begin for piece in pieces])
+    ends = begins + numpy.array([piece.shape for piece in pieces])
+    for i, piece in enumerate(pieces):
+        low = numpy.maximum(begins[i], begins[i + 1:])
+        high = numpy.minimum(ends[i], ends[i + 1:])
+        for j in numpy.nonzero((low < high).all(axis=1))[0]:
+            yield piece, pieces[i + 1 + j], tuple(slice(int(b), int(e)) for b, e in zip(low[j], high[j]))
+
+
+def of_region(piece, region):
+    """The slices of the rank's dataset that a region of the global array names."""
+    return tuple(slice(inner.start + r.start - begin, inner.start + r.stop - begin)
+                 for inner, begin, r in zip(piece.inner, piece.begin, region))

@@ -52,7 +52,10 @@ Present find_present(const ContainerName& where, KnownContainers* known) {
       continue;
     const auto reader = restart::ContainerReader::open(home->descriptor(), name);
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-    if (!status || !restart::is_believed(status->st_uid, ::geteuid())) continue;
+    const auto directory = home->status();
+    if (!status || !directory ||
+        !restart::is_believed(restart::author_of(*status, *directory), ::geteuid()))
+      continue;
     const auto parts = (*reader)->parts();
     if (!parts) continue;
     for (const auto& record : **parts) present.parts.insert(record.entry.part);
@@ -166,7 +169,7 @@ Result<void> close_for_all(const File& container, const std::vector<LockedPart>&
   std::vector<restart::Access> all = {MCR_TRY(restart::access_of(file))};
   for (const LockedPart& part : parts)
     all.push_back(access_of_part(part, stubs, FileIdentity(there.outer)));
-  const restart::Access common = restart::common_access(all);
+  const restart::Access common = restart::readers_of(all);
   return common == all.front() ? Result<void>() : restart::give_access(file, common);
 }
 

@@ -131,6 +131,7 @@ class FoundSets {
     } else {
       (void)::lstat(path.c_str(), &container.status);
     }
+    container.status.st_uid = container.beside.author(container.status);
     // One file under many names is one container, and is read only once.
     Seen unseen;
     Seen& seen = opened ? seen_[{parent_of(path), FileIdentity(*opened)}] : unseen;

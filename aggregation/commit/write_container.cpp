@@ -90,7 +90,7 @@ class ContainerMaker {
     MCR_TRY(write_file(pending, directory));
     if (options_.drain.verify) MCR_TRY(read_back(pending));
     if (set_.look_at_access) {
-      report_.access = restart::common_access(accesses_);
+      report_.access = restart::readers_of(accesses_);
       MCR_TRY(restart::give_access(pending.file(), report_.access));
     } else {
       report_.access = MCR_TRY(restart::access_of(pending.file()));

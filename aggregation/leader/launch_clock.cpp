@@ -69,7 +69,8 @@ Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
                                         AT_SYMLINK_NOFOLLOW) != 0) {
       continue;
     }
-    // Another user's container tells nothing about this user's clock.
+    // Containers of users who are not believed here do not count.
+    status.st_uid = beside.author(status);
     if (!believes(status.st_uid) || !seen.emplace(status).second) continue;
     containers[{!is_own(status), bundle ? bundle->launch : parsed->launch}].push_back(
         {{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
@@ -122,7 +123,7 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     for (const auto& [container_modified, name] : containers.at(of)) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
       const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-      if (status && beside.believes(status->st_uid, ::geteuid()))
+      if (status && beside.believes(beside.author(*status), ::geteuid()))
         look_into(**reader, *status, launch, there);
     }
   }

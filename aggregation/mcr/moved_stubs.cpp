@@ -63,13 +63,15 @@ constexpr std::size_t most_directories = 16;
 /// Adds the container's parts. A container that cannot be read is ignored; other commands report
 /// it.
 void add_parts(File file, const std::string& container, Seen& seen, Holders& holders) {
-  const auto reader = restart::ContainerReader::read(std::move(file), container);
-  if (!reader) return;
-  const auto status = (*reader)->status();
+  const auto status = file.status();
   if (!status) return;
   std::set<std::string>& directories = seen[FileIdentity(*status)];
   if (directories.size() >= most_directories || !directories.insert(parent_of(container)).second)
     return;
+  const auto home = File::open(AT_FDCWD, parent_of(container), O_PATH | O_DIRECTORY);
+  const auto author = home ? restart::author_of(file, *home) : Result<uid_t>(home.error());
+  const auto reader = restart::ContainerReader::read(std::move(file), container);
+  if (!reader || !author) return;
   const auto parts = (*reader)->parts();
   if (!parts) return;
   const auto path = std::make_shared<const std::string>(container);
@@ -78,7 +80,7 @@ void add_parts(File file, const std::string& container, Seen& seen, Holders& hol
     const auto& set = restart::set_of_part((*reader)->set(), i);
     if (!name || *name != set.masked_name)
       name = std::make_shared<const std::string>(set.masked_name);
-    holders[(**parts)[i].entry.part].push_back({path, name, status->st_uid});
+    holders[(**parts)[i].entry.part].push_back({path, name, *author});
   }
 }
 
@@ -120,8 +122,12 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
                  "the stub belongs to " + restart::user_text(owner) +
                      "; nothing was changed; let this user or root run `mcr recover`"};
   if (!restart::is_believed(holder.owner, owner))
-    return Error{Cause::system, "the stub's container " + *holder.container + " belongs to " +
-                                    restart::user_text(holder.owner) + ", not to the stub's owner"};
+    return Error{Cause::system,
+                 "the stub's container " + *holder.container +
+                     (holder.owner == restart::unknown_user
+                          ? " can be written by other users, who can also put it where it lies"
+                          : " belongs to " + restart::user_text(holder.owner) +
+                                ", not to the stub's owner")};
   const std::string relative = below(root, path);
   const std::size_t slash = relative.rfind('/');
   File deeper;

@@ -68,6 +68,14 @@ Bytes list_with_mode(ByteSpan list, mode_t mode) {
   return out;
 }
 
+bool lets_named_write(ByteSpan list) {
+  const auto entries = entries_of(list);
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    const mode_t rights = entry.rights & mask_of(entries);
+    return entry.is_named() && (rights & write_and_enter) == write_and_enter;
+  });
+}
+
 bool lets_more_write(ByteSpan list, ByteSpan above, const struct stat& status_above) {
   const auto entries = entries_of(list);
   const auto entries_above = entries_of(above);

@@ -138,6 +138,12 @@ Access common_access(const std::vector<Access>& all) {
   return common;
 }
 
+Access readers_of(const std::vector<Access>& all) {
+  Access access = common_access(all);
+  access.mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+  return access;
+}
+
 Access without_list(Access access) {
   if (access.list.empty()) return access;
   access.mode = with(access.mode, group_bits(access.mode) & rights_of_all_groups(access.list), 0);
@@ -146,8 +152,10 @@ Access without_list(Access access) {
 }
 
 mode_t mode_within(mode_t mode, const Access& container) {
-  const mode_t open = container.list.empty() ? container.mode & 0077 : 0;
-  return (mode == 0 ? 0644 : mode) & (0700 | open);
+  // A container has no write permission for others. Users who may read it may write a file from it
+  // if its own mode says so.
+  const mode_t readers = container.list.empty() ? container.mode & 0044 : 0;
+  return (mode == 0 ? 0644 : mode) & (0700 | readers | readers >> 1);
 }
 
 Result<void> give_access(const File& file, const Access& access) {

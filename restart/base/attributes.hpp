@@ -28,6 +28,8 @@ Result<Access> access_of(const File& file);
 /// these files may read it. The owner may always read and write. Execute permission is never
 /// granted.
 Access common_access(const std::vector<Access>& all);
+/// The same for a container, which only its owner may write.
+Access readers_of(const std::vector<Access>& all);
 
 /// Returns the access without its list. The group keeps only the rights that the list gives to the
 /// owning group and to all named users and groups; users outside the group get no access. So no

@@ -67,7 +67,9 @@ Result<Beside> Beside::of(const File& outer, const File& inner) {
   beside.inner_group_ = MCR_TRY(status_with_own_group(inner)).st_mode & S_IRWXG;
   const Bytes outer_list = list_of(outer);
   beside.has_outer_list_ = !outer_list.empty();
-  beside.lets_more_write_ = lets_more_write(list_of(inner), outer_list, beside.outer_);
+  const Bytes inner_list = list_of(inner);
+  beside.lets_more_write_ = lets_more_write(inner_list, outer_list, beside.outer_);
+  beside.lets_named_write_ = lets_named_write(inner_list);
   return beside;
 }
 

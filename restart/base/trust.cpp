@@ -32,6 +32,9 @@ Result<File> walk_beneath(int directory, const std::string& path, int flags, mod
 }
 
 constexpr mode_t write_and_enter = S_IWGRP | S_IXGRP;
+/// If there is an access list, the kernel puts its mask into the group bits: the most that any named
+/// user or group may do.
+constexpr mode_t others_write = S_IWGRP | S_IWOTH;
 
 /// True if users of that class may write in the directory. Write permission has no effect without
 /// permission to enter.
@@ -84,6 +87,20 @@ Result<File> open_file_beneath(int directory, const std::string& path) {
 
 bool is_believed(uid_t writer, uid_t owner) { return writer == owner || writer == 0; }
 
+uid_t author_of(const struct stat& file, const struct stat& directory) {
+  const bool others_add =
+      (directory.st_mode & others_write) != 0 || !is_believed(directory.st_uid, file.st_uid);
+  return others_add && (file.st_mode & others_write) != 0 ? unknown_user : file.st_uid;
+}
+
+bool others_may_only_add(const struct stat& directory) {
+  return is_sticky(directory) && (directory.st_mode & others_write) != 0;
+}
+
+Result<uid_t> author_of(const File& file, const File& directory) {
+  return author_of(MCR_TRY(file.status()), MCR_TRY(directory.status()));
+}
+
 bool is_own_link(const struct stat& status) {
   return status.st_uid == ::geteuid() || status.st_uid == 0;
 }
@@ -119,7 +136,7 @@ bool Beside::is_no_more_open() const {
   const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
   if ((group && !group_above && !others_above) || (others && !others_above)) return false;
   if (lets_more_write_ && !others_above) return false;
-  return !is_sticky(outer_) || is_sticky(inner_) || (!group && !others);
+  return !is_sticky(outer_) || is_sticky(inner_) || (!group && !others && !lets_named_write_);
 }
 
 mode_t mode_beside(const struct stat& outer) {

@@ -35,6 +35,21 @@ Result<File> open_file_beneath(int directory, const std::string& path);
 /// True if a file that `writer` made counts for a file of `owner`, wherever the two files lie.
 bool is_believed(uid_t writer, uid_t owner);
 
+/// True if other users may add names to the directory, but not remove this user's (sticky bit). They can
+/// then move this user's own files, links and directories into it, so that a name there proves nothing.
+bool others_may_only_add(const struct stat& directory);
+
+/// Stands for a user who is not known, and who is therefore never believed.
+inline constexpr uid_t unknown_user = static_cast<uid_t>(-2);
+
+/// Returns the user who made the file, which lies in `directory`. This is the file's owner, or
+/// unknown_user if other users may write to both. Such a user can move a file of the owner into
+/// the directory, and give it any content: the owner's files in a directory with a default access
+/// list, or of a group with umask 002, are writable to others.
+uid_t author_of(const struct stat& file, const struct stat& directory);
+/// The same for an open directory. The error is that of fstat().
+Result<uid_t> author_of(const File& file, const File& directory);
+
 /// True if this user may follow the link, because this user or root owns it.
 bool is_own_link(const struct stat& status);
 
@@ -62,6 +77,8 @@ class Beside {
   /// True if a file that `writer` made in `inner` counts for a file of `owner` in `outer` or below
   /// it.
   [[nodiscard]] bool believes(uid_t writer, uid_t owner) const;
+  /// The author of a file in `inner`.
+  [[nodiscard]] uid_t author(const struct stat& file) const { return author_of(file, inner_); }
   /// True if this user may keep files in `inner`: other users can do no more to files there than to
   /// files in `outer`.
   [[nodiscard]] bool may_be_used() const;
@@ -91,6 +108,8 @@ class Beside {
   bool has_outer_list_ = false;  ///< `outer` has an access list
   /// The access list of `inner` lets users write to it who may not write to `outer`.
   bool lets_more_write_ = false;
+  /// The access list of `inner` lets a user or group that it names write to it.
+  bool lets_named_write_ = false;
 };
 
 /// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a

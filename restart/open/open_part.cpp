@@ -69,6 +69,10 @@ class Search {
     }
     likely.insert(likely.end(), others.begin(), others.end());
     for (const std::string& name : likely) {
+      if (look_.is_over()) {
+        keep(*look_.problem());
+        return std::unique_ptr<PartSource>();
+      }
       auto source = in_container(*directory, place, name);
       if (source && *source != nullptr) return source;
       if (!source) keep(source.error());
@@ -102,6 +106,8 @@ class Search {
   }
 
  private:
+  /// Other users may add containers, and names of them, beside the stub's.
+  static constexpr std::uint64_t longest_search_ms = 60'000;
   /// Few bundles share a block, because a leader begins another bundle only after the last one is
   /// written.
   static constexpr std::uint32_t most_bundles = 16;
@@ -131,10 +137,17 @@ class Search {
                                                  AT_SYMLINK_NOFOLLOW) == 0;
     if (is_there && without_part_.contains(FileIdentity(status)))
       return std::unique_ptr<PartSource>();
-    auto container = MCR_TRY(directory.container(name));
+    auto opened = directory.container(name);
+    if (!opened) {
+      if (is_there && opened.error().cause == Cause::damaged)
+        without_part_.insert(FileIdentity(status));
+      return opened.error();
+    }
+    auto container = *std::move(opened);
     const SetIdentity& set = container->set();
     const bool is_bundle = !set.bundled.empty();
     if (set.launch != stub_.launch || (!is_bundle && set.sequence != stub_.sequence)) {
+      without_part_.insert(FileIdentity(MCR_TRY(container->status())));
       return Error{Cause::damaged,
                    place.directory + "/" + name + " has another set in it than its name says"};
     }
@@ -162,7 +175,7 @@ class Search {
   const Stub& stub_;
   const std::shared_ptr<FrameShare>& share_;
   std::vector<ContainerPlace> looked_in_;
-  Look look_;
+  Look look_{monotonic_ms() + longest_search_ms};
   // Each directory is searched once for a prefix, and each container is read once. A stub may name
   // many places, and links and second names may lead from all of them to the same few files.
   std::set<std::pair<FileIdentity, std::string>> searched_;

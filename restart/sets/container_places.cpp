@@ -70,7 +70,14 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
   if (believes(status.st_uid)) {
     File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
     status = MCR_TRY(file.status());
-    if (believes(status.st_uid)) return ContainerReader::read(std::move(file), name);
+    const uid_t author =
+        is_allowed_ ? status.st_uid : author_of(status, MCR_TRY(directory_.status()));
+    if (believes(author)) return ContainerReader::read(std::move(file), name);
+    if (author == unknown_user && believes(status.st_uid))
+      return Error{Cause::usage,
+                   name +
+                       " can be written by other users, who can also put it where it lies, so the "
+                       "container is not trusted; to read it, set allow= to its directory"};
   }
   return Error{Cause::usage,
                name + " belongs to " + user_text(status.st_uid) + ", but the stub belongs to " +
@@ -115,6 +122,7 @@ std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
     return std::nullopt;
   }
   if (!is_believed(link.st_uid, owner) && link.st_uid != outer.st_uid) return std::nullopt;
+  if (others_may_only_add(outer)) return std::nullopt;
   auto opened = File::open(base.descriptor(), below, O_RDONLY | O_DIRECTORY);
   if (!opened) return std::nullopt;
   return OpenContainers(std::move(*opened), owner, {});

@@ -64,11 +64,14 @@ Result<Decision> read_decision(ByteSpan file) {
 namespace {
 
 /// Reads a decision of this user or root. No others count, because the launch is this user's.
-std::optional<Decision> read_own(const std::string& path) {
-  const auto file = File::open(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+std::optional<Decision> read_own(const std::string& directory, const std::string& name) {
+  const auto home = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
+  const auto file = home ? File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                         : Result<File>(home.error());
   const auto status = file ? file->status() : Result<struct stat>(file.error());
-  if (!status || !S_ISREG(status->st_mode) || !is_believed(status->st_uid, ::geteuid()))
-    return std::nullopt;
+  if (!status || !S_ISREG(status->st_mode)) return std::nullopt;
+  const auto author = author_of(*file, *home);
+  if (!author || !is_believed(*author, ::geteuid())) return std::nullopt;
   const auto content = file->read_all(max_bytes);
   if (!content) return std::nullopt;
   auto decision = read_decision(*content);
@@ -95,8 +98,8 @@ std::optional<std::string> prefix_of_decision(std::string_view file_name) {
 }
 
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name) {
-  if (auto decision = read_own(directory + "/" + name)) return decision;
-  return read_own(directory + "/" + second_name(name));
+  if (auto decision = read_own(directory, name)) return decision;
+  return read_own(directory, second_name(name));
 }
 
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,

@@ -16,6 +16,12 @@
 namespace mcr::restart {
 namespace {
 
+bool is_by_this_user(const ContainerReader& container, const File& directory) {
+  const auto status = container.status();
+  const auto home = directory.status();
+  return status && home && is_believed(author_of(*status, *home), ::geteuid());
+}
+
 /// True if this rank has a part in the container. Also true if the container cannot be read,
 /// because its name includes the rank.
 bool has_part_of(const std::string& directory, const std::string& name, const PartBegin& begin) {
@@ -28,6 +34,7 @@ bool has_part_of(const std::string& directory, const std::string& name, const Pa
   }
   const auto container = ContainerReader::open(home->descriptor(), name);
   if (!container) return true;
+  if (!is_by_this_user(**container, *home)) return false;
   // A container that came here with a renamed directory has parts of other names. If it counted,
   // ranks could get different sequences.
   const auto& names = begin.masked_names;
@@ -104,8 +111,7 @@ void EarlierWritings::read_bundles(const std::string& directory, const std::stri
     const auto parsed = parse_bundle_name(name);
     if (!parsed || parsed->launch != launch) continue;
     const auto container = ContainerReader::open(home->descriptor(), name);
-    const auto status = container ? (*container)->status() : Result<struct stat>(Error{});
-    if (!status || !is_believed(status->st_uid, ::geteuid())) continue;
+    if (!container || !is_by_this_user(**container, *home)) continue;
     for (const BundledSet& set : (*container)->set().bundled) {
       std::uint64_t& next = bundled_[set.masked_name];
       next = std::max(next, set.sequence + 1);

@@ -49,6 +49,14 @@ Result<File> open_linked(const File& parent, const std::string& path) {
                      "name another directory with container_dir=",
                  EPERM};
   }
+  if (others_may_only_add(MCR_TRY(parent.status()))) {
+    return Error{Cause::system,
+                 path +
+                     " is a symbolic link in a directory to which other users may write, and mcr "
+                     "does not follow it, because they can move a link of yours there; write "
+                     "into a directory of your own, or name another directory with container_dir=",
+                 EPERM};
+  }
   File linked = MCR_TRY(File::open(parent.descriptor(), name, O_RDONLY | O_DIRECTORY));
   const struct stat status = MCR_TRY(linked.status());
   const bool is_ours = is_believed(status.st_uid, ::geteuid());

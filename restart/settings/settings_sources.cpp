@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 
 #include "restart/base/file.hpp"
 #include "restart/base/system.hpp"
@@ -34,16 +37,17 @@ class CheckpointDirectory {
  public:
   explicit CheckpointDirectory(const std::string& path) : path_(path) {
     const bool is_known = system_calls().fstatat(AT_FDCWD, path.c_str(), &status_, 0) == 0;
-    const bool is_sticky = (status_.st_mode & S_ISVTX) != 0;
-    is_ours_ =
-        is_known && is_own(status_.st_uid) && (is_sticky || (status_.st_mode & S_IWOTH) == 0);
+    is_ours_ = is_known && is_own(status_.st_uid) && (status_.st_mode & S_IWOTH) == 0;
+    is_projects_ = (status_.st_mode & S_IWGRP) != 0 && status_.st_gid != ::getegid();
     may_hold_others_ = !is_known || !is_own(status_.st_uid) || (status_.st_mode & 022) != 0;
   }
 
   [[nodiscard]] std::string file() const { return path_ + "/mcr.conf"; }
-  /// True if only this user, root and the directory's group decide which file is called mcr.conf. A
-  /// mistake in the file is then an error.
+  /// True if only this user, root and the directory's group decide which file is called mcr.conf. In
+  /// any other directory a name proves nothing, because other users can move this user's files there.
   [[nodiscard]] bool is_ours() const { return is_ours_; }
+  /// True if members of a group decide that is not the user's first one.
+  [[nodiscard]] bool is_projects() const { return is_projects_; }
 
   /// Opens the file. An error is the reason why the file is ignored.
   [[nodiscard]] Result<File> open() const {
@@ -71,13 +75,22 @@ class CheckpointDirectory {
   std::string path_;
   struct stat status_ {};
   bool is_ours_ = false;
+  bool is_projects_ = false;
   bool may_hold_others_ = true;
 };
 
-/// `is_ours`: a mistake in the file is an error. If false, a file with a mistake is ignored with a
-/// warning.
+/// Settings that reach further than the files beside mcr.conf. Members of a project may not give them to
+/// one another.
+bool is_far_reaching(std::string_view key) {
+  constexpr std::array<std::string_view, 8> keys{"stage",  "trace", "allow", "match",
+                                                 "launch", "rank",  "ranks", "node"};
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// Reads the file, if it is a regular file of this user or root. A mistake in it is an error.
+/// `is_projects`: settings that reach far are left out.
 Result<void> load_file(Settings& settings, const std::string& path, const Result<File>& file,
-                       bool is_ours, std::vector<std::string>& warnings) {
+                       bool is_projects, std::vector<std::string>& warnings) {
   if (!file) {
     const int number = file.error().system_error;
     if (number != ENOENT && number != ENOTDIR) warnings.push_back(file.error().message);
@@ -93,30 +106,37 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
                        " and is ignored: it must belong to you or to root");
     return {};
   }
-  const auto read = [&](Settings& into) -> Result<void> {
-    const auto content = file->read_all(max_configuration_bytes);
-    if (!content) return Error{Cause::usage, content.error().message};
-    const auto entries = parse_configuration(as_text(*content));
-    if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
-    for (const ConfigurationEntry& entry : *entries) {
-      MCR_TRY(into.set(entry.key, entry.value, path));
+  const auto content = file->read_all(max_configuration_bytes);
+  if (!content) return Error{Cause::usage, content.error().message};
+  const auto entries = parse_configuration(as_text(*content));
+  if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
+  for (const ConfigurationEntry& entry : *entries) {
+    if (is_projects && is_far_reaching(entry.key)) {
+      warnings.push_back(path + ": " + entry.key +
+                         " is ignored, because members of a group may write to the directory; set "
+                         "it by a variable or in ~/.config/mcr/mcr.conf");
+      continue;
     }
-    return {};
-  };
-  if (is_ours) return read(settings);
-  Settings changed = settings;
-  if (const auto done = read(changed); !done) {
-    warnings.push_back(done.error().message + "; " + path +
-                       " is ignored, because other users may write to its directory");
-    return {};
+    MCR_TRY(settings.set(entry.key, entry.value, path));
   }
-  settings = std::move(changed);
   return {};
+}
+
+/// The file in a directory of checkpoints.
+Result<void> load_beside(Settings& settings, const CheckpointDirectory& place,
+                         std::vector<std::string>& warnings) {
+  auto file = place.open();
+  if (file && !place.is_ours() && is_own(file->status().value_or({}).st_uid))
+    file = Error{Cause::usage, place.file() +
+                                   " is ignored, because other users may write to its directory "
+                                   "and can move any file of yours there; set variables, or use "
+                                   "~/.config/mcr/mcr.conf"};
+  return load_file(settings, place.file(), file, place.is_projects(), warnings);
 }
 
 Result<void> load_file(Settings& settings, const std::string& path,
                        std::vector<std::string>& warnings) {
-  return load_file(settings, path, open_through_links(path), true, warnings);
+  return load_file(settings, path, open_through_links(path), false, warnings);
 }
 
 std::string user_configuration() {
@@ -186,8 +206,7 @@ Result<Settings> load_settings(std::string_view connector_text, const std::strin
     MCR_TRY(load_file(settings, user, warnings));
   }
   if (!directory.empty()) {
-    const CheckpointDirectory place(directory);
-    MCR_TRY(load_file(settings, place.file(), place.open(), place.is_ours(), warnings));
+    MCR_TRY(load_beside(settings, CheckpointDirectory(directory), warnings));
   }
   MCR_TRY(load_variables(settings));
   MCR_TRY(settings.set_all(connector_text, "HDF5_VOL_CONNECTOR"));

@@ -25,7 +25,21 @@ FileAt not_open(const Error& error) {
 
 FileAt file_at(int directory, const std::string& path, Links links) {
   const int link = links == Links::followed ? 0 : O_NOFOLLOW;
-  return file_at(File::open(directory, path, O_RDONLY | O_NONBLOCK | link));
+  // An open of a pipe or device has effects on other processes, so the kind is looked at before.
+  const auto there = File::open(directory, path, O_PATH | link);
+  if (!there) return not_open(there.error());
+  const auto status = there->status();
+  if (!status) return not_open(status.error());
+  if (!S_ISREG(status->st_mode)) {
+    FileAt found;
+    found.status = *status;
+    found.kind = FileAt::Kind::other;
+    return found;
+  }
+  auto opened = File::open(AT_FDCWD, link_path(there->descriptor()), O_RDONLY | O_NONBLOCK);
+  if (!opened && opened.error().system_error == ENOENT)  // /proc is not mounted
+    opened = File::open(directory, path, O_RDONLY | O_NONBLOCK | link);
+  return file_at(opened ? File(opened->release(), path) : std::move(opened));
 }
 
 FileAt file_at(Result<File> file) {

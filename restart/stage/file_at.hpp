@@ -24,7 +24,7 @@ struct FileAt {
     closed,      ///< it cannot be opened or examined
   };
   Kind kind = Kind::nothing;
-  /// Open for reading; not open for the kinds `nothing` and `closed`, nor for a link.
+  /// Open for reading if it is a regular file that can be opened.
   File file;
   struct stat status {};  ///< of that file
   Stub stub;              ///< of Kind::stub
@@ -36,7 +36,7 @@ struct FileAt {
 
 enum class Links : std::uint8_t { followed, not_followed };
 
-/// Looks at a path. Never blocks, not even on a pipe.
+/// Looks at a path. Opens regular files only: a pipe's other end would notice an open.
 FileAt file_at(int directory, const std::string& path, Links links);
 /// The same for a file that is open for reading, or whose open failed.
 FileAt file_at(Result<File> file);

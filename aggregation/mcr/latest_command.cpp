@@ -15,6 +15,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/path_names.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -45,10 +46,11 @@ std::string nothing_found(const std::string& directory, const std::vector<Stored
            " has no whole set: for each set, ranks are missing or not known to have finished (`mcr "
            "latest --all` lists the sets)";
   }
+  const std::string home = restart::parent_of(sets.back().prefix);
   return directory + " has no set to which each rank gave a file: each of its " +
          restart::counted(sets.size(), "container set") +
-         " has one file, and no rank in its name. `mcr unpack " + directory +
-         " -d DIR` writes the newest of every file, `mcr latest --all` shows them";
+         " has one file, and no rank in its name. `mcr unpack " + home +
+         " -d DIR` writes the newest of every file there, `mcr latest --all` shows all";
 }
 
 /// Returns the user that --owner names, by name or number.
@@ -102,7 +104,7 @@ RunCommand declare_latest(CLI::App& app) {
       if (common.json) print_json(list);
       return exit_code::success;
     }
-    leave_out_others(sets, *user, "latest");
+    leave_out_others(*found, *user, "latest");
     const StoredSet* const newest = *quick ? newest_whole(sets) : newest_sound(sets, "latest");
     if (newest == nullptr) {
       return print_error(common, "latest", Error{Cause::system, nothing_found(*directory, sets)});

@@ -9,6 +9,7 @@
 
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/containers_below.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
@@ -249,7 +250,7 @@ RunCommand declare_ls(CLI::App& app) {
     int code = exit_code::success;
     nlohmann::json json = nlohmann::json::array();
     for (const std::string& argument : command->arguments) {
-      const auto names = find_containers(argument);
+      const auto names = paths_below(argument, "ls");
       if (!names) return print_error(common, "ls", names.error());
       for (const std::string& name : *names) {
         const auto listed = list(name, command->verbose || common.json);

@@ -33,7 +33,8 @@ namespace {
 using restart::File;
 
 std::string join(const std::string& directory, const std::string& name) {
-  return directory == "." ? name : directory + "/" + name;
+  if (directory == ".") return name;
+  return directory.ends_with('/') ? directory + name : directory + "/" + name;
 }
 
 /// True if the path is a regular file, a directory, or a link of this user or of root. For paths
@@ -69,26 +70,6 @@ Result<std::vector<std::string>> container_names(const std::string& directory) {
   return restart::list_fitting_names(AT_FDCWD, directory, [](const std::string& name) {
     return restart::is_container_name(name);
   });
-}
-
-/// Returns the finished containers in `directory` of sets whose names begin with `prefix`; none if
-/// the directory cannot be listed.
-std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix) {
-  std::vector<NamedContainer> found;
-  const auto names = container_names(directory);
-  if (!names) return found;
-  std::set<restart::FileIdentity> seen;  // a file may have many names
-  for (const std::string& name : *names) {
-    const std::string path = join(directory, name);
-    const auto file = file_there(path);
-    if (!file || !seen.insert(*file).second) continue;
-    if (name.starts_with(prefix)) {
-      found.push_back({path, {}, {}});
-    } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
-      found.push_back({path, prefix, {}});
-    }
-  }
-  return found;
 }
 
 /// Returns a container in `directory` with a name that leaders do not give; empty if there is none.
@@ -149,7 +130,8 @@ Error no_container_in(const std::string& directory) {
     text = directory + ": it and its mcr/ have no container that a job wrote; " + packed +
            " is a container that `mcr pack` made: give the path of that file";
   } else if (const std::string below = directories_with_containers(directory); !below.empty()) {
-    text += "; these directories below it have containers: " + below + ". Name one of them";
+    text += "; these directories below it have containers: " + below +
+            ". Name one of them, or the set that `mcr latest " + directory + "` names";
   }
   return Error{Cause::system, std::move(text), ENOENT};
 }
@@ -238,11 +220,22 @@ bool is_container(const File& file) {
   return file.read_at(0, head).has_value() && restart::read_user_block(head).has_value();
 }
 
-Result<std::vector<std::string>> find_containers(const std::string& argument) {
-  std::vector<std::string> paths;
-  for (NamedContainer& named : MCR_TRY(find_named_containers(argument)))
-    paths.push_back(std::move(named.path));
-  return paths;
+std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix) {
+  std::vector<NamedContainer> found;
+  const auto names = container_names(directory);
+  if (!names) return found;
+  std::set<restart::FileIdentity> seen;  // a file may have many names
+  for (const std::string& name : *names) {
+    const std::string path = join(directory, name);
+    const auto file = file_there(path);
+    if (!file || !seen.insert(*file).second) continue;
+    if (name.starts_with(prefix)) {
+      found.push_back({path, {}, {}});
+    } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
+      found.push_back({path, prefix, {}});
+    }
+  }
+  return found;
 }
 
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument) {

@@ -43,7 +43,10 @@ struct NamedContainer {
 /// or the beginning of containers' paths. Cause::system with ENOENT: there is no such container;
 /// with EACCES: this user may not read the directory.
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument);
-Result<std::vector<std::string>> find_containers(const std::string& argument);
+
+/// Returns the finished containers in `directory` of sets whose names begin with `prefix`; none if
+/// the directory cannot be listed.
+std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix);
 
 /// Returns a loop that runs on `threads` threads (oneTBB).
 restart::ParallelFor parallel_on(unsigned threads);

@@ -142,18 +142,30 @@ ProgressBar::~ProgressBar() {
   if (shown_) std::fputs("\r\033[K", stderr);
 }
 
+bool ProgressBar::is_due() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - begin_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100))
+    return false;
+  last_ = now;
+  shown_ = true;
+  return true;
+}
+
+void ProgressBar::show(const std::string& text) {
+  if (!terminal_) return;
+  const std::lock_guard lock(mutex_);
+  if (!is_due()) return;
+  std::fprintf(stderr, "\r\033[K%s: %s", title_.c_str(), restart::printable(text).c_str());
+}
+
 void ProgressBar::show(std::uint64_t done, std::uint64_t in_all) {
   if (!terminal_ || in_all == 0) return;
   const std::lock_guard lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - begin_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100))
-    return;
-  last_ = now;
-  shown_ = true;
+  if (!is_due()) return;
   constexpr std::size_t width = 30;
   const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(in_all));
   const auto full = static_cast<std::size_t>(share * width);
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
+  const double seconds = std::chrono::duration<double>(last_ - begin_).count();
   const std::string bar = std::string(full, '#') + std::string(width - full, '.');
   std::fprintf(stderr, "\r\033[K%s [%s] %3.0f %%  %s of %s  %s/s", title_.c_str(), bar.c_str(),
                share * 100, size_text(done).c_str(), size_text(in_all).c_str(),

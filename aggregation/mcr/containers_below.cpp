@@ -19,11 +19,6 @@ namespace {
 using restart::File;
 using restart::FileIdentity;
 
-bool is_directory(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /// The directories whose containers find_named_containers() returns.
 std::set<FileIdentity> named_directories(const std::string& argument) {
   std::set<FileIdentity> found;
@@ -35,6 +30,11 @@ std::set<FileIdentity> named_directories(const std::string& argument) {
 }
 
 }  // namespace
+
+bool is_directory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
 
 Result<std::vector<ContainersTogether>> find_containers_below(const std::string& argument,
                                                               const char* command) {

@@ -30,6 +30,9 @@ Result<std::vector<ContainersTogether>> find_containers_below(const std::string&
 /// Returns the paths of all these containers.
 Result<std::vector<std::string>> paths_below(const std::string& argument, const char* command);
 
+/// True if a directory is at the path, or a link to one.
+bool is_directory(const std::string& path);
+
 /// Returns the path as the containers' paths begin with it: without slashes at its end.
 std::string without_last_slashes(std::string path);
 

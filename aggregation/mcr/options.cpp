@@ -13,6 +13,7 @@
 #include <set>
 
 #include "aggregation/commit/set_files.hpp"
+#include "aggregation/mcr/short_name.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/fitting_names.hpp"
 #include "restart/base/path_names.hpp"
@@ -31,20 +32,6 @@ namespace mcr::aggregation {
 namespace {
 
 using restart::File;
-
-std::string join(const std::string& directory, const std::string& name) {
-  if (directory == ".") return name;
-  return directory.ends_with('/') ? directory + name : directory + "/" + name;
-}
-
-/// True if the path is a regular file, a directory, or a link of this user or of root. For paths
-/// that were found, not for paths that the user gave.
-bool leads_nowhere_else(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return false;
-  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
-         (S_ISLNK(status.st_mode) && restart::is_own_link(status));
-}
 
 /// Returns the identity of the regular file at `path`. Nothing for a directory or another kind of
 /// file, which may also have a container's name.
@@ -78,7 +65,7 @@ std::string packed_container_in(const std::string& directory) {
   if (!names) return {};
   for (const std::string& name : *names) {
     if (name.starts_with('.')) continue;  // a temporary file
-    const std::string path = join(directory, name);
+    const std::string path = in_directory(directory, name);
     struct stat status {};
     // Do not open devices and other special files.
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
@@ -109,10 +96,11 @@ std::string directories_with_containers(const std::string& directory) {
   std::string text;
   std::size_t count = 0;
   for (const std::string& name : *names) {
-    const std::string path = join(directory, name);
+    const std::string path = in_directory(directory, name);
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) continue;
-    if (containers_in(path, "").empty() && containers_in(join(path, "mcr"), "").empty()) continue;
+    if (containers_in(path, "").empty() && containers_in(in_directory(path, "mcr"), "").empty())
+      continue;
     if (count == most_named) return text + ", …";
     text += (count++ == 0 ? "" : ", ") + path;
   }
@@ -122,7 +110,7 @@ std::string directories_with_containers(const std::string& directory) {
 /// Returns the error that the directory has no container of a job. Its text says what the directory
 /// has instead.
 Error no_container_in(const std::string& directory) {
-  for (const std::string& closed : {directory, join(directory, "mcr")}) {
+  for (const std::string& closed : {directory, in_directory(directory, "mcr")}) {
     if (auto error = why_closed(closed)) return *std::move(error);
   }
   std::string text = directory + ": it and its mcr/ have no container";
@@ -151,7 +139,7 @@ std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& p
   std::vector<NamedContainer> found;
   std::set<restart::FileIdentity> seen;  // a file may have many names
   const auto take = [&](const std::string& name, const std::string& set) {
-    const std::string path = join(place.directory, name);
+    const std::string path = in_directory(place.directory, name);
     const auto file = file_there(path);
     if (!file || !seen.insert(*file).second || (!set.empty() && !has_set(path, set))) return;
     found.push_back({path, set, {}});
@@ -203,6 +191,18 @@ std::string removal_of(const std::string& path, const restart::Stub& stub) {
 
 }  // namespace
 
+std::string in_directory(const std::string& directory, const std::string& name) {
+  if (directory == ".") return name;
+  return directory.ends_with('/') ? directory + name : directory + "/" + name;
+}
+
+bool leads_nowhere_else(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return false;
+  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+         (S_ISLNK(status.st_mode) && restart::is_own_link(status));
+}
+
 int exit_code_of(const Error& error) {
   switch (error.cause) {
     case Cause::usage:
@@ -226,7 +226,7 @@ std::vector<NamedContainer> containers_in(const std::string& directory, const st
   if (!names) return found;
   std::set<restart::FileIdentity> seen;  // a file may have many names
   for (const std::string& name : *names) {
-    const std::string path = join(directory, name);
+    const std::string path = in_directory(directory, name);
     const auto file = file_there(path);
     if (!file || !seen.insert(*file).second) continue;
     if (name.starts_with(prefix)) {
@@ -251,12 +251,13 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
     std::string beginning = restart::name_of(argument);
     if (beginning.ends_with('*')) beginning.pop_back();  // as `mcr verify` names a set
     found = containers_in(restart::parent_of(argument), beginning);
+    if (found.empty()) found = MCR_TRY(containers_of_short_name(argument));
     if (found.empty()) return why_closed(restart::parent_of(argument)).value_or(missing);
     return found;
   }
   if (S_ISDIR(status.st_mode)) {
     found = containers_in(argument, "");
-    if (const std::string below = join(argument, "mcr"); leads_nowhere_else(below)) {
+    if (const std::string below = in_directory(argument, "mcr"); leads_nowhere_else(below)) {
       for (NamedContainer& container : containers_in(below, ""))
         found.push_back(std::move(container));
     }

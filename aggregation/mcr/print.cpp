@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/mcr/print.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdio>
 
 #include "aggregation/mcr/options.hpp"
+#include "restart/base/name_text.hpp"
 #include "restart/base/printable.hpp"
 
 namespace mcr::aggregation {
@@ -71,6 +73,12 @@ std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
+}
+
+/// Returns the width of the terminal; 80 if it is not known.
+std::size_t columns_of(int terminal) {
+  struct winsize size {};
+  return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -138,7 +146,9 @@ void Table::add(std::vector<std::string> row) {
 ProgressBar::ProgressBar(std::string title)
     : title_(std::move(title)), terminal_(::isatty(2) == 1) {}
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { erase(); }
+
+void ProgressBar::erase() {
   if (shown_) std::fputs("\r\033[K", stderr);
 }
 
@@ -155,7 +165,10 @@ void ProgressBar::show(const std::string& text) {
   if (!terminal_) return;
   const std::lock_guard lock(mutex_);
   if (!is_due()) return;
-  std::fprintf(stderr, "\r\033[K%s: %s", title_.c_str(), restart::printable(text).c_str());
+  // A longer line would begin a second one, which the next text would not replace.
+  const std::string line = restart::printable(title_ + ": " + text);
+  std::fprintf(stderr, "\r\033[K%s",
+               restart::cut_text(line, columns_of(STDERR_FILENO) - 1).c_str());
 }
 
 void ProgressBar::show(std::uint64_t done, std::uint64_t in_all) {

@@ -113,7 +113,7 @@ class Collector {
       if (restart::is_container_name(name) && wanted(name) && is_regular(directory_ + "/" + name))
         containers.push_back(directory_ + "/" + name);
     }
-    std::vector<std::string> unreadable;
+    std::vector<Error> unreadable;
     auto sets = stored_sets(containers, unreadable);
     // The containers were read by path, and the path may have led to another directory.
     std::erase_if(

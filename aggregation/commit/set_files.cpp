@@ -239,10 +239,10 @@ std::string name_prefix_of(const SetIdentity& set) {
 }
 
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
-                                   std::vector<std::string>& unreadable) {
+                                   std::vector<Error>& unreadable) {
   FoundSets found;
   for (const std::string& path : containers) {
-    if (const auto added = found.add(path); !added) unreadable.push_back(added.error().message);
+    if (const auto added = found.add(path); !added) unreadable.push_back(added.error());
   }
   return found.take();
 }

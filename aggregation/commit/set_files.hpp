@@ -77,10 +77,10 @@ struct StoredSet {
 /// differ.
 bool is_older(const StoredSet& a, const StoredSet& b);
 
-/// Returns all sets of these containers, oldest first. Adds to `unreadable` the containers that
+/// Returns all sets of these containers, oldest first. Adds to `unreadable` why containers
 /// cannot be read at all.
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
-                                   std::vector<std::string>& unreadable);
+                                   std::vector<Error>& unreadable);
 
 /// Returns the beginning of the names of a set's own containers. Sets in bundles use it as their
 /// name too.

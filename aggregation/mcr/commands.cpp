@@ -14,7 +14,7 @@ constexpr std::array table{
                  declare_verify},
     CommandEntry{"recover", "bring to storage what dead jobs left in memory; repair stubs",
                  declare_recover},
-    CommandEntry{"latest", "name the newest whole set in a directory", declare_latest},
+    CommandEntry{"latest", "name the newest whole set in and below a directory", declare_latest},
     CommandEntry{"status", "show what lies in this node's stage", declare_status},
     CommandEntry{"drain", "wait until every file closed on this node is committed", declare_drain},
     CommandEntry{"gc", "find containers that are no longer needed", declare_gc},

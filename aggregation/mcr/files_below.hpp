@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Visits every file below a directory that may also hold files and directories of other users. If a
-// directory cannot be read, the visit goes on with the others.
+// directory cannot be read, the visit goes on with the others. All commands that search below a
+// directory use this visit.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +10,38 @@
 #include <vector>
 
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 
 namespace mcr::aggregation {
 
+/// How many levels down a visit goes, and how many directories it enters. Limits are needed because
+/// users can nest directories and make new ones without limit.
+inline constexpr std::size_t most_levels = 64;
+inline constexpr std::size_t most_directories = 100'000;
+
 struct NotLookedAt {
-  std::vector<std::string> closed;  ///< directories, each with the reason
-  /// Directories that were not entered, because they are more than `levels` levels below `top`.
-  std::vector<std::string> too_deep;
+  /// Directories that cannot be read, lie too deep or are on another file system, each with the
+  /// reason.
+  std::vector<std::string> directories;
+  std::size_t beyond = 0;    ///< how many more there were after `most_directories`
+  std::string first_beyond;  ///< the first of them
 };
 
-/// Calls `look` with the path of each regular file in `top` and in directories at most `levels` levels
-/// below it. `root` is the path of `top`. Links are not followed. One directory is open at a time.
-NotLookedAt look_below(const restart::File& top, const std::string& root, std::size_t levels,
-                       const std::function<void(const std::string& path)>& look);
+/// A regular file, and the directory in which it was found.
+struct FileBelow {
+  const std::string& path;
+  const restart::FileIdentity& home;
+};
+
+/// Calls `look` for each regular file in `top` and below it, level by level, so that the directories
+/// near `top` are entered first. `root` is the path of `top`; "." is left out of the paths. Links are
+/// not followed, and no other file system is entered. One directory is open at a time. Shows on a
+/// terminal how many directories were entered.
+NotLookedAt look_below(const restart::File& top, const std::string& root,
+                       const std::function<void(const FileBelow& file)>& look);
+
+/// Prints to stderr, as lines of `command`, what was not looked at: only the first few directories,
+/// because a shared directory may contain many that only their owners can read.
+void print_not_looked_at(const NotLookedAt& left, const char* command);
 
 }  // namespace mcr::aggregation

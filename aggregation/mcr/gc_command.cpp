@@ -30,6 +30,46 @@ Result<void> sync(const std::string& directory) {
   return restart::sync_directory(home.descriptor());
 }
 
+/// What was removed, or would be.
+struct Removal {
+  std::vector<std::string> containers;
+  std::uint64_t bytes = 0;
+  int code = exit_code::success;
+};
+
+/// Lists or removes the superseded sets of one directory of containers. A set of another directory
+/// replaces none of them, because that directory may be a copy.
+Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, bool json,
+                     Removal& removal) {
+  for (const GivenUp& order : MCR_TRY(superseded(sets))) {
+    const StoredSet& set = *order.set;
+    if (words.remove) {
+      // Before a set is removed, the set that replaces it must be durable.
+      MCR_TRY(sync(restart::parent_of(set.prefix)));
+      MCR_TRY(remove_set(order));
+    }
+    for (const std::string& path : set.containers) {
+      removal.containers.push_back(path);
+      if (!json) print_line(stdout, "%s", path.c_str());
+    }
+    removal.bytes += set.container_bytes;
+  }
+  return {};
+}
+
+void print_removal(const Removal& removal, const GcWords& words, bool json) {
+  if (json) {
+    print_json(
+        {{"removed", words.remove}, {"containers", removal.containers}, {"bytes", removal.bytes}});
+  } else if (!removal.containers.empty()) {
+    print_line(stdout, "%zu containers, %s%s", removal.containers.size(),
+               size_text(removal.bytes).c_str(),
+               words.remove ? " removed" : "; remove them with --remove");
+  } else if (removal.code == exit_code::success) {
+    print_line(stdout, "nothing to remove");
+  }
+}
+
 }  // namespace
 
 RunCommand declare_gc(CLI::App& app) {
@@ -44,36 +84,18 @@ RunCommand declare_gc(CLI::App& app) {
       "the list before you use --remove. A copy of a stub elsewhere keeps nothing.\nExit codes: 0 "
       "done, 1 a container could not be removed; 2 as for every command.");
   return [words](const CommonOptions& common) {
-    const auto found = sets_in(words->directory, "gc");
+    const auto found = sets_by_directory(words->directory, "gc");
     if (!found) return print_error(common, "gc", found.error());
-    nlohmann::json list = nlohmann::json::array();
-    std::uint64_t bytes = 0;
-    const auto orders = superseded(found->sets);
-    if (!orders) return print_error(common, "gc", orders.error());
-    for (const GivenUp& order : *orders) {
-      const StoredSet& set = *order.set;
-      // Before a set is removed, the set that replaces it must be durable.
-      const std::string home = restart::parent_of(set.prefix);
-      if (words->remove) {
-        const auto synced = sync(home);
-        const auto removed = synced ? remove_set(order) : synced;
-        if (!removed) return print_error(common, "gc", removed.error());
+    Removal removal;
+    for (const SetsIn& here : *found) {
+      const auto done = collect(here.sets, *words, common.json, removal);
+      if (!done) {
+        if (found->size() == 1) return print_error(common, "gc", done.error());
+        removal.code = print_error({}, "gc", done.error());
       }
-      for (const std::string& path : set.containers) {
-        list.push_back(path);
-        if (!common.json) print_line(stdout, "%s", path.c_str());
-      }
-      bytes += set.container_bytes;
     }
-    if (common.json) {
-      print_json({{"removed", words->remove}, {"containers", list}, {"bytes", bytes}});
-    } else if (list.empty()) {
-      print_line(stdout, "nothing to remove");
-    } else {
-      print_line(stdout, "%zu containers, %s%s", list.size(), size_text(bytes).c_str(),
-                 words->remove ? " removed" : "; remove them with --remove");
-    }
-    return exit_code::success;
+    print_removal(removal, *words, common.json);
+    return removal.code;
   };
 }
 

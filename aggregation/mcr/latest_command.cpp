@@ -13,16 +13,21 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/set_step.hpp"
+#include "aggregation/mcr/short_name.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/path_names.hpp"
 
 namespace mcr::aggregation {
 namespace {
 
-nlohmann::json to_json(const StoredSet& set) {
+nlohmann::json to_json(const StoredSet& set, const std::string& step) {
   nlohmann::json files = nlohmann::json::array();
   for (const StoredPart& part : set.parts) files.push_back(part.path);
   return {{"set", set.prefix},
+          {"name", short_name(set.prefix)},
+          {"step", step.empty() ? nlohmann::json() : nlohmann::json(step)},
           {"masked_name", set.name.masked_name},
           {"launch", set.name.launch},
           {"sequence", set.name.sequence},
@@ -45,10 +50,11 @@ std::string nothing_found(const std::string& directory, const std::vector<Stored
            " has no whole set: for each set, ranks are missing or not known to have finished (`mcr "
            "latest --all` lists the sets)";
   }
+  const std::string home = restart::parent_of(sets.back().prefix);
   return directory + " has no set to which each rank gave a file: each of its " +
          restart::counted(sets.size(), "container set") +
-         " has one file, and no rank in its name. `mcr unpack " + directory +
-         " -d DIR` writes the newest of every file, `mcr latest --all` shows them";
+         " has one file, and no rank in its name. `mcr unpack " + home +
+         " -d DIR` writes the newest of every file there, `mcr latest --all` shows all";
 }
 
 /// Returns the user that --owner names, by name or number.
@@ -95,20 +101,23 @@ RunCommand declare_latest(CLI::App& app) {
     std::vector<StoredSet>& sets = found->sets;
     if (*all) {
       nlohmann::json list = nlohmann::json::array();
-      for (const StoredSet& set : sets) {
-        list.push_back(to_json(set));
-        if (!common.json) print_line(stdout, "%-10s %s", state_name(set), set.prefix.c_str());
+      const std::vector<std::string> steps = steps_of(sets, found->top);
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        list.push_back(to_json(sets[i], steps[i]));
+        if (!common.json)
+          print_line(stdout, "%-10s %s", state_name(sets[i]), sets[i].prefix.c_str());
       }
       if (common.json) print_json(list);
       return exit_code::success;
     }
-    leave_out_others(sets, *user, "latest");
+    leave_out_others(*found, *user, "latest");
     const StoredSet* const newest = *quick ? newest_whole(sets) : newest_sound(sets, "latest");
     if (newest == nullptr) {
       return print_error(common, "latest", Error{Cause::system, nothing_found(*directory, sets)});
     }
     if (common.json) {
-      print_json(to_json(*newest));
+      const auto place = static_cast<std::size_t>(newest - sets.data());
+      print_json(to_json(*newest, steps_of(sets, found->top)[place]));
     } else {
       print_name(newest->prefix);
     }

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <set>
 #include <system_error>
 
+#include "aggregation/mcr/wait_report.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/trust.hpp"
@@ -58,34 +56,6 @@ std::string remedy_text(int number, const std::string& directory, std::uint64_t 
       return directory + " cannot be written: " + std::generic_category().message(number);
   }
 }
-
-/// Reports once per launch that a commit failed and is tried again.
-class FailureNotes {
- public:
-  FailureNotes(std::string_view command, std::string stage)
-      : command_(command), stage_(std::move(stage)) {}
-
-  void look() {
-    constexpr auto interval = std::chrono::seconds(1);
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < interval) return;
-    last_ = now;
-    const auto launches = look_at_stage(stage_);
-    if (!launches) return;
-    for (const LaunchStatus& launch : *launches) {
-      const std::string text = launch.published > 0 ? failure_text(stage_, launch) : std::string();
-      if (text.empty() || !told_.insert(launch.path).second) continue;
-      if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);  // the progress bar
-      print_line(stderr, "mcr %s: waiting for storage: %s", command_.c_str(), text.c_str());
-    }
-  }
-
- private:
-  std::string command_;
-  std::string stage_;
-  std::set<std::string> told_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace
 
@@ -168,11 +138,9 @@ void print_left(std::string_view command, const std::string& stage,
 
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,
                             std::uint64_t limit_ms) {
-  ProgressBar bar("draining");
-  FailureNotes notes(command, stage);
+  WaitReport report(command, stage);
   return wait_until_drained(stage, limit_ms, [&](std::uint64_t done, std::uint64_t in_all) {
-    bar.show(done, in_all);
-    notes.look();
+    report.look(done, in_all);
   });
 }
 

@@ -23,8 +23,8 @@ std::string failure_text(const std::string& stage, const LaunchStatus& launch);
 void print_left(std::string_view command, const std::string& stage,
                 const std::vector<LaunchStatus>& left);
 
-/// Waits with a progress bar until the stage is drained. If a commit has failed and is tried again,
-/// prints that to standard error.
+/// Waits until the stage is drained. Shows meanwhile what it waits for (wait_report.hpp), and prints
+/// to standard error if a commit has failed and is tried again.
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,
                             std::uint64_t limit_ms);
 

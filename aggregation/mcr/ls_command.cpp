@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mcr ls CONTAINER|STUB|DIR…: sets, ranks and sizes. With -v also every variable, with its pipeline
-// and, if it is linked, the variables from which it is computed.
+// mcr ls DIR…: a table of sets. mcr ls CONTAINER|STUB…: ranks and sizes of containers. With -v also
+// every variable, with its pipeline and, if it is linked, the variables from which it is computed.
 #include <fcntl.h>
 
 #include <map>
@@ -9,13 +9,19 @@
 
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/containers_below.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/set_table.hpp"
+#include "aggregation/mcr/short_name.hpp"
+#include "aggregation/mcr/sound_set.hpp"
 #include "codecs/frames/frame.hpp"
 #include "codecs/frames/solid_frame.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/container/container_reader.hpp"
+#include "restart/format/container_name.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -200,6 +206,13 @@ void print_listed(const Listed& listed, bool verbose) {
   table.print();
 }
 
+/// The short name of the container's set; null for a bundle and for a container of `mcr pack`.
+nlohmann::json name_of(const Listed& listed) {
+  const std::string name = restart::name_of(listed.name);
+  if (!restart::parse_container_name(name)) return nullptr;
+  return short_name(listed.name.substr(0, listed.name.rfind(".r") + 1));
+}
+
 nlohmann::json to_json(const Listed& listed) {
   nlohmann::json parts = nlohmann::json::array();
   for (std::size_t i = 0; i < listed.parts.size(); ++i) {
@@ -209,6 +222,8 @@ nlohmann::json to_json(const Listed& listed) {
                      {"size", entry.size},
                      {"id", entry.part.text()}});
     if (i >= listed.set.bundled.size()) continue;  // not a bundle
+    parts.back()["name"] = short_name(in_directory(
+        restart::parent_of(listed.name), name_prefix_of(restart::set_of_part(listed.set, i))));
     parts.back()["masked_name"] = listed.set.bundled[i].masked_name;
     parts.back()["sequence"] = listed.set.bundled[i].sequence;
   }
@@ -222,6 +237,8 @@ nlohmann::json to_json(const Listed& listed) {
                          {"pipeline", variable.pipeline}});
   }
   return {{"container", listed.name},
+          {"name", name_of(listed)},
+          {"created_ns", listed.set.created_ns},
           {"masked_name", listed.set.masked_name},
           {"launch", listed.set.launch},
           {"sequence", listed.set.sequence},
@@ -249,7 +266,14 @@ RunCommand declare_ls(CLI::App& app) {
     int code = exit_code::success;
     nlohmann::json json = nlohmann::json::array();
     for (const std::string& argument : command->arguments) {
-      const auto names = find_containers(argument);
+      if (is_directory(argument) && !command->verbose && !common.json) {
+        const auto found = sets_in(argument, "ls");
+        if (!found) return print_error(common, "ls", found.error());
+        print_set_table(*found);
+        if (found->code != exit_code::success) code = found->code;
+        continue;
+      }
+      const auto names = paths_below(argument, "ls");
       if (!names) return print_error(common, "ls", names.error());
       for (const std::string& name : *names) {
         const auto listed = list(name, command->verbose || common.json);

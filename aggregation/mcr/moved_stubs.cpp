@@ -36,10 +36,6 @@ using restart::Stub;
 
 namespace {
 
-/// How many levels down stubs and containers are searched for. A limit is needed because users can
-/// nest directories without limit.
-constexpr std::size_t most_levels = 64;
-
 /// A container that lists a part. A container of 100,000 parts makes 100,000 holders, which share
 /// the container's texts.
 struct Holder {
@@ -173,7 +169,8 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
   const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
-  const NotLookedAt left = look_below(top, root, most_levels, [&](const std::string& path) {
+  moved.left_out = look_below(top, root, [&](const FileBelow& found) {
+    const std::string& path = found.path;
     if (name_of(parent_of(path)) == restart::stub_links_directory) return;
     auto file = restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY);
     if (restart::is_container_name(name_of(path))) {
@@ -186,10 +183,6 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     stubs.insert(path);
     moved.present.emplace(there.stub.part, there.status.st_uid);
   });
-  moved.left_out = left.closed;
-  for (const std::string& path : left.too_deep)
-    moved.left_out.push_back(path + ": it is nested deeper than " + std::to_string(most_levels) +
-                             " directories");
   for (const std::string& path : stubs) {
     auto there =
         restart::file_at(restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY));

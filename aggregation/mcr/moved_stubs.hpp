@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregation/mcr/files_below.hpp"
 #include "codecs/base/result.hpp"
 #include "restart/base/part_id.hpp"
 
@@ -20,7 +21,7 @@ struct MovedStubs {
   /// Paths of mended stubs; in a dry run, of stubs that would be mended.
   std::vector<std::string> mended;
   std::vector<std::string> failures;  ///< stubs that could not be written, and why
-  std::vector<std::string> left_out;  ///< directories that were not looked at, and why
+  NotLookedAt left_out;
   /// Parts with a stub below the directory, and the user that owns the stub.
   std::set<std::pair<restart::PartId, uid_t>> present;
   std::size_t containers = 0;  ///< below the directory

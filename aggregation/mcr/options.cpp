@@ -13,6 +13,7 @@
 #include <set>
 
 #include "aggregation/commit/set_files.hpp"
+#include "aggregation/mcr/short_name.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/fitting_names.hpp"
 #include "restart/base/path_names.hpp"
@@ -31,19 +32,6 @@ namespace mcr::aggregation {
 namespace {
 
 using restart::File;
-
-std::string join(const std::string& directory, const std::string& name) {
-  return directory == "." ? name : directory + "/" + name;
-}
-
-/// True if the path is a regular file, a directory, or a link of this user or of root. For paths
-/// that were found, not for paths that the user gave.
-bool leads_nowhere_else(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return false;
-  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
-         (S_ISLNK(status.st_mode) && restart::is_own_link(status));
-}
 
 /// Returns the identity of the regular file at `path`. Nothing for a directory or another kind of
 /// file, which may also have a container's name.
@@ -71,33 +59,13 @@ Result<std::vector<std::string>> container_names(const std::string& directory) {
   });
 }
 
-/// Returns the finished containers in `directory` of sets whose names begin with `prefix`; none if
-/// the directory cannot be listed.
-std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix) {
-  std::vector<NamedContainer> found;
-  const auto names = container_names(directory);
-  if (!names) return found;
-  std::set<restart::FileIdentity> seen;  // a file may have many names
-  for (const std::string& name : *names) {
-    const std::string path = join(directory, name);
-    const auto file = file_there(path);
-    if (!file || !seen.insert(*file).second) continue;
-    if (name.starts_with(prefix)) {
-      found.push_back({path, {}, {}});
-    } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
-      found.push_back({path, prefix, {}});
-    }
-  }
-  return found;
-}
-
 /// Returns a container in `directory` with a name that leaders do not give; empty if there is none.
 std::string packed_container_in(const std::string& directory) {
   const auto names = restart::list_directory(AT_FDCWD, directory);
   if (!names) return {};
   for (const std::string& name : *names) {
     if (name.starts_with('.')) continue;  // a temporary file
-    const std::string path = join(directory, name);
+    const std::string path = in_directory(directory, name);
     struct stat status {};
     // Do not open devices and other special files.
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
@@ -128,10 +96,11 @@ std::string directories_with_containers(const std::string& directory) {
   std::string text;
   std::size_t count = 0;
   for (const std::string& name : *names) {
-    const std::string path = join(directory, name);
+    const std::string path = in_directory(directory, name);
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) continue;
-    if (containers_in(path, "").empty() && containers_in(join(path, "mcr"), "").empty()) continue;
+    if (containers_in(path, "").empty() && containers_in(in_directory(path, "mcr"), "").empty())
+      continue;
     if (count == most_named) return text + ", …";
     text += (count++ == 0 ? "" : ", ") + path;
   }
@@ -141,7 +110,7 @@ std::string directories_with_containers(const std::string& directory) {
 /// Returns the error that the directory has no container of a job. Its text says what the directory
 /// has instead.
 Error no_container_in(const std::string& directory) {
-  for (const std::string& closed : {directory, join(directory, "mcr")}) {
+  for (const std::string& closed : {directory, in_directory(directory, "mcr")}) {
     if (auto error = why_closed(closed)) return *std::move(error);
   }
   std::string text = directory + ": it and its mcr/ have no container";
@@ -149,7 +118,8 @@ Error no_container_in(const std::string& directory) {
     text = directory + ": it and its mcr/ have no container that a job wrote; " + packed +
            " is a container that `mcr pack` made: give the path of that file";
   } else if (const std::string below = directories_with_containers(directory); !below.empty()) {
-    text += "; these directories below it have containers: " + below + ". Name one of them";
+    text += "; these directories below it have containers: " + below +
+            ". Name one of them, or the set that `mcr latest " + directory + "` names";
   }
   return Error{Cause::system, std::move(text), ENOENT};
 }
@@ -169,7 +139,7 @@ std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& p
   std::vector<NamedContainer> found;
   std::set<restart::FileIdentity> seen;  // a file may have many names
   const auto take = [&](const std::string& name, const std::string& set) {
-    const std::string path = join(place.directory, name);
+    const std::string path = in_directory(place.directory, name);
     const auto file = file_there(path);
     if (!file || !seen.insert(*file).second || (!set.empty() && !has_set(path, set))) return;
     found.push_back({path, set, {}});
@@ -221,6 +191,18 @@ std::string removal_of(const std::string& path, const restart::Stub& stub) {
 
 }  // namespace
 
+std::string in_directory(const std::string& directory, const std::string& name) {
+  if (directory == ".") return name;
+  return directory.ends_with('/') ? directory + name : directory + "/" + name;
+}
+
+bool leads_nowhere_else(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return false;
+  return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+         (S_ISLNK(status.st_mode) && restart::is_own_link(status));
+}
+
 int exit_code_of(const Error& error) {
   switch (error.cause) {
     case Cause::usage:
@@ -238,11 +220,22 @@ bool is_container(const File& file) {
   return file.read_at(0, head).has_value() && restart::read_user_block(head).has_value();
 }
 
-Result<std::vector<std::string>> find_containers(const std::string& argument) {
-  std::vector<std::string> paths;
-  for (NamedContainer& named : MCR_TRY(find_named_containers(argument)))
-    paths.push_back(std::move(named.path));
-  return paths;
+std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix) {
+  std::vector<NamedContainer> found;
+  const auto names = container_names(directory);
+  if (!names) return found;
+  std::set<restart::FileIdentity> seen;  // a file may have many names
+  for (const std::string& name : *names) {
+    const std::string path = in_directory(directory, name);
+    const auto file = file_there(path);
+    if (!file || !seen.insert(*file).second) continue;
+    if (name.starts_with(prefix)) {
+      found.push_back({path, {}, {}});
+    } else if (restart::parse_bundle_name(name) && has_set(path, prefix)) {
+      found.push_back({path, prefix, {}});
+    }
+  }
+  return found;
 }
 
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument) {
@@ -258,12 +251,13 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
     std::string beginning = restart::name_of(argument);
     if (beginning.ends_with('*')) beginning.pop_back();  // as `mcr verify` names a set
     found = containers_in(restart::parent_of(argument), beginning);
+    if (found.empty()) found = MCR_TRY(containers_of_short_name(argument));
     if (found.empty()) return why_closed(restart::parent_of(argument)).value_or(missing);
     return found;
   }
   if (S_ISDIR(status.st_mode)) {
     found = containers_in(argument, "");
-    if (const std::string below = join(argument, "mcr"); leads_nowhere_else(below)) {
+    if (const std::string below = in_directory(argument, "mcr"); leads_nowhere_else(below)) {
       for (NamedContainer& container : containers_in(below, ""))
         found.push_back(std::move(container));
     }

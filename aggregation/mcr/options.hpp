@@ -40,10 +40,19 @@ struct NamedContainer {
 
 /// Returns the sorted containers that `argument` names. It may be a container, a stub (for all
 /// containers of its set), a directory (for all containers that jobs wrote in it or in its mcr/),
-/// or the beginning of containers' paths. Cause::system with ENOENT: there is no such container;
+/// the beginning of containers' paths, or a short name (short_name.hpp). Cause::system with ENOENT: there is no such container;
 /// with EACCES: this user may not read the directory.
 Result<std::vector<NamedContainer>> find_named_containers(const std::string& argument);
-Result<std::vector<std::string>> find_containers(const std::string& argument);
+
+/// Returns the finished containers in `directory` of sets whose names begin with `prefix`; none if
+/// the directory cannot be listed.
+std::vector<NamedContainer> containers_in(const std::string& directory, const std::string& prefix);
+
+/// Returns the path of a file in a directory; "." is left out.
+std::string in_directory(const std::string& directory, const std::string& name);
+/// True if the path is a regular file, a directory, or a link of this user or of root. For paths
+/// that were found, not for paths that the user gave.
+bool leads_nowhere_else(const std::string& path);
 
 /// Returns a loop that runs on `threads` threads (oneTBB).
 restart::ParallelFor parallel_on(unsigned threads);

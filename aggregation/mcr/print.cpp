@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/mcr/print.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdio>
 
 #include "aggregation/mcr/options.hpp"
+#include "restart/base/name_text.hpp"
 #include "restart/base/printable.hpp"
 
 namespace mcr::aggregation {
@@ -71,6 +73,12 @@ std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
+}
+
+/// Returns the width of the terminal; 80 if it is not known.
+std::size_t columns_of(int terminal) {
+  struct winsize size {};
+  return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -138,22 +146,39 @@ void Table::add(std::vector<std::string> row) {
 ProgressBar::ProgressBar(std::string title)
     : title_(std::move(title)), terminal_(::isatty(2) == 1) {}
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { erase(); }
+
+void ProgressBar::erase() {
   if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+bool ProgressBar::is_due() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - begin_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100))
+    return false;
+  last_ = now;
+  shown_ = true;
+  return true;
+}
+
+void ProgressBar::show(const std::string& text) {
+  if (!terminal_) return;
+  const std::lock_guard lock(mutex_);
+  if (!is_due()) return;
+  // A longer line would begin a second one, which the next text would not replace.
+  const std::string line = restart::printable(title_ + ": " + text);
+  std::fprintf(stderr, "\r\033[K%s",
+               restart::cut_text(line, columns_of(STDERR_FILENO) - 1).c_str());
 }
 
 void ProgressBar::show(std::uint64_t done, std::uint64_t in_all) {
   if (!terminal_ || in_all == 0) return;
   const std::lock_guard lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - begin_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100))
-    return;
-  last_ = now;
-  shown_ = true;
+  if (!is_due()) return;
   constexpr std::size_t width = 30;
   const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(in_all));
   const auto full = static_cast<std::size_t>(share * width);
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
+  const double seconds = std::chrono::duration<double>(last_ - begin_).count();
   const std::string bar = std::string(full, '#') + std::string(width - full, '.');
   std::fprintf(stderr, "\r\033[K%s [%s] %3.0f %%  %s of %s  %s/s", title_.c_str(), bar.c_str(),
                share * 100, size_text(done).c_str(), size_text(in_all).c_str(),

@@ -59,11 +59,18 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(std::uint64_t done, std::uint64_t in_all);  ///< any thread
+  /// The same for work whose end is not known: shows the text instead of a bar.
+  void show(const std::string& text);
+  void erase();  ///< before a line is printed; the bar is drawn again at the next show()
+  [[nodiscard]] bool is_on_terminal() const { return terminal_; }
   restart::Progress function() {
     return [this](std::uint64_t done, std::uint64_t in_all) { show(done, in_all); };
   }
 
  private:
+  /// True if it is time to draw; the caller holds the mutex.
+  bool is_due();
+
   std::string title_;
   bool terminal_;
   std::mutex mutex_;

@@ -241,21 +241,36 @@ std::string for_whom(const Result<Claim>& claim) {
   return " (as " + restart::user_text(claim->first->owner) + ", whose container says so)";
 }
 
+/// Leaves out other users' sets in directories below the named one and its mcr/. Only their owners
+/// and root can make their stubs again, and a neighbour's sets must not make the command fail.
+void leave_out_others_below(SetsIn& found) {
+  if (::geteuid() == 0) return;
+  std::erase_if(found.sets, [&](const StoredSet& set) {
+    const std::string home = restart::parent_of(set.prefix);
+    const std::string above =
+        restart::name_of(home) == "mcr" ? restart::parent_of(home) : std::string();
+    return set.owner != ::geteuid() && home != found.top && above != found.top;
+  });
+}
+
 struct Remaking {
   std::vector<Remade> stubs;
   std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
   std::vector<std::string> failures;  ///< paths that cannot be written; the other stubs are written
-  std::vector<std::string> left_out;  ///< directories that were not looked at, and why
   bool has_damage = false;            ///< a container cannot be read
 };
+
 Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   auto sets = sets_in(directory, "recover");
   const int problem = sets ? 0 : sets.error().system_error;
   if (!sets && problem != ENOENT && problem != EACCES) return sets.error();
   MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
-  // If containers are only further below, there are no sets here, but moved stubs are still mended.
+  // If no container can be read by its path, there are no sets, but moved stubs are still mended.
   if (!sets && moved.containers > 0) sets = SetsIn{};
-  const SetsIn found = MCR_TRY(std::move(sets));
+  // sets_in() has printed the same directories, unless it failed.
+  if (problem == EACCES) print_not_looked_at(moved.left_out, "recover");
+  SetsIn found = MCR_TRY(std::move(sets));
+  leave_out_others_below(found);
   // By the stub's place, then by the user to whom the set is attributed. Sets come oldest first, so
   // that the newest claim remains.
   std::map<StubHome, std::map<uid_t, Claim>> newest;
@@ -267,7 +282,6 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   remaking.has_damage = found.has_damage;
   remaking.mended = std::move(moved.mended);
   remaking.failures = std::move(moved.failures);
-  remaking.left_out = std::move(moved.left_out);
   for (const auto& [home, of_users] : newest) {
     std::vector<Claim> claims;
     for (const auto& [user, claim] : of_users) {
@@ -286,18 +300,6 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     }
   }
   return remaking;
-}
-
-/// Prints only the first few directories, because a shared directory may contain many that only
-/// their owners can read.
-void print_left_out(const std::vector<std::string>& directories) {
-  constexpr std::size_t most_lines = 10;
-  for (std::size_t i = 0; i < std::min(directories.size(), most_lines); ++i)
-    print_line(stderr, "mcr recover: a directory was not searched for stubs: %s",
-               directories[i].c_str());
-  if (directories.size() > most_lines)
-    print_line(stderr, "mcr recover: %zu more directories were not searched for stubs",
-               directories.size() - most_lines);
 }
 
 /// The parts of a stage that are to be committed.
@@ -414,7 +416,6 @@ RunCommand declare_recover(CLI::App& app) {
         print_line(stderr, "mcr recover: %s", error->message.c_str());
         continue;
       }
-      print_left_out(remade->left_out);
       for (const std::string& failure : remade->failures)
         print_line(stderr, "mcr recover: the stub was not repaired: %s", failure.c_str());
       has_failed |= !remade->failures.empty();

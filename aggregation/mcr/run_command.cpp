@@ -106,13 +106,11 @@ std::vector<std::string> restart_words(const RunWords& words) {
                why.c_str());
     return std::vector<std::string>();
   };
-  const auto containers = find_containers(words.directory);
-  if (!containers)
-    return from_beginning("there is no whole set to restart from: " + containers.error().message);
-  std::vector<std::string> unreadable;
-  auto sets = stored_sets(*containers, unreadable);
-  leave_out_others(sets, ::geteuid(), "run");
-  const StoredSet* const newest = newest_sound(sets, "run");
+  auto found = sets_in(words.directory, "run");
+  if (!found)
+    return from_beginning("there is no whole set to restart from: " + found.error().message);
+  leave_out_others(*found, ::geteuid(), "run");
+  const StoredSet* const newest = newest_sound(found->sets, "run");
   if (newest == nullptr) return from_beginning("there is no whole set in " + words.directory);
   std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;
   const std::string& set = newest->name.masked_name;
@@ -188,7 +186,7 @@ RunCommand declare_run(CLI::App& app) {
       "shell command that starts the program again. {set} is replaced by the newest whole set's "
       "name, which has {rank} in it; {file} by the path of the set's first file; {directory} by "
       "that file's directory. Without this option or without a whole set, CMD is run again");
-  app.add_option("--dir", words->directory, "directory in which --restart looks for sets")
+  app.add_option("--dir", words->directory, "directory in and below which --restart looks for sets")
       ->capture_default_str();
   app.footer(
       "Files that an earlier job left in this node's memory are committed meanwhile.\nExit code: "

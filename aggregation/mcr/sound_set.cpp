@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/mcr/sound_set.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <set>
 
+#include "aggregation/mcr/containers_below.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
@@ -32,6 +36,35 @@ std::string damage_of(const StoredSet& set) {
   return {};
 }
 
+/// Returns the sets of containers that may belong together.
+Result<SetsIn> sets_of(const ContainersTogether& together, const std::string& argument,
+                       const char* command) {
+  std::vector<std::string> containers;
+  std::string named;  // prefix of the bundle's sets that are meant
+  for (const NamedContainer& container : together.containers) {
+    containers.push_back(container.path);
+    if (!container.sets.empty()) named = container.sets;
+  }
+  std::vector<Error> unreadable;
+  SetsIn found;
+  found.sets = stored_sets(containers, unreadable);
+  std::erase_if(found.sets, [&](const StoredSet& set) {
+    return (set.is_bundled && !restart::name_of(set.prefix).starts_with(named)) ||
+           (together.directory && set.beside.identity() != *together.directory);
+  });
+  // An unreadable container is an error if the user named it.
+  if (!unreadable.empty() && containers == std::vector{argument}) {
+    const auto container = open_container(argument);
+    return container ? Error{Cause::damaged, unreadable.front().message} : container.error();
+  }
+  found.has_damage = !unreadable.empty();
+  for (const Error& error : unreadable) {
+    found.code = exit_code_of(error);
+    print_line(stderr, "mcr %s: a container is ignored: %s", command, error.message.c_str());
+  }
+  return found;
+}
+
 }  // namespace
 
 const char* wholeness_name(Wholeness wholeness) {
@@ -51,32 +84,41 @@ const char* state_name(const StoredSet& set) {
   return is_file ? "file" : wholeness_name(set.wholeness);
 }
 
-Result<SetsIn> sets_in(const std::string& argument, const char* command) {
-  std::vector<std::string> containers;
-  std::string named;  // prefix of the bundle's sets that are meant
-  for (NamedContainer& container : MCR_TRY(find_named_containers(argument))) {
-    containers.push_back(std::move(container.path));
-    if (!container.sets.empty()) named = container.sets;
+Result<std::vector<SetsIn>> sets_by_directory(const std::string& argument, const char* command) {
+  auto all = MCR_TRY(find_containers_below(argument, command));
+  ProgressBar bar("reading");
+  std::size_t done = 0;
+  std::vector<SetsIn> found;
+  for (const ContainersTogether& together : all) {
+    bar.show("directories: " + std::to_string(done++) + " of " + std::to_string(all.size()));
+    found.push_back(MCR_TRY(sets_of(together, argument, command)));
   }
-  std::vector<std::string> unreadable;
-  SetsIn found{stored_sets(containers, unreadable), !unreadable.empty()};
-  std::erase_if(found.sets, [&](const StoredSet& set) {
-    return set.is_bundled && !restart::name_of(set.prefix).starts_with(named);
-  });
-  // An unreadable container is an error if the user named it.
-  if (!unreadable.empty() && containers == std::vector{argument}) {
-    const auto container = open_container(argument);
-    return container ? Error{Cause::damaged, unreadable.front()} : container.error();
-  }
-  for (const std::string& what : unreadable)
-    print_line(stderr, "mcr %s: a container is ignored: %s", command, what.c_str());
   return found;
 }
 
-void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* command) {
+Result<SetsIn> sets_in(const std::string& argument, const char* command) {
+  SetsIn all;
+  all.top = without_last_slashes(argument);
+  for (SetsIn& here : MCR_TRY(sets_by_directory(argument, command))) {
+    all.has_damage |= here.has_damage;
+    if (here.code != exit_code::success) all.code = here.code;
+    std::move(here.sets.begin(), here.sets.end(), std::back_inserter(all.sets));
+  }
+  std::stable_sort(all.sets.begin(), all.sets.end(), is_older);
+  return all;
+}
+
+void leave_out_others(SetsIn& found, uid_t user, const char* command) {
   std::set<uid_t> others;
-  const std::size_t count = std::erase_if(sets, [&](const StoredSet& set) {
-    if (set.beside.believes(set.owner, user)) return false;
+  std::map<std::string, bool> ways;
+  const auto leads_there = [&](const std::string& directory) {
+    const auto [way, is_new] = ways.try_emplace(directory, false);
+    if (is_new) way->second = is_way_believed(found.top, directory, user);
+    return way->second;
+  };
+  const std::size_t count = std::erase_if(found.sets, [&](const StoredSet& set) {
+    const std::string home = restart::parent_of(restart::parent_of(set.prefix));
+    if (set.beside.believes(set.owner, user) && leads_there(home)) return false;
     others.insert(set.owner);
     return true;
   });

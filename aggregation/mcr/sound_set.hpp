@@ -14,16 +14,22 @@ namespace mcr::aggregation {
 
 struct SetsIn {
   std::vector<StoredSet> sets;  ///< oldest first
+  std::string top;              ///< the named directory
   bool has_damage = false;      ///< unreadable containers were left out and reported
+  int code = 0;                 ///< exit code of the last of them
 };
-/// Returns the sets of a directory, a container or a stub. Prints to stderr, as lines of `command`,
-/// which containers it leaves out. Fails if `argument` is a file that is not a container.
+/// Returns the sets of a container or a stub, or of a directory and all directories below it. Sets
+/// of different directories are different sets, even if their names are equal: a copy of a
+/// directory has the same names. Prints to stderr, as lines of `command`, which containers and
+/// directories it leaves out. Fails if `argument` is a file that is not a container.
 Result<SetsIn> sets_in(const std::string& argument, const char* command);
+/// The same, apart for each directory of containers. The named directory and its mcr/ count as one.
+Result<std::vector<SetsIn>> sets_by_directory(const std::string& argument, const char* command);
 
 /// Leaves out the sets that do not count for files of `user` (restart::Beside), and reports them on
 /// stderr as a line of `command`. If several users keep files in one directory, each user has a
-/// newest set.
-void leave_out_others(std::vector<StoredSet>& sets, uid_t user, const char* command);
+/// newest set. A set below the named directory counts only if the directories on the way to it do.
+void leave_out_others(SetsIn& found, uid_t user, const char* command);
 
 /// Returns the newest whole set whose containers have no damage; nullptr if there is none. Reports
 /// damage in newer sets on stderr, as a line of `command`. Reads the same frames as a restart.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/containers_below.hpp"
 #include "aggregation/mcr/files_below.hpp"
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
@@ -23,6 +24,7 @@
 #include "restart/format/container_name.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/sets/native_members.hpp"
+#include "restart/sets/stub_links.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -64,17 +66,22 @@ Result<Verified> verify_one(const std::string& name, const restart::VerifyOption
   return verified;
 }
 
-Result<std::vector<Verified>> verify_all(const VerifyCommand& command) {
+/// Containers that may belong to one set.
+using VerifiedTogether = std::vector<Verified>;
+
+Result<std::vector<VerifiedTogether>> verify_all(const VerifyCommand& command) {
   ProgressBar bar("verifying");
   restart::VerifyOptions options;
   options.whole_parts = !command.frames_only;
   options.parallel_for =
       parallel_on(command.threads == 0 ? restart::usable_cpu_count() : command.threads);
   options.progress = bar.function();
-  std::vector<Verified> all;
+  std::vector<VerifiedTogether> all;
   for (const std::string& argument : command.arguments) {
-    for (const std::string& name : MCR_TRY(find_containers(argument))) {
-      all.push_back(MCR_TRY(verify_one(name, options)));
+    for (const auto& together : MCR_TRY(find_containers_below(argument, "verify"))) {
+      all.emplace_back();
+      for (const NamedContainer& container : together.containers)
+        all.back().push_back(MCR_TRY(verify_one(container.path, options)));
     }
   }
   return all;
@@ -146,41 +153,46 @@ std::string normal(const std::filesystem::path& path) {
   return std::filesystem::absolute(path, problem).lexically_normal().string();
 }
 
-/// Verifies stubs for which no container was found, in a directory and in ranks' own directories
-/// below it. Leaves out the directories of containers, which have only our own links and notes.
+/// True if only our own links and notes lie in the directory: it is a directory of containers, or
+/// one of ours in it.
+bool is_ours(const std::string& directory, const std::set<std::string>& homes) {
+  const std::string name = restart::name_of(directory);
+  const bool is_named_so =
+      name == restart::native_members_directory || name == restart::stub_links_directory;
+  return homes.contains(directory) ||
+         (is_named_so && homes.contains(restart::parent_of(directory)));
+}
+
+/// Verifies stubs for which no container was found, in a directory and below it.
 void verify_other_stubs(const std::string& directory, const std::set<std::string>& seen,
                         const std::set<std::string>& homes, std::vector<std::string>& damage) {
   const auto top = restart::File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!top) return;
   std::vector<std::string> paths;
-  const NotLookedAt left = look_below(*top, directory, 1, [&](const std::string& path) {
-    const std::string home = normal(restart::parent_of(path));
-    if (!homes.contains(home) && restart::name_of(home) != restart::native_members_directory)
-      paths.push_back(normal(path));
+  // What is not looked at was printed when the containers were searched for.
+  (void)look_below(*top, directory, [&](const FileBelow& file) {
+    std::string path = normal(file.path);
+    if (!seen.contains(path) && !is_ours(restart::parent_of(path), homes))
+      paths.push_back(std::move(path));
   });
-  for (const std::string& closed : left.closed)
-    print_line(stderr, "mcr verify: a directory was not searched for stubs: %s", closed.c_str());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
-    if (seen.contains(path)) continue;
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
     if (const auto why = damage_of_stub(there, path)) damage.push_back(*why);
   }
 }
 
-/// Returns the sets, oldest first. A set with a damaged container is not whole, whatever the
-/// container's tables say.
-VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
-                              const std::vector<std::string>& arguments) {
+/// Adds the sets of containers that may belong together. A set with a damaged container is not
+/// whole, whatever the container's tables say. `seen` gets the paths of their stubs.
+void verify_sets_of(const VerifiedTogether& containers, VerifiedDirectory& found,
+                    std::set<std::string>& seen) {
   std::vector<std::string> paths;
   std::set<std::string> damaged;
   for (const Verified& container : containers) {
     paths.push_back(container.name);
     if (!container.report.damage.empty()) damaged.insert(container.name);
   }
-  VerifiedDirectory found;
-  std::vector<std::string> unreadable;
-  std::set<std::string> seen;
+  std::vector<Error> unreadable;
   for (const StoredSet& set : stored_sets(paths, unreadable)) {
     const bool is_damaged =
         set.is_unreadable || std::any_of(set.containers.begin(), set.containers.end(),
@@ -193,14 +205,25 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
       found.damage.push_back(lost + ": a native file of " + set.prefix +
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {
-      if (!seen.insert(normal(part.path)).second) continue;
+      if (!seen.insert(normal(part.base + "/" + part.below)).second) continue;
       if (const auto why =
               damage_of_stub(restart::file_at(part.open()), part.base + "/" + part.below))
         found.damage.push_back(*why);
     }
   }
+}
+
+/// Returns the sets, oldest first in each directory, and what is wrong with stubs.
+VerifiedDirectory verify_sets(const std::vector<VerifiedTogether>& all,
+                              const std::vector<std::string>& arguments) {
+  VerifiedDirectory found;
+  std::set<std::string> seen;
   std::set<std::string> homes;
-  for (const std::string& path : paths) homes.insert(normal(restart::parent_of(path)));
+  for (const VerifiedTogether& containers : all) {
+    verify_sets_of(containers, found, seen);
+    for (const Verified& container : containers)
+      homes.insert(normal(restart::parent_of(container.name)));
+  }
   for (const std::string& argument : arguments)
     verify_other_stubs(argument, seen, homes, found.damage);
   return found;
@@ -219,7 +242,10 @@ RunCommand declare_verify(CLI::App& app) {
     if (!all) return print_error(common, "verify", all.error());
     bool damaged = false;
     nlohmann::json json = nlohmann::json::array();
-    for (const Verified& verified : *all) {
+    std::vector<Verified> containers;
+    for (const VerifiedTogether& together : *all)
+      containers.insert(containers.end(), together.begin(), together.end());
+    for (const Verified& verified : containers) {
       damaged |= !verified.report.damage.empty();
       if (!common.json) print_verified(verified);
       json.push_back({{"container", verified.name},

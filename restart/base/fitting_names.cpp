@@ -13,8 +13,8 @@
 
 namespace mcr::restart {
 
-Result<void> for_each_name(int directory, const std::string& name,
-                           const std::function<bool(std::string)>& take) {
+Result<void> for_each_entry(int directory, const std::string& name,
+                            const std::function<bool(std::string, unsigned char)>& take) {
   File opened = MCR_TRY(File::open(directory, name, O_RDONLY | O_DIRECTORY));
   opened.leave_access_time();
   DIR* stream = system_calls().fdopendir(opened.descriptor());
@@ -27,7 +27,7 @@ Result<void> for_each_name(int directory, const std::string& name,
     problem = errno;
     if (entry == nullptr) break;
     std::string found = entry->d_name;
-    if (found != "." && found != ".." && !take(std::move(found))) break;
+    if (found != "." && found != ".." && !take(std::move(found), entry->d_type)) break;
   }
   ::closedir(stream);
   if (problem != 0) {
@@ -35,6 +35,13 @@ Result<void> for_each_name(int directory, const std::string& name,
     return system_error("cannot list", name);
   }
   return {};
+}
+
+Result<void> for_each_name(int directory, const std::string& name,
+                           const std::function<bool(std::string)>& take) {
+  return for_each_entry(directory, name, [&](std::string found, unsigned char /*type*/) {
+    return take(std::move(found));
+  });
 }
 
 Result<std::vector<std::string>> list_fitting_names(

@@ -20,6 +20,10 @@ inline constexpr std::size_t most_kept_bytes = std::size_t{64} * 1024 * 1024;
 Result<std::vector<std::string>> list_fitting_names(
     int directory, const std::string& name, const std::function<bool(const std::string&)>& fits);
 
+/// Calls `take` for each name except "." and "..", with the kind of file that the directory states
+/// for it (d_type; DT_UNKNOWN: not stated), until it returns false.
+Result<void> for_each_entry(int directory, const std::string& name,
+                            const std::function<bool(std::string, unsigned char)>& take);
 /// Calls `take` for each name except "." and "..", until it returns false.
 Result<void> for_each_name(int directory, const std::string& name,
                            const std::function<bool(std::string)>& take);

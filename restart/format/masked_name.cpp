@@ -316,6 +316,12 @@ bool is_masked(std::string_view masked_name) {
          masked_name.find(part_word) != std::string_view::npos;
 }
 
+std::vector<NameNumber> numbers_in(std::string_view masked_name) {
+  std::vector<NameNumber> numbers;
+  for (const Run& run : runs_of(masked_name, 0)) numbers.push_back({run.begin, run.end});
+  return numbers;
+}
+
 std::string pattern_of(std::string_view masked_name) {
   Mask mask;
   for (const Run& run : runs_of(masked_name, 0)) mask.emplace_back(run, number_word);

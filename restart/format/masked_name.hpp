@@ -56,6 +56,13 @@ bool fits_mask(std::string_view text, std::string_view masked_name);
 /// True if the name has a word for digits.
 bool is_masked(std::string_view masked_name);
 
+/// A run of digits in a masked name that is neither a rank nor part of an extension.
+struct NameNumber {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+std::vector<NameNumber> numbers_in(std::string_view masked_name);
+
 /// Masks the other numbers too (`{n}`). The result for a masked name is its *pattern*; the result
 /// for a path names the file's *family*: all files whose paths differ in numbers only.
 std::string pattern_of(std::string_view masked_name);

@@ -85,7 +85,7 @@ class OldSets : public StagedJob {
     for (const auto& entry : fs::directory_iterator(out("mcr"))) {
       if (entry.path().extension() == ".h5") containers.push_back(entry.path());
     }
-    std::vector<std::string> unreadable;
+    std::vector<Error> unreadable;
     auto found = stored_sets(containers, unreadable);
     CHECK(unreadable.empty());
     return found;

@@ -35,7 +35,7 @@ std::vector<StoredSet> sets_of(const StagedJob& job) {
   for (const auto& entry : std::filesystem::directory_iterator(job.out("mcr"))) {
     if (entry.path().extension() == ".h5") containers.push_back(entry.path());
   }
-  std::vector<std::string> unreadable;
+  std::vector<Error> unreadable;
   return stored_sets(containers, unreadable);
 }
 

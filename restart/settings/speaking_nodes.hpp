@@ -2,7 +2,7 @@
 // Which processes of a job print a message that many of them have: one of each node, on at most ten nodes.
 // Nodes learn of one another through empty files in the user's cache directory ($XDG_CACHE_HOME/mcr/told,
 // else ~/.cache/mcr/told), which the nodes of a cluster share as a rule. If that directory cannot be used,
-// each process prints the message.
+// one process of each node prints the message: the first one that takes the name of a socket.
 //
 //   told/LAUNCH/TOPIC@NODE   a node that has the message, made by its first process
 //   told/LAUNCH/TOPIC.0 … 9  made by the first ten nodes

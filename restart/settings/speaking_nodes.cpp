@@ -96,10 +96,12 @@ Turn turn_on_node(const Launcher& who, std::string_view topic) {
   const std::string launch = hash_text(*who.launch + "/" + who.node);
   const std::string name =
       "mcr-" + std::to_string(::geteuid()) + "-" + launch + "-" + hash_text(topic);
-  return take_name_on_node(name) ? Turn::speaks : Turn::silent;
+  return take_name_on_node(name) ? Turn::speaks : Turn::repeats;
 }
 
 }  // namespace
+
+bool is_to_print(Turn turn) { return turn == Turn::speaks || turn == Turn::speaks_last; }
 
 Turn turn_to_speak(const Launcher& who, std::string_view topic, unsigned most) {
   if (who.rank_count <= 1) return Turn::speaks;
@@ -110,7 +112,7 @@ Turn turn_to_speak(const Launcher& who, std::string_view topic, unsigned most) {
   const std::string name = hash_text(topic);
   switch (claim(*directory, name + "@" + hash_text(who.node))) {
     case Claim::of_another:
-      return Turn::silent;
+      return Turn::repeats;
     case Claim::failed:
       return turn_on_node(who, topic);
     case Claim::ours:

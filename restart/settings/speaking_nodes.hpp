@@ -18,10 +18,13 @@ namespace mcr::restart {
 constexpr unsigned most_speaking_nodes = 10;
 
 enum class Turn {
-  silent,       ///< another process of this node, or ten other nodes, have printed the message
+  repeats,      ///< do not print it: another process of this node has had the message
+  silent,       ///< do not print it: ten other nodes have printed it
   speaks,       ///< print it
   speaks_last,  ///< print it, and later how many other nodes had it too (silent_nodes())
 };
+
+bool is_to_print(Turn turn);
 
 /// `topic` names the message; the same text in all processes of the job. Ask once for each message. At most
 /// `most` (1 to 10) nodes speak.

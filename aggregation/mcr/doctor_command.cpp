@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr doctor [-- CMD…]: proves that a program is intercepted on this machine, or says what to fix.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -23,8 +24,12 @@
 #include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/name_text.hpp"
+#include "restart/base/part_id.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/settings/launcher.hpp"
+#include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -69,6 +74,26 @@ void remove_when_empty(const std::string& stage) {
     if (problem != std::errc::directory_not_empty) return;
     std::this_thread::sleep_for(pause);
   }
+}
+
+/// Returns a stage beside the user's that does not exist. On each node the ranks make it themselves, because
+/// they may run on other nodes than the doctor. All runs in a job take the same name, so that the
+/// centre's plugin has at most one resident for them on each node.
+Result<std::string> doctors_stage() {
+  const std::string beside = MCR_TRY(stage_path({})) + "-doctor-";
+  const std::string job = restart::scheduler_job();
+  const std::string of_job = beside + restart::safe_name(job, 32);
+  if (!job.empty() && ::access(of_job.c_str(), F_OK) != 0) return of_job;
+  return beside + MCR_TRY(restart::PartId::random()).text();
+}
+
+/// Ends the resident that the centre's plugin has started on this node for that stage.
+void end_resident(const std::string& stage, const std::string& node) {
+  constexpr int limit_ms = 10'000;
+  const auto asked = restart::ask_resident(stage, {node, restart::scheduler_job()},
+                                           {restart::ResidentRequest::Kind::end, {}, {}});
+  pollfd source{asked ? asked->descriptor() : -1, POLLIN, 0};
+  if (asked) (void)::poll(&source, 1, limit_ms);
 }
 
 class Doctor {
@@ -145,7 +170,7 @@ class Doctor {
 
   /// Runs the program with LD_DEBUG, so that the loader's log shows which libraries it loads.
   Result<void> look_at_program(const std::vector<std::string>& words, bool quiet) {
-    std::string home = MCR_TRY(stage_path({})) + "-doctor-XXXXXX";
+    const std::string stage = MCR_TRY(doctors_stage());
     std::error_code problem;
     const auto temporary = std::filesystem::temp_directory_path(problem);
     if (problem) {
@@ -163,10 +188,6 @@ class Doctor {
     if (made.st_uid != ::geteuid() || (made.st_mode & 0777) != 0700)
       return Error{Cause::system, scratch + " was replaced by another directory"};
     const std::string place = restart::link_path(own.descriptor());
-    // The doctor's stage lies beside the user's, in a new directory with a random name. If that
-    // directory cannot be made, the program cannot make its stage in it, and nothing is captured.
-    (void)::mkdtemp(home.data());
-    const std::string stage = home + "/stage";
     std::vector<std::string> environment = captured_environment();
     std::erase_if(environment, [](const std::string& entry) {
       return entry.starts_with("MCR_STAGE=") || entry.starts_with("MCR_TRACE=") ||
@@ -180,22 +201,22 @@ class Doctor {
     const auto status = run_program(words, environment, quiet);
     const auto seen = read_loader_logs(place, plugin_file());
     std::error_code ignored;
-    // The stage exists only if a file was captured.
-    Captured captured = Captured::nothing;
-    if (std::filesystem::exists(stage, ignored)) {
+    const bool has_stage = std::filesystem::exists(stage, ignored);
+    if (has_stage) {
       (void)drain_stage("doctor", stage, 600'000).has_value();
-      // If the user's connector text sets trace=, it overrides MCR_TRACE, and this directory has no
-      // traces.
-      const bool has_other_traces =
-          original_variable("HDF5_VOL_CONNECTOR").find("trace=") != std::string::npos;
-      captured =
-          has_other_traces || has_bytes(place + "/traces") ? Captured::files : Captured::in_vain;
+      end_resident(stage, node_name());
     }
+    // If the user's connector text sets trace=, it overrides MCR_TRACE, and this directory has no
+    // traces.
+    const bool has_other_traces =
+        original_variable("HDF5_VOL_CONNECTOR").find("trace=") != std::string::npos;
+    Captured captured = has_stage ? Captured::in_vain : Captured::nothing;
+    // The ranks may have run on other nodes, so that this node has no stage.
+    if (has_bytes(place + "/traces") || (has_stage && has_other_traces)) captured = Captured::files;
     for (const auto& entry : std::filesystem::directory_iterator(place, ignored))
       std::filesystem::remove_all(entry.path(), ignored);
     (void)::rmdir(scratch.c_str());
     remove_when_empty(stage);
-    std::filesystem::remove(home, ignored);
     if (!status) {
       judge_failed_start(words.front(), status.error());
       return {};
@@ -227,6 +248,13 @@ class Doctor {
   }
 
  private:
+  static std::string node_name() {
+    std::vector<std::string> warnings;
+    const auto settings = effective_settings({}, warnings);
+    const std::string given(settings ? settings->text("node") : "");
+    return given.empty() ? restart::host_name() : given;
+  }
+
   void good(std::string what) { findings_.push_back({Verdict::good, std::move(what), {}}); }
   void note(std::string what, std::string remedy) {
     findings_.push_back({Verdict::note, std::move(what), std::move(remedy)});
@@ -390,7 +418,8 @@ class Doctor {
           "link the program dynamically, with a shared HDF5 1.14 or newer");
     } else {
       bad("no process of " + program + " on this node loaded HDF5",
-          "check the command: a launcher may start the program on other nodes only");
+          "check the command. If a launcher starts the program on other nodes, set TMPDIR to a "
+          "directory that all nodes share");
     }
   }
 

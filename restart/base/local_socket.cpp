@@ -3,10 +3,13 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "restart/base/spare_numbers.hpp"
@@ -54,7 +57,51 @@ Result<File> new_socket(const std::string& name) {
   return File(spared_number(descriptor), name);
 }
 
+/// An address of Linux's abstract name space: no file, and it vanishes with the socket.
+struct AbstractAddress {
+  sockaddr_un address{};
+  socklen_t bytes = 0;
+
+  explicit AbstractAddress(std::string_view name) {
+    address.sun_family = AF_UNIX;
+    const std::size_t size = std::min(name.size(), sizeof address.sun_path - 1);
+    std::copy_n(name.data(), size, address.sun_path + 1);
+    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+  }
+};
+
+/// True if the process that listens there belongs to this user.
+bool does_this_user_listen(const AbstractAddress& where) {
+  // A process that has just taken the name listens in a moment.
+  constexpr int looks = 20;
+  constexpr timespec pause{0, 1'000'000};
+  for (int look = 0; look < looks; ++look) {
+    const auto socket = new_socket("a name on this node");
+    if (!socket) return false;
+    if (system_calls().connect(socket->descriptor(), general(where.address), where.bytes) == 0) {
+      ucred owner{};
+      socklen_t bytes = sizeof owner;
+      return ::getsockopt(socket->descriptor(), SOL_SOCKET, SO_PEERCRED, &owner, &bytes) == 0 &&
+             owner.uid == ::geteuid();
+    }
+    if (errno != ECONNREFUSED) return false;
+    ::nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
 }  // namespace
+
+bool take_name_on_node(std::string_view name) {
+  const AbstractAddress where(name);
+  auto socket = new_socket("a name on this node");
+  if (!socket) return true;
+  if (system_calls().bind(socket->descriptor(), general(where.address), where.bytes) != 0)
+    return errno != EADDRINUSE || !does_this_user_listen(where);
+  (void)system_calls().listen(socket->descriptor(), most_waiting);
+  (void)socket->release();  // the kernel closes it when the process ends
+  return true;
+}
 
 Result<File> connect_socket_in(int directory, const std::string& name) {
   File socket = MCR_TRY(new_socket(name));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "codecs/base/bytes.hpp"
@@ -18,6 +19,11 @@ Result<File> connect_socket_in(int directory, const std::string& name);
 /// Returns a socket that listens under that name. Replaces the one that an earlier process left there: the
 /// caller knows that nobody listens any more.
 Result<File> listen_in(int directory, const std::string& name);
+
+/// Takes a name among all processes of this user on this node (in this network namespace), until this process
+/// ends. False if another process of this user has it. True if that cannot be known, and if another user has
+/// taken the name. `name` has at most 100 bytes.
+bool take_name_on_node(std::string_view name);
 
 /// A message of one process: bytes and, if its file is open, a descriptor.
 struct SocketMessage {

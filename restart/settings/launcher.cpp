@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/settings/launcher.hpp"
 
-#include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -11,9 +10,9 @@
 #include <string_view>
 
 #include "codecs/base/checksum.hpp"
-#include "restart/base/file.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/part_id.hpp"
+#include "restart/settings/launcher_process.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -90,137 +89,6 @@ std::uint32_t slurm_tasks_on_node(const Variables& variables) {
   return 0;
 }
 
-std::string file_text(const std::string& name, std::size_t limit) {
-  const auto content = read_file(AT_FDCWD, name, limit);
-  return content ? std::string(as_text(*content)) : std::string();
-}
-
-/// What /proc shows about a process.
-struct ProcessFacts {
-  std::uint64_t parent = 0;
-  std::uint64_t start_ticks = 0;
-  std::string name;
-};
-std::optional<ProcessFacts> facts_of(std::uint64_t pid) {
-  const std::string stat = file_text("/proc/" + std::to_string(pid) + "/stat", 4096);
-  const std::size_t open = stat.find('(');
-  const std::size_t close = stat.rfind(')');  // the name may contain any character, ')' too
-  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
-  ProcessFacts facts;
-  facts.name = stat.substr(open + 1, close - open - 1);
-  std::string_view rest = std::string_view(stat).substr(close + 1);
-  // Fields after the name: state (3), parent (4), …, start time (22).
-  for (int field = 3; field <= 22; ++field) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \n"), rest.size()));
-    const std::string_view word = rest.substr(0, rest.find_first_of(" \n"));
-    rest.remove_prefix(word.size());
-    if (field != 4 && field != 22) continue;
-    const auto value = parse<std::uint64_t>(word);
-    if (!value) return std::nullopt;
-    (field == 4 ? facts.parent : facts.start_ticks) = *value;
-  }
-  return facts;
-}
-
-/// True for a launcher's name, also with an extension as in mpiexec.hydra. False for names like
-/// mpirun-wrapper, because each rank may have a wrapper of its own.
-bool is_launcher_name(std::string_view name) {
-  for (std::string_view known :
-       {"hydra_pmi_proxy", "pmi_proxy", "mpiexec", "mpirun", "orterun", "orted", "prted", "prterun",
-        "mpispawn", "srun", "slurmstepd", "palsd", "flux-shell"}) {
-    known = known.substr(0, 15);  // the kernel cuts names at 15 characters
-    if (name == known || (name.starts_with(known) && name[known.size()] == '.')) return true;
-  }
-  return false;
-}
-
-/// True for the name of a shell. A shell (a script, or a user at a terminal) may start the same
-/// ranks any number of times.
-bool is_shell_name(std::string_view name) {
-  for (const std::string_view known :
-       {"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "busybox"}) {
-    if (name == known) return true;
-  }
-  return false;
-}
-
-/// Returns nothing if this user may not read the process's environment.
-std::optional<bool> has_variable(std::uint64_t pid, const char* name) {
-  const auto environment =
-      read_file(AT_FDCWD, "/proc/" + std::to_string(pid) + "/environ", 4 << 20);
-  if (!environment) return std::nullopt;
-  std::string_view rest = as_text(*environment);
-  const std::string wanted = std::string(name) + "=";
-  while (!rest.empty()) {
-    const std::string_view entry = rest.substr(0, rest.find('\0'));
-    if (entry.starts_with(wanted)) return true;
-    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
-  }
-  return false;
-}
-
-/// Returns the nearest ancestor that has a launcher's name or lacks the variable. (Shells and
-/// wrappers between launcher and program inherit the variable.) Returns nothing if the ancestor
-/// without it is a shell, or process 1, which exists in each Linux container. Without
-/// `rank_variable` only a launcher's name counts.
-std::optional<std::uint64_t> launcher_process(const char* rank_variable) {
-  std::uint64_t pid = static_cast<std::uint64_t>(::getppid());
-  for (int generation = 0; pid > 1 && generation < 64; ++generation) {
-    const auto facts = facts_of(pid);
-    if (!facts) return std::nullopt;
-    if (is_launcher_name(facts->name)) return pid;
-    if (rank_variable != nullptr && !has_variable(pid, rank_variable).value_or(false)) {
-      return is_shell_name(facts->name) ? std::nullopt : std::optional(pid);
-    }
-    pid = facts->parent;
-  }
-  return std::nullopt;
-}
-
-/// Returns how many processes the launcher started on this node; 0: not known. Used as the number
-/// of local ranks if no variable gives it.
-std::uint32_t ranks_below_launcher() {
-  const auto launcher = launcher_process(nullptr);
-  if (!launcher) return 0;
-  const std::string pid = std::to_string(*launcher);
-  std::uint32_t count = 0;
-  for (const char c : file_text("/proc/" + pid + "/task/" + pid + "/children", 1 << 20)) {
-    count += c == ' ' ? 1 : 0;  // the kernel writes a blank after each number
-  }
-  return count;
-}
-
-/// Identifies one process of this machine uniquely: boot, process number, start time.
-std::optional<std::string> identity_of(std::uint64_t pid) {
-  const auto facts = facts_of(pid);
-  const std::string boot = file_text("/proc/sys/kernel/random/boot_id", 128);
-  if (!facts || boot.size() < 36) return std::nullopt;
-  return boot.substr(0, 36) + "/" + std::to_string(pid) + "/" + std::to_string(facts->start_ticks);
-}
-
-/// Identifies the launcher's process if it is the same for all ranks. Hydra has a proxy per node
-/// between mpiexec and the ranks. With `-launcher fork`, all proxies run on this machine, as
-/// children of mpiexec.
-std::optional<std::string> common_launcher(const char* rank_variable, const Launcher& found) {
-  const auto process = launcher_process(rank_variable);
-  if (!process) return std::nullopt;
-  if (found.local_rank_count == found.rank_count) return identity_of(*process);
-  const auto facts = facts_of(*process);
-  const std::string words = file_text("/proc/" + std::to_string(*process) + "/cmdline", 1 << 16);
-  const std::string_view forks("--launcher\0fork\0", 16);
-  if (!facts || !facts->name.starts_with("hydra_pmi_proxy") || facts->parent <= 1 ||
-      words.find(forks) == std::string::npos) {
-    return std::nullopt;
-  }
-  auto identity = identity_of(facts->parent);
-  // Ranks that a program spawns (MPI_Comm_spawn) are another start below the same mpiexec; the
-  // process group tells them apart.
-  const std::string_view group("--pgid\0", 7);
-  const std::size_t place = words.find(group);
-  if (!identity || place == std::string::npos) return std::nullopt;
-  return *identity + "/" + words.substr(place + group.size()).c_str();
-}
-
 /// Makes a nonce: a word that people recognise, then a checksum of all facts that distinguish
 /// starts.
 std::string nonce(std::string_view word, std::string_view facts) {
@@ -239,6 +107,67 @@ struct Nonce {
   std::string text;
   std::string source;
 };
+
+/// True unless another launcher, which runs inside a Slurm step, started this rank. Its ranks inherit
+/// the variables of that step, but the step may have started it several times.
+bool is_started_by_slurm(const Variables& variables) {
+  // The variables of Hydra tell where a container hides the processes outside of it.
+  if (!variables.text("MPI_LOCALNRANKS").empty() || !variables.text("HYDI_CONTROL_FD").empty())
+    return false;
+  const auto launcher = launcher_process(nullptr);
+  return !launcher || name_of(*launcher) == "slurmstepd";
+}
+
+/// `variable` returns the value of a variable, or an empty text. Returns nothing outside of a step.
+std::optional<Nonce> nonce_of_step(const std::function<std::string(const char*)>& variable,
+                                   const std::string& inner = {}) {
+  const std::string job = variable("SLURM_JOB_ID");
+  const std::string step = variable("SLURM_STEP_ID");
+  if (job.empty() || step.empty()) return std::nullopt;
+  const std::string facts = variable("SLURM_CLUSTER_NAME") + "/" + job + "/" + step + "/" +
+                            variable("SLURM_RESTART_COUNT") + "/" +
+                            variable("SLURM_JOB_START_TIME") + inner;
+  // Also write job and step in plain text, so that people recognise them; in Slurm both are
+  // numbers.
+  std::string word = "slurm";
+  for (const std::string& number : {job, step}) {
+    if (parse<std::uint32_t>(number)) word += "-" + number;
+  }
+  return Nonce{nonce(word, facts), inner.empty() ? "Slurm's job, step and restart count"
+                                                 : "the Slurm step of mpiexec's proxies"};
+}
+
+std::optional<Nonce> nonce_of_process(const std::optional<std::string>& identity) {
+  if (!identity) return std::nullopt;
+  return Nonce{nonce("mpi", *identity), "the launcher's process"};
+}
+
+/// Hydra has a proxy on each node between mpiexec and the ranks. With `-launcher fork`, all proxies
+/// run on this machine, as children of mpiexec. With `-launcher slurm`, one step has the proxies of
+/// one mpiexec as its tasks. Other launchers leave nothing that is certain: mpiexec's port, which
+/// all proxies know, may be that of an earlier mpiexec.
+std::optional<Nonce> nonce_of_proxies(std::uint64_t proxy) {
+  if (name_of(proxy) != "hydra_pmi_proxy") return std::nullopt;
+  const auto launcher = argument_of(proxy, "--launcher");
+  // Ranks that a program spawns (MPI_Comm_spawn) are another start below the same mpiexec; the
+  // process group tells them apart.
+  const auto group = argument_of(proxy, "--pgid");
+  const auto parent = parent_of(proxy);
+  if (!launcher || !group || !parent) return std::nullopt;
+  if (*launcher == "fork") {
+    const auto identity = *parent > 1 ? identity_of(*parent) : std::nullopt;
+    return nonce_of_process(identity ? std::optional(*identity + "/" + *group) : std::nullopt);
+  }
+  // A parent that /proc hides (hidepid=) belongs to root, as Slurm's daemons do.
+  const std::string parent_name = name_of(*parent);
+  if (*launcher != "slurm" || (!parent_name.empty() && parent_name != "slurmstepd"))
+    return std::nullopt;
+  // The step is that of the proxy: Hydra may give the ranks the variables of a step around mpiexec.
+  const auto port = argument_of(proxy, "--control-port");
+  return nonce_of_step(
+      [&](const char* name) { return variable_of(proxy, name).value_or(std::string()); },
+      "/" + port.value_or(std::string()) + "/" + *group);
+}
 
 /// The most certain source comes first. A source counts only if it belongs to the launcher that
 /// gave the rank.
@@ -265,30 +194,16 @@ std::optional<Nonce> find_nonce(const Variables& variables, const Launcher& foun
   if (const std::string id = named("I_MPI_HYDRA_UUID"); launcher == "PMI" && !id.empty()) {
     return Nonce{nonce("impi", id), "I_MPI_HYDRA_UUID"};
   }
-  // Slurm's step counts only if it gave the ranks. Several mpiexec of Hydra inside one step would
-  // all inherit the same step.
-  const std::string job = named("SLURM_JOB_ID");
-  const std::string step = named("SLURM_STEP_ID");
-  const bool is_slurm_step = !job.empty() && !step.empty() &&
-                             variables.number("SLURM_STEP_NUM_TASKS") == found.rank_count &&
-                             variables.text("HYDI_CONTROL_FD").empty();
   const bool may_be_slurm = launcher == "Slurm" || launcher == "MPI" || launcher == "PMI" ||
                             launcher == "PMIx" || space.starts_with("slurm.pmix.");
-  if (is_slurm_step && may_be_slurm) {
-    const std::string facts = named("SLURM_CLUSTER_NAME") + "/" + job + "/" + step + "/" +
-                              named("SLURM_RESTART_COUNT") + "/" + named("SLURM_JOB_START_TIME");
-    // Also write job and step in plain text, so that people recognise them; in Slurm both are
-    // numbers.
-    std::string word = "slurm";
-    for (const std::string& number : {job, step}) {
-      if (parse<std::uint32_t>(number)) word += "-" + number;
-    }
-    return Nonce{nonce(word, facts), "Slurm's job, step and restart count"};
+  if (may_be_slurm && variables.number("SLURM_STEP_NUM_TASKS") == found.rank_count &&
+      is_started_by_slurm(variables)) {
+    if (auto of_step = nonce_of_step(named)) return of_step;
   }
-  if (const auto process = common_launcher(source.rank, found)) {
-    return Nonce{nonce("mpi", *process), "the launcher's process"};
-  }
-  return std::nullopt;
+  const auto process = launcher_process(source.rank);
+  if (!process) return std::nullopt;
+  if (found.local_rank_count == found.rank_count) return nonce_of_process(identity_of(*process));
+  return nonce_of_proxies(*process);
 }
 
 std::string random_nonce() {
@@ -309,8 +224,7 @@ std::string scheduler_job() {
 }
 
 bool is_child_of_launcher() {
-  const auto parent = facts_of(static_cast<std::uint64_t>(::getppid()));
-  return parent && is_launcher_name(parent->name);
+  return is_launcher_name(name_of(static_cast<std::uint64_t>(::getppid())));
 }
 
 Launcher find_launcher(const std::function<const char*(const char*)>& variable,

@@ -10,6 +10,7 @@
 //   PRRTE       the PMIx namespace: host and process number of prterun, and a count
 //   PALS, Flux  the application's, or job's, identifier
 //   Intel MPI   the launcher's UUID
+//   MPICH       on several nodes of a Slurm job: the step whose tasks are mpiexec's proxies
 //   MPICH, MVAPICH, others   the launcher's process (boot, process number, start time), if all
 //               ranks see the same one: all ranks are on one node, or the launcher forks its
 //               proxies; never a shell, because a shell may start the same ranks again

@@ -11,6 +11,7 @@
 
 #include "codecs/base/checksum.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/local_socket.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/system.hpp"
 
@@ -90,20 +91,30 @@ Claim claim(const File& directory, const std::string& name) {
   return made.error().system_error == EEXIST ? Claim::of_another : Claim::failed;
 }
 
+/// For nodes that cannot learn of one another.
+Turn turn_on_node(const Launcher& who, std::string_view topic) {
+  const std::string launch = hash_text(*who.launch + "/" + who.node);
+  const std::string name =
+      "mcr-" + std::to_string(::geteuid()) + "-" + launch + "-" + hash_text(topic);
+  return take_name_on_node(name) ? Turn::speaks : Turn::repeats;
+}
+
 }  // namespace
+
+bool is_to_print(Turn turn) { return turn == Turn::speaks || turn == Turn::speaks_last; }
 
 Turn turn_to_speak(const Launcher& who, std::string_view topic, unsigned most) {
   if (who.rank_count <= 1) return Turn::speaks;
   // Without a launch's name, processes of two jobs cannot be told apart.
   if (!who.launch) return who.rank == 0 ? Turn::speaks : Turn::silent;
   const auto directory = launch_directory(who);
-  if (!directory) return Turn::speaks;
+  if (!directory) return turn_on_node(who, topic);
   const std::string name = hash_text(topic);
   switch (claim(*directory, name + "@" + hash_text(who.node))) {
     case Claim::of_another:
-      return Turn::silent;
+      return Turn::repeats;
     case Claim::failed:
-      return Turn::speaks;
+      return turn_on_node(who, topic);
     case Claim::ours:
       break;
   }

@@ -2,7 +2,7 @@
 // Which processes of a job print a message that many of them have: one of each node, on at most ten nodes.
 // Nodes learn of one another through empty files in the user's cache directory ($XDG_CACHE_HOME/mcr/told,
 // else ~/.cache/mcr/told), which the nodes of a cluster share as a rule. If that directory cannot be used,
-// each process prints the message.
+// one process of each node prints the message: the first one that takes the name of a socket.
 //
 //   told/LAUNCH/TOPIC@NODE   a node that has the message, made by its first process
 //   told/LAUNCH/TOPIC.0 … 9  made by the first ten nodes
@@ -18,10 +18,13 @@ namespace mcr::restart {
 constexpr unsigned most_speaking_nodes = 10;
 
 enum class Turn {
-  silent,       ///< another process of this node, or ten other nodes, have printed the message
+  repeats,      ///< do not print it: another process of this node has had the message
+  silent,       ///< do not print it: ten other nodes have printed it
   speaks,       ///< print it
   speaks_last,  ///< print it, and later how many other nodes had it too (silent_nodes())
 };
+
+bool is_to_print(Turn turn);
 
 /// `topic` names the message; the same text in all processes of the job. Ask once for each message. At most
 /// `most` (1 to 10) nodes speak.

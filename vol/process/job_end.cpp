@@ -130,9 +130,10 @@ void print_summary(const JobStage& stage, const WaitedTime& waited) {
   const std::uint64_t astray = summary.astray;
   // If this node had trouble, a warning has said so.
   if (does_another_node_speak(stage)) return;
-  if (stage.launcher.rank != 0 &&
-      restart::turn_to_speak(stage.launcher, "summary", 1) == restart::Turn::silent)
-    return;
+  const restart::Turn turn = restart::turn_to_speak(stage.launcher, "summary", 1);
+  // The launcher may start several programs in turn: then rank 0 reports each of them.
+  const bool is_next_program = stage.launcher.rank == 0 && turn == restart::Turn::repeats;
+  if (!restart::is_to_print(turn) && !is_next_program) return;
   std::string line = count_text(stage, summary) + ", " + restart::size_text(summary.raw_bytes) +
                      " → " + restart::size_text(summary.stored_bytes);
   if (summary.stored_bytes > 0)

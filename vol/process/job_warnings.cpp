@@ -40,7 +40,7 @@ void warn_once_in_job(const restart::Launcher& who, std::string_view topic,
                       std::string_view message) {
   if (restart::log_level() == restart::LogLevel::quiet || !restart::is_first_warning(topic)) return;
   const restart::Turn turn = restart::turn_to_speak(who, topic);
-  if (turn == restart::Turn::silent) return;
+  if (!restart::is_to_print(turn)) return;
   restart::log_warning(message);
   if (turn != restart::Turn::speaks_last) return;
   LastWords& last = last_words();

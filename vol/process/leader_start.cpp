@@ -182,7 +182,7 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
     return true;
   }
   restart::log_debug("starts a leader for ", stage.directory.path());
-  if (std::exchange(stage.gives_hints, false)) hint_at_mcr_run();
+  if (std::exchange(stage.gives_hints, false)) hint_at_mcr_run(stage.launcher);
   std::vector<std::string> words = {command,
                                     "leader",
                                     "--detach",

@@ -7,12 +7,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
 #include <vector>
 
 #include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
 
 using namespace mcr::restart;
 using Variables = std::map<std::string, std::string>;
@@ -87,6 +89,42 @@ void check_starts(const std::string& command, std::size_t ranks, const std::stri
   CHECK(launches(first) != launches(second));
 }
 
+/// A rank of Hydra on one of several nodes: what it, its proxy and Slurm's process are given.
+struct HydraRank {
+  std::string job = "7", step = "2", restarts = "0";
+  std::string outer_step = "0";  ///< Hydra gives ranks the variables of mpiexec
+  std::string launcher = "slurm", port = "n0:4711", group = "0";
+  std::string parent = "slurmstepd";
+};
+
+/// Starts shells under the names of Slurm's and Hydra's processes.
+class NamedProcesses {
+ public:
+  NamedProcesses() {
+    for (const char* const name : {"slurmstepd", "sshd", "bash", "hydra_pmi_proxy"})
+      std::filesystem::copy_file("/bin/sh", directory_ / name);
+  }
+
+  [[nodiscard]] std::string launch(const HydraRank& of) const {
+    const std::string rank =
+        "SLURM_STEP_ID=" + of.outer_step +
+        " SLURM_STEP_NUM_TASKS=4 PMI_RANK=1 PMI_SIZE=4 MPI_LOCALNRANKS=2 " MCR_LAUNCHER_PROBE
+        "; true";
+    const std::string proxy = "SLURM_JOB_ID=" + of.job + " SLURM_STEP_ID=" + of.step +
+                              " SLURM_RESTART_COUNT=" + of.restarts + " " +
+                              (directory_ / "hydra_pmi_proxy") + " -c \"" + rank +
+                              "\" sh --control-port " + of.port + " --launcher " + of.launcher +
+                              " --pgid " + of.group + "; true";
+    const auto seen = started((directory_ / of.parent) + " -c '" + proxy + "'");
+    REQUIRE(seen.size() == 1);
+    CHECK(seen.front().rank == "1");
+    return seen.front().launch;
+  }
+
+ private:
+  ScratchDirectory directory_;
+};
+
 }  // namespace
 
 TEST_CASE("without a launcher there is one rank with a nonce of its own") {
@@ -156,12 +194,34 @@ TEST_CASE("Slurm's job, step and restart count tell starts apart") {
 }
 
 TEST_CASE("ranks of a Hydra inside a Slurm step do not take the step for their start") {
-  Variables inside = slurm;
-  inside["PMI_RANK"] = "3";
-  inside["PMI_SIZE"] = "8";
-  inside["HYDI_CONTROL_FD"] = "7";
-  CHECK_FALSE(find(inside).launch);
-  CHECK(find(inside).rank == 3);
+  for (const char* const mark : {"HYDI_CONTROL_FD", "MPI_LOCALNRANKS"}) {
+    INFO(mark);
+    Variables inside = slurm;
+    inside["PMI_RANK"] = "3";
+    inside["PMI_SIZE"] = "8";
+    inside[mark] = "7";
+    CHECK_FALSE(find(inside).launch);
+    CHECK(find(inside).rank == 3);
+  }
+}
+
+TEST_CASE(
+    "Hydra's proxies that are tasks of a Slurm step: step and process group tell starts apart") {
+  const NamedProcesses processes;
+  const std::string launch = processes.launch({});
+  CHECK(launch.starts_with("slurm-7-2-"));
+  CHECK(launch == processes.launch({.outer_step = "9"}));
+  CHECK(launch != processes.launch({.job = "8"}));
+  CHECK(launch != processes.launch({.step = "3"}));
+  CHECK(launch != processes.launch({.restarts = "1"}));
+  CHECK(launch != processes.launch({.port = "n0:4712"}));
+  CHECK(launch != processes.launch({.group = "1"}));
+  SECTION("other proxies of several nodes have no certain source") {
+    CHECK(processes.launch({.launcher = "ssh"}) == "none");
+    CHECK(processes.launch({.parent = "sshd"}) == "none");
+    CHECK(processes.launch({.parent = "bash"}) == "none");
+    CHECK(processes.launch({.step = ""}) == "none");
+  }
 }
 
 TEST_CASE("Slurm with PMIx counts restarts too") {
@@ -284,6 +344,10 @@ TEST_CASE("MPICH: one nonce for the ranks of one start, another one for the next
     check_starts(
         launcher + " -launcher fork -hosts localhost,127.0.0.2 -ppn 2 -n 4 " MCR_LAUNCHER_PROBE, 4,
         "2");
+  }
+  SECTION("inside a Slurm step with as many tasks, which may start mpiexec several times") {
+    const std::string step = "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=4 ";
+    check_starts(step + launcher + " -launcher fork -n 4 " MCR_LAUNCHER_PROBE, 4, "4");
   }
   SECTION("with one rank") { check_starts(launcher + " -n 1 " MCR_LAUNCHER_PROBE, 1, "1"); }
 }

@@ -79,6 +79,8 @@ class Beside {
   [[nodiscard]] uid_t host() const { return outer_.st_uid; }
   /// Which directory `inner` is.
   [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
+  /// Which directory `outer` is.
+  [[nodiscard]] FileIdentity outer_identity() const { return FileIdentity(outer_); }
   /// True if every user who may write to `inner` may write to `outer` too, and `inner` has a sticky
   /// bit if `outer` has one and other users may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;

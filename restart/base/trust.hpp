@@ -69,7 +69,7 @@ class Beside {
   /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
   /// users owns a file in `inner`.
   [[nodiscard]] bool is_shared_by_all() const;
-  /// True if whoever may write to `outer` may also remove files in `inner`, and if `outer` belongs to
+  /// True if each user who may write to `outer` may also remove files in `inner`, and if `outer` belongs to
   /// `owner` or to root.
   [[nodiscard]] bool writers_may_remove(uid_t owner) const;
   /// Returns the user to whom a file in `inner` is attributed: `writer`, or 0 in a shared

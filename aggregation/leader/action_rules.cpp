@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "aggregation/leader/decisions.hpp"
-#include "restart/format/journal.hpp"
+#include "restart/stage/stage.hpp"
 
 namespace mcr::aggregation {
 

@@ -11,8 +11,8 @@
 
 namespace mcr::aggregation {
 
-/// One thread updates what waits and asks whether the end is near; the drain's thread measures speeds and
-/// asks for the profile. Times are milliseconds since 1970.
+/// The leader's loop calls set_waiting() and is_near(); the drain's thread calls measure() and
+/// needs_speed(). Times are milliseconds since 1970.
 class Deadline {
  public:
   explicit Deadline(std::optional<std::uint64_t> end_ms) : end_ms_(end_ms) {}
@@ -24,7 +24,7 @@ class Deadline {
 
   /// How many bytes wait for their commit, including those that are being drained.
   void set_waiting(std::uint64_t bytes) { waiting_bytes_ = bytes; }
-  /// Reports a drain: its parts had so many bytes.
+  /// Records that a drain of parts with `bytes` bytes took `ms` milliseconds.
   void measure(std::uint64_t bytes, std::uint64_t ms);
   /// True if, at the speed of the last drain, what waits may not be committed in time. Once true it
   /// stays true: with a faster profile the speed would look sufficient, and the next drain would be slow

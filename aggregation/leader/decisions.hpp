@@ -190,8 +190,8 @@ struct Patience {
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
   std::uint32_t last_tries = 3;  ///< failed rounds after which a leader without processes ends
-  /// The setting lag=: while so many sets of one pattern wait, creates wait for the leader, so that it
-  /// delays no drain. 0: no limit.
+  /// The setting lag=: if this many sets of one pattern are not committed, creates wait for the leader, and
+  /// the leader delays no drain. 0: no limit.
   std::size_t lag = 0;
 };
 

@@ -81,8 +81,8 @@ Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
 /// Adds to `there` what the container tells a leader of `launch`.
 ///
 /// This user's own sets count, whatever time they have. Another user may have written any time, so
-/// such a set counts as begun when its container was last changed at the latest: the file system
-/// keeps that time, and its clock is past it. This user's next launch then exceeds the time, too.
+/// the set's time is limited to the container's change time. The file system sets that time, and no user
+/// can set it into the future. This user's next launch then exceeds the time, too.
 void look_into(const restart::ContainerReader& container, const struct stat& status,
                const std::string& launch, SetsThere& there) {
   const restart::SetIdentity& whole = container.set();

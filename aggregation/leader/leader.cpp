@@ -161,7 +161,8 @@ class Leader {
     const std::uint64_t begin_ms = restart::monotonic_ms();
     DrainDone done =
         commit_group(directory_, group, summary_, &stubs_, &places_, &known_, &container_watch_);
-    deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
+    // A failure may come at once, and tells nothing about the speed of storage.
+    if (done.failed.empty()) deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
     has_committed_ = has_committed_ || !done.committed.empty();
     return done;
   }
@@ -414,13 +415,13 @@ class Leader {
     if (is_due) look_at_stage_size();
     if (is_due) noticed_ms_ = now;
     notice_.sets_behind = decisions_.behind();
+    notice_.commit_failed = commit_failed_;
     (void)directory_.write_notice(notice_).has_value();
   }
 
   void look_at_stage_size() {
     const auto launches = restart::launch_directories(restart::parent_of(directory_.path()));
     if (!launches) return;
-    notice_.commit_failed = commit_failed_;
     notice_.stage_bytes = 0;
     for (const std::string& launch : *launches) {
       const auto directory = LaunchDirectory::open(launch);

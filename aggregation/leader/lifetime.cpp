@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "restart/base/close_descriptors.hpp"
 #include "restart/base/file.hpp"
 
 extern char** environ;
@@ -73,14 +74,7 @@ void close_everything() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (null >= 0) ::dup2(null, descriptor);
   }
-#ifdef SYS_close_range
-  if (::syscall(SYS_close_range, 3U, ~0U, 0U) == 0) return;
-#endif
-  struct rlimit limit {};
-  const int most = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536
-                       ? static_cast<int>(limit.rlim_cur)
-                       : 65536;
-  for (int descriptor = 3; descriptor < most; ++descriptor) ::close(descriptor);
+  restart::close_all_but_standard();
 }
 
 }  // namespace

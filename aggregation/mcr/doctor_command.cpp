@@ -229,8 +229,8 @@ class Doctor {
   void look_at_node() {
     std::vector<std::string> warnings;
     const auto settings = effective_settings({}, warnings);
-    for (SiteFinding& finding : judge_site(
-             look_at_site(settings ? std::string(settings->text("stage")) : "/dev/shm/mcr"))) {
+    for (SiteFinding& finding :
+         judge_site(look_at_site(settings ? *settings : restart::Settings()))) {
       if (finding.is_good) {
         good(std::move(finding.what));
       } else {

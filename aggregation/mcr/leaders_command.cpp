@@ -14,6 +14,7 @@
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/settings/launcher.hpp"
+#include "restart/settings/node_name.hpp"
 #include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
@@ -31,8 +32,7 @@ Result<ResidentOptions> resident_options(const LeadersWords& words) {
   const restart::Settings settings = MCR_TRY(effective_settings({}, warnings));
   ResidentOptions options;
   options.stage = settings.text("stage");
-  options.node =
-      settings.text("node").empty() ? restart::host_name() : std::string(settings.text("node"));
+  options.node = restart::node_name(settings);
   options.until_input_ends = words.until_input_ends;
   return options;
 }

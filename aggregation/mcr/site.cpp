@@ -19,6 +19,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/settings/launcher.hpp"
+#include "restart/settings/node_name.hpp"
 #include "restart/stage/resident_socket.hpp"
 
 namespace mcr::aggregation {
@@ -103,11 +104,12 @@ std::string shared_file_system_of(const char* directory) {
 
 }  // namespace
 
-SiteFacts look_at_site(const std::string& stage) {
+SiteFacts look_at_site(const restart::Settings& settings) {
+  const std::string stage(settings.text("stage"));
   SiteFacts facts;
   look_at_slurm(facts);
   facts.has_resident =
-      restart::has_resident(stage, {restart::host_name(), restart::scheduler_job()});
+      restart::has_resident(stage, {restart::node_name(settings), restart::scheduler_job()});
   facts.is_stage_private = stage.starts_with("/dev/shm/") && is_shm_private();
   struct statvfs space {};
   if (::statvfs(stage.c_str(), &space) == 0 ||

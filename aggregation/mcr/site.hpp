@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "restart/settings/settings.hpp"
+
 namespace mcr::aggregation {
 
 struct SiteFacts {
@@ -30,8 +32,8 @@ struct SiteFinding {
   std::string remedy;  ///< empty if there is nothing to do
 };
 
-/// Looks at this node. `stage` need not exist.
-SiteFacts look_at_site(const std::string& stage);
+/// Looks at this node. The stage need not exist.
+SiteFacts look_at_site(const restart::Settings& settings);
 
 std::vector<SiteFinding> judge_site(const SiteFacts& facts);
 

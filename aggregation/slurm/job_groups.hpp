@@ -26,12 +26,12 @@ struct JobGroups {
 };
 
 /// Finds the groups of the job from the texts of /proc/self/cgroup and /proc/self/mountinfo of a process of
-/// one of its steps. Nothing if Slurm does not track the step's processes by control groups; it then
-/// does not kill leaders with a step either.
+/// one of its steps. Nothing if Slurm does not track processes by control groups. Slurm then does not kill
+/// leaders with a step, and no resident is needed.
 std::optional<JobGroups> find_job_groups(std::string_view groups, std::string_view mounts,
                                          std::uint32_t job);
 
-/// Makes the group job_N/mcr, or finds it made.
+/// Makes the group job_N/mcr. An existing group is not an error.
 bool make_own_group(const JobGroups& groups);
 
 /// Moves this process into the groups. False if it is not in job_N/mcr now.
@@ -44,8 +44,8 @@ std::vector<pid_t> processes_in(const std::string& group);
 /// resident is gone. A resident passes the signal on to its leaders.
 void terminate(const std::string& group);
 
-/// Sends SIGKILL to all processes of the group. None escapes by a fork, unless another one cannot be frozen;
-/// the caller then calls again.
+/// Sends SIGKILL to all processes of the group. If the kernel cannot do so in one step (cgroup.kill), the
+/// group is frozen first, so that no process can fork. If freezing fails, a process may survive: call again.
 void kill_all(const JobGroups& groups);
 
 /// Removes job_N/mcr, and each job_N that Slurm could not remove because of it.

@@ -34,8 +34,8 @@ Descriptor open_directory(const char* path, bool make) {
   return found;
 }
 
-/// FNV-1a, 64 bits. Two addresses with the same digits would share a resident: a user can
-/// only do this to himself.
+/// FNV-1a, 64 bits. If two addresses have the same hash, their steps share one resident. Only the job's own
+/// user can cause that.
 std::string digits_of(const std::string& text) {
   std::uint64_t sum = 0xcbf29ce484222325;
   for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,28 +16,24 @@
 #include <string_view>
 #include <utility>
 
+#include "restart/base/close_descriptors.hpp"
+
 namespace mcr::aggregation {
 namespace {
 
 constexpr std::size_t most_value_bytes = 16 * 1024;
 constexpr std::size_t most_environment_bytes = 64 * 1024;
 
-/// Variables of the user that the resident gets. HOME and XDG_CONFIG_HOME: for the user's mcr.conf.
-constexpr std::array<std::string_view, 4> passed_on{"HDF5_VOL_CONNECTOR=", "MCR_",
-                                                    "HOME=", "XDG_CONFIG_HOME="};
+/// Variables of the step that the resident gets. HOME and XDG_CONFIG_HOME: for the user's mcr.conf.
+/// SLURM_JOB_END_TIME: for deadline=auto.
+constexpr std::array<std::string_view, 5> passed_on{
+    "HDF5_VOL_CONNECTOR=", "MCR_", "HOME=", "XDG_CONFIG_HOME=", "SLURM_JOB_END_TIME="};
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> list;
   for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
   list.push_back(nullptr);
   return list;
-}
-
-void close_all_but_standard() {
-  constexpr unsigned first = 3;
-  if (::syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
-  // Linux before 5.9 has no close_range().
-  for (int descriptor = first; descriptor < 65536; ++descriptor) ::close(descriptor);
 }
 
 /// Gives up root's rights. False if any is left.
@@ -60,7 +55,7 @@ void become_resident(const ResidentStart& start, char* const* words, char* const
   const int output = ::fcntl(start.output, F_DUPFD, 3);
   const int null = ::open("/dev/null", O_RDWR);
   if (::dup2(input, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(null, 2) < 0) return;
-  close_all_but_standard();
+  restart::close_all_but_standard();
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -116,7 +111,7 @@ void start_resident(const ResidentStart& start) {
   const std::vector<char*> environment = pointers(start.environment);
   const pid_t between = ::fork();
   if (between == 0) {
-    // The program that this process becomes must not find a child that it has not made.
+    // Fork twice: the task's program must not have a child process that it did not start.
     if (::fork() == 0) become_resident(start, words.data(), environment.data());
     ::_exit(0);
   }

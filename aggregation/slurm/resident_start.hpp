@@ -25,7 +25,8 @@ struct JobUser {
 bool is_ours(const char* connector);
 
 /// Returns the environment of the resident: a few variables of its own, and from the environment of the
-/// step the settings of mcr and the places where mcr.conf is looked for. Nothing if they are too large.
+/// step the settings of mcr, the places where mcr.conf is looked for, and the end of the job. Nothing if
+/// they are too large.
 std::optional<std::vector<std::string>> resident_environment(const char* const* step,
                                                              const std::string& job);
 
@@ -41,7 +42,7 @@ struct ResidentStart {
   int input = -1;   ///< its end tells the resident to end
   int output = -1;  ///< the resident writes a line there when it listens
 };
-/// Starts the resident, as no child of this process. Returns when it is on its way.
+/// Starts the resident as an orphan (double fork). Returns before the resident's program is loaded.
 void start_resident(const ResidentStart& start);
 
 }  // namespace mcr::aggregation

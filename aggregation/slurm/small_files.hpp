@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of the kernel and of /run. The plugin uses nothing of the other rooms, because it runs in Slurm's
+// Files of the kernel and of /run. The plugin links nothing of the other rooms, because it runs in Slurm's
 // own processes.
 #pragma once
 

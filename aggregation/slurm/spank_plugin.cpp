@@ -46,6 +46,8 @@ constexpr std::size_t most_proc_bytes = 4U << 20;
 constexpr unsigned look_ms = 20;
 constexpr unsigned kill_wait_ms = 500;
 constexpr unsigned most_kills = 5;
+constexpr unsigned second_ms = 1000;
+constexpr unsigned most_s = 24 * 3600;  ///< of start_wait= and end_wait=
 
 /// Words after the plugin's path in plugstack.conf.
 struct Options {
@@ -60,7 +62,6 @@ bool take_number(std::string_view word, std::string_view key, unsigned& into) {
   unsigned value = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
   const bool is_number = problem == std::errc() && end == word.data() + word.size();
-  constexpr unsigned most_s = 24 * 3600;
   if (is_number && value <= most_s) into = value;
   return is_number && value <= most_s;
 }
@@ -88,22 +89,28 @@ Options options_of(int count, char* const* words) {
     } else if (!take_number(word, "start_wait=", options.start_wait_s) &&
                !take_number(word, "end_wait=", options.end_wait_s)) {
       slurm_error(
-          "mcr: plugstack.conf: unknown word '%s'; known: command=PATH start_wait=SECONDS "
-          "end_wait=SECONDS",
-          words[number]);
+          "mcr: plugstack.conf: '%s' is ignored; allowed: command=PATH start_wait=SECONDS "
+          "end_wait=SECONDS, with at most %u s",
+          words[number], most_s);
     }
   }
   if (options.command.empty()) options.command = installed_command();
   return options;
 }
 
+/// What a step's resident needs, as far as it is known before the job's control groups are.
+struct Plan {
+  Options options;
+  ResidentStart start;
+  std::string address;  ///< see address_of()
+  std::uint32_t job = 0;
+};
+
 /// The start of a resident, from a step's first hook to its last one. In a process of slurmstepd, and
 /// in those that it forks for the tasks.
 struct Starting {
-  Options options;
-  ResidentStart start;
+  Plan plan;
   JobRecord record;
-  std::uint32_t job;
   Descriptor fifo, ready_read, ready_write;
 };
 constinit Starting* starting = nullptr;
@@ -164,51 +171,70 @@ std::string address_of(const char* const* environment) {
   return text;
 }
 
-void prepare(spank_t spank, int count, char* const* words) {
-  if (spank_remote(spank) != 1) return;
+/// Nothing if the step does not use mcr, or no resident can be started for it; slurmd's log then says why.
+std::optional<Plan> plan_of(spank_t spank, int count, char* const* words) {
   const char* const* const environment = item_of<char**>(spank, S_JOB_ENV).value_or(nullptr);
-  if (!is_ours(value_of(environment, "HDF5_VOL_CONNECTOR"))) return;
-  const auto number = item_of<std::uint32_t>(spank, S_JOB_ID);
+  if (!is_ours(value_of(environment, "HDF5_VOL_CONNECTOR"))) return std::nullopt;
+  const auto job = item_of<std::uint32_t>(spank, S_JOB_ID);
   const auto user = user_of(spank);
-  if (!number || !user) {
+  if (!job || !user) {
     slurm_error("mcr: no resident was started, because Slurm does not name the job and its user");
-    return;
+    return std::nullopt;
   }
-  const std::uint32_t job = *number;
-  Options options = options_of(count, words);
-  if (options.command.empty()) {
+  Plan plan;
+  plan.job = *job;
+  plan.options = options_of(count, words);
+  if (plan.options.command.empty()) {
     slurm_error(
         "mcr: no resident was started, because the command mcr is not installed with this plugin; "
         "give its path in plugstack.conf (command=PATH)");
-    return;
+    return std::nullopt;
   }
-  auto passed = resident_environment(environment, job_name(environment, job));
+  auto passed = resident_environment(environment, job_name(environment, *job));
   if (!passed) {
     slurm_info("mcr: job %u: no resident was started, because the user's settings exceed 64 KiB",
-               job);
-    return;
+               *job);
+    return std::nullopt;
   }
-  auto record = JobRecord::make(job);
-  constexpr unsigned second_ms = 1000;
-  if (!record || !record->lock(options.start_wait_s * second_ms)) {
+  plan.start.command = plan.options.command;
+  plan.start.environment = *std::move(passed);
+  plan.start.user = *user;
+  plan.start.mask = umask_of(environment);
+  plan.address = address_of(environment);
+  return plan;
+}
+
+/// Locks the job's record until wait_for_resident(), so that only this step starts a resident. Does nothing if
+/// a resident serves already.
+void claim(Plan plan) {
+  auto record = JobRecord::make(plan.job);
+  if (!record) {
     slurm_error(
         "mcr: job %u: no resident was started, because its record in /run/mcr-slurm cannot be used",
-        job);
+        plan.job);
     return;
   }
-  auto fifo = record->take_fifo(address_of(environment));
+  if (!record->lock(plan.options.start_wait_s * second_ms)) {
+    slurm_info(
+        "mcr: job %u: no resident was started, because another step of the job has been starting "
+        "one for %u s",
+        plan.job, plan.options.start_wait_s);
+    return;
+  }
+  auto fifo = record->take_fifo(plan.address);
   int ends[2];
   if (!fifo || ::pipe2(ends, O_CLOEXEC) != 0) {
     record->unlock();
     return;
   }
-  ResidentStart start;
-  start.command = options.command;
-  start.environment = *std::move(passed);
-  start.user = *user;
-  start.mask = umask_of(environment);
-  starting = new Starting{std::move(options), std::move(start),    *std::move(record), job,
-                          *std::move(fifo),   Descriptor(ends[0]), Descriptor(ends[1])};
+  starting = new Starting{std::move(plan), *std::move(record), *std::move(fifo),
+                          Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// In slurmstepd, before it forks the tasks.
+void prepare(spank_t spank, int count, char* const* words) {
+  if (spank_remote(spank) != 1) return;
+  if (auto plan = plan_of(spank, count, words)) claim(*std::move(plan));
 }
 
 /// In the first task's process: as root, in the job's namespaces.
@@ -217,15 +243,27 @@ void start_in_task(spank_t spank) {
   Starting& its = *starting;
   if (item_of<int>(spank, S_TASK_ID) == 0) {
     auto groups = find_job_groups(read_text("/proc/self/cgroup", most_proc_bytes),
-                                  read_text("/proc/self/mountinfo", most_proc_bytes), its.job);
-    if (groups && its.record.write_groups(*groups) && make_own_group(*groups)) {
-      its.start.groups = *std::move(groups);
-      its.start.input = its.fifo.get();
-      its.start.output = its.ready_write.get();
-      start_resident(its.start);
+                                  read_text("/proc/self/mountinfo", most_proc_bytes), its.plan.job);
+    if (!groups) {
+      // No resident is needed. The answer comes in its place.
+      (void)!::write(its.ready_write.get(), "\n", 1);
+    } else if (its.record.write_groups(*groups) && make_own_group(*groups)) {
+      ResidentStart& start = its.plan.start;
+      start.groups = *std::move(groups);
+      start.input = its.fifo.get();
+      start.output = its.ready_write.get();
+      start_resident(start);
     }
   }
   forget();
+}
+
+/// Waits until the pipe has bytes or no process can write into it. False after `limit_ms`.
+bool has_answer_within(const Descriptor& pipe, std::uint64_t limit_ms) {
+  pollfd source{pipe.get(), POLLIN, 0};
+  for (std::uint64_t waited_ms = 0; waited_ms < limit_ms; waited_ms += look_ms)
+    if (::poll(&source, 1, look_ms) > 0) return true;  // -1: a signal came
+  return false;
 }
 
 /// In slurmstepd, when all tasks have been forked and none runs yet.
@@ -234,12 +272,17 @@ void wait_for_resident() {
   Starting& its = *starting;
   its.ready_write.close();
   its.fifo.close();
-  pollfd source{its.ready_read.get(), POLLIN, 0};
-  constexpr int second_ms = 1000;
-  if (::poll(&source, 1, static_cast<int>(its.options.start_wait_s) * second_ms) == 0)
+  char answer = 0;
+  if (!has_answer_within(its.ready_read, its.plan.options.start_wait_s * second_ms)) {
     slurm_info(
         "mcr: job %u: the resident has not answered within %u s; ranks start leaders themselves",
-        its.job, its.options.start_wait_s);
+        its.plan.job, its.plan.options.start_wait_s);
+  } else if (::read(its.ready_read.get(), &answer, 1) <= 0) {
+    slurm_info(
+        "mcr: job %u: the resident did not start (do the user's settings load? `mcr config` says "
+        "so); ranks start leaders themselves",
+        its.plan.job);
+  }
   its.record.unlock();
   forget();
 }
@@ -260,15 +303,14 @@ void end_job(spank_t spank, int count, char* const* words) {
   const std::uint32_t job = *number;
   if (const auto groups = record->groups()) {
     const Options options = options_of(count, words);
-    constexpr std::uint64_t second_ms = 1000;
     const std::uint64_t half_ms = options.end_wait_s * second_ms / 2;
     record->tell_to_end();
     if (!is_empty_within(*groups, half_ms)) {
       terminate(groups->own);
       if (!is_empty_within(*groups, half_ms)) {
         slurm_info(
-            "mcr: job %u: kills leaders that did not end within %u s; if /dev/shm outlives the "
-            "job, the user's next job on this node commits what they have left",
+            "mcr: job %u: leaders that did not end within %u s are killed; if /dev/shm outlives "
+            "the job, the user's next job on this node commits their files",
             job, options.end_wait_s);
         bool is_empty = false;
         for (unsigned tries = 0; tries < most_kills && !is_empty; ++tries) {

@@ -19,8 +19,8 @@ void look_for_stderr();
 
 void log_summary(std::string_view message);  ///< at log=summary and debug
 void log_warning(std::string_view message);  ///< always, unless log=quiet
-/// Like log_warning(), but only the first time for `topic` in this process (job_warnings does so for warnings that
-/// many processes have).
+/// Like log_warning(), but only the first time for `topic` in this process. For a warning that many ranks
+/// have, use warn_once_in_job().
 void log_warning_once(std::string_view topic, std::string_view message);
 
 /// True the first time for `topic` in this process, also with respect to log_warning_once(). False if

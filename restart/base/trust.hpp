@@ -86,7 +86,7 @@ class Beside {
   /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
   /// users owns a file in `inner`.
   [[nodiscard]] bool is_shared_by_all() const;
-  /// True if whoever may write to `outer` may also remove files in `inner`, and if `outer` belongs to
+  /// True if each user who may write to `outer` may also remove files in `inner`, and if `outer` belongs to
   /// `owner` or to root.
   [[nodiscard]] bool writers_may_remove(uid_t owner) const;
   /// Returns the user to whom a file in `inner` is attributed: `writer`, or 0 in a shared
@@ -96,6 +96,8 @@ class Beside {
   [[nodiscard]] uid_t host() const { return outer_.st_uid; }
   /// Which directory `inner` is.
   [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
+  /// Which directory `outer` is.
+  [[nodiscard]] FileIdentity outer_identity() const { return FileIdentity(outer_); }
   /// True if every user who may write to `inner` may write to `outer` too, and `inner` has a sticky
   /// bit if `outer` has one and other users may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;

@@ -25,8 +25,8 @@ struct LastPage {
 
 /// A table is checked in pieces of this size. A table that is not larger is read at once.
 constexpr std::size_t piece_bytes = 1U << 20;
-/// No table contains so many zeros in a row: its records hold checksums, names and random numbers.
-/// File systems store no smaller blocks as holes.
+/// No valid table has 4 KiB of zeros in a row, because each record has a checksum or an id. 4 KiB is also
+/// the usual block of file systems, and so their smallest hole.
 constexpr std::size_t block_bytes = 4096;
 
 bool has_empty_block(ByteSpan bytes) {

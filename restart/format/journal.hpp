@@ -17,10 +17,6 @@ namespace mcr::restart {
 /// The file at the path when the part was begun.
 enum class Replaced : std::uint8_t { nothing = 0, stub = 1, native_file = 2 };
 
-/// Parts of a one-process program that are not larger share containers: the overhead of a container is
-/// small beside a larger one. In bytes.
-constexpr std::uint64_t largest_bundled_part = 256 * 1024;
-
 /// What is known at create; never changes.
 struct PartBegin {
   PartId part;

@@ -56,6 +56,12 @@ bool is_below_allowed(const std::string& directory, std::string_view allow) {
   return false;
 }
 
+Result<OpenContainers::Key> OpenContainers::key() const {
+  const auto status = MCR_TRY(directory_.status());
+  return Key{FileIdentity(status), owner_, is_allowed_,
+             beside_ ? std::optional(beside_->outer_identity()) : std::nullopt};
+}
+
 bool OpenContainers::believes(uid_t writer) const {
   if (is_allowed_) return true;
   return beside_ ? beside_->believes(writer, owner_) : is_believed(writer, owner_);

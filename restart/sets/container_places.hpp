@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/stub.hpp"
@@ -28,6 +30,9 @@ class OpenContainers {
   explicit OpenContainers(File directory) : directory_(std::move(directory)), is_allowed_(true) {}
 
   [[nodiscard]] int descriptor() const { return directory_.descriptor(); }
+  /// Equal for two objects of the same directory in which the same containers count.
+  using Key = std::tuple<FileIdentity, uid_t, bool, std::optional<FileIdentity>>;
+  [[nodiscard]] Result<Key> key() const;
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
   /// Opens the container `name` of this directory. Cause::usage if believes() is false for the

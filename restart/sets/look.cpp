@@ -32,28 +32,30 @@ bool Look::is_over() {
   if (monotonic_ms() < until_ms_) return false;
   if (!problem_) {
     problem_ = Error{Cause::system,
-                     "the files and containers of the set are too many to look at them all within "
-                     "ten times read_wait= and a minute",
+                     "the files and containers of the set could not all be examined in time (ten "
+                     "times read_wait=, at least a minute); a longer read_wait= gives more time",
                      ETIMEDOUT};
   }
   return true;
 }
 
+const Error& Look::incomplete(const Error& error) {
+  const bool has_none = means_gone(error.system_error) || error.system_error == EACCES;
+  if (!has_none && !problem_) problem_ = error;
+  return error;
+}
+
 Result<std::span<const std::string>> Look::containers(const OpenContainers& directory,
                                                       const std::string& prefix) {
-  struct stat status {};
-  if (::fstat(directory.descriptor(), &status) != 0) return system_error("cannot examine", prefix);
-  auto listed = listed_.find(FileIdentity(status));
+  const auto key = directory.key();
+  if (!key) return incomplete(key.error());
+  auto listed = listed_.find(*key);
   if (listed == listed_.end()) {
     auto names = list_containers(directory.descriptor(),
                                  [&](uid_t writer) { return directory.believes(writer); });
-    listed = listed_.emplace(FileIdentity(status), std::move(names)).first;
+    listed = listed_.emplace(*key, std::move(names)).first;
   }
-  if (!listed->second) {
-    const Error& error = listed->second.error();
-    if (error.system_error == EOVERFLOW && !problem_) problem_ = error;
-    return error;
-  }
+  if (!listed->second) return incomplete(listed->second.error());
   const std::vector<std::string>& names = *listed->second;
   const auto begin = std::lower_bound(names.begin(), names.end(), prefix);
   const auto end = std::partition_point(

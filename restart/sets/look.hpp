@@ -23,9 +23,8 @@
 
 namespace mcr::restart {
 
-/// Returns the names of containers in a directory, sorted. If there are too many to keep
-/// (most_kept_bytes), only those that count: `believes` says so of a container's owner. EOVERFLOW if
-/// these are too many as well.
+/// Returns the names of containers in a directory, sorted. If all names exceed most_kept_bytes, returns
+/// only containers whose owner `believes` accepts; EOVERFLOW if these exceed it as well.
 Result<std::vector<std::string>> list_containers(int directory,
                                                  const std::function<bool(uid_t)>& believes);
 
@@ -37,8 +36,8 @@ class Look {
 
   /// True if the time is over. Loops whose length a file determines ask this in each turn, and end.
   bool is_over();
-  /// Returns why the look is not complete: its time is over, or a directory has too many containers.
-  /// What was found then says nothing about what is missing. Nothing if the look is complete.
+  /// Returns why the look is not complete: its time is over, or a directory could not be listed. A
+  /// container that was not found may then exist all the same. Nothing if the look is complete.
   [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
 
   /// Returns the names of containers in the directory that begin with `prefix`, sorted; valid as
@@ -46,8 +45,8 @@ class Look {
   Result<std::span<const std::string>> containers(const OpenContainers& directory,
                                                   const std::string& prefix);
 
-  /// What stored_generations() is asked: place (directory, `directory`, `below`, `prefix`,
-  /// `masked_name`, `owner`, `is_allowed`), components, own_only.
+  /// The arguments of stored_generations(): the directory's identity, the fields of the place
+  /// (`directory`, `below`, `prefix`, `masked_name`, `owner`, `is_allowed`), components, own_only.
   using Question = std::tuple<FileIdentity, std::string, std::string, std::string, std::string,
                               uid_t, bool, std::size_t, bool>;
   /// Returns the answer, which is found by `find` when the question is asked for the first time.
@@ -55,9 +54,13 @@ class Look {
                                         const std::function<std::vector<Generation>()>& find);
 
  private:
+  /// Notes why a directory was not listed, unless the reason means that it has no containers for this
+  /// user: it is gone, or this user may not read it. Returns `error`.
+  const Error& incomplete(const Error& error);
+
   std::uint64_t until_ms_;
   std::optional<Error> problem_;
-  std::map<FileIdentity, Result<std::vector<std::string>>> listed_;
+  std::map<OpenContainers::Key, Result<std::vector<std::string>>> listed_;
   std::map<Question, std::vector<Generation>> answers_;
 };
 

@@ -45,6 +45,10 @@ inline constexpr std::string_view every_pattern = "*";
 /// What enter() does if the stage is locked: wait for about a second, or fail at once.
 enum class Entering : std::uint8_t { waits, at_once };
 
+/// Parts of a one-process program that are not larger share containers: the overhead of a container is
+/// small beside a larger one. In bytes.
+constexpr std::uint64_t largest_bundled_part = 256 * 1024;
+
 /// One node's directory of one launch in the stage.
 class LaunchDirectory {
  public:
@@ -196,8 +200,11 @@ class LaunchDirectory {
   Result<std::uint64_t> used_bytes() const;
   /// What the leader tells ranks, which read it before a create: how much this user's stages take on
   /// the node, whether a commit failed, the limit on the stages by memory (0: not known), and how far
-  /// the leader is behind. It is written several times a second, and at once after a publish.
+  /// the leader is behind. The leader writes it at least once a second, and at once after a publish.
   struct Notice {
+    /// An older notice is that of a leader that has died or stands still.
+    static constexpr std::uint64_t fresh_ns = 3'000'000'000;
+
     std::uint64_t stage_bytes = 0;
     bool commit_failed = false;
     std::uint64_t automatic_limit = 0;
@@ -205,6 +212,10 @@ class LaunchDirectory {
     std::uint64_t seen_ns =
         0;  ///< parts published before this time (since 1970) are in sets_behind
     std::uint64_t written_ns = 0;  ///< time of writing, since 1970; set by notice()
+
+    [[nodiscard]] bool is_fresh(std::uint64_t now_ns) const {
+      return now_ns >= written_ns && now_ns - written_ns < fresh_ns;
+    }
   };
   Result<void> write_notice(const Notice& notice) const;
   [[nodiscard]] Notice notice() const;  ///< all zero if there is no notice

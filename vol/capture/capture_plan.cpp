@@ -81,6 +81,16 @@ std::optional<std::string> refusal_of(const std::string& masked_name, const std:
   return opened.error().message;
 }
 
+// Reads anew what the stage says, if it was last read more than 20 ms ago.
+void look_at_stage(JobStage& job, const restart::Settings& settings) {
+  constexpr std::uint64_t recent_ns = 20'000'000;
+  const std::uint64_t now = monotonic_ns();
+  if (job.asked_ns != 0 && now - job.asked_ns <= recent_ns) return;
+  job.asked_ns = now;
+  job.free_bytes = stage_room(job, settings);
+  job.marked_native.clear();
+}
+
 bool is_marked_native(JobStage& job, const std::string& pattern) {
   const auto [known, unknown] = job.marked_native.try_emplace(pattern, false);
   if (unknown) known->second = job.directory.is_marked_native(pattern);
@@ -157,18 +167,17 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
-  wait_for_commits(job, restart::pattern_of(plan.masked_names.front()), settings);
-  constexpr std::uint64_t recent_ns = 20'000'000;
-  const std::uint64_t now = monotonic_ns();
-  if (job.asked_ns == 0 || now - job.asked_ns > recent_ns) {
-    job.asked_ns = now;
-    job.free_bytes = stage_room(job, settings);
-    job.marked_native.clear();
-  }
-  if (is_marked_native(job, restart::pattern_of(plan.masked_names.front())) ||
-      is_marked_native(job, family) || is_marked_native(job, std::string(restart::every_pattern))) {
+  const std::string pattern = restart::pattern_of(plan.masked_names.front());
+  const auto is_native = [&] {
+    look_at_stage(job, settings);
+    return is_marked_native(job, pattern) || is_marked_native(job, family) ||
+           is_marked_native(job, std::string(restart::every_pattern));
+  };
+  // The leader may mark the pattern during the wait. A file that is native already does not wait.
+  const bool was_native = is_native();
+  if (!was_native) wait_for_commits(job, pattern, settings);
+  if (was_native || is_native())
     return native("mcr already writes such files natively in this launch");
-  }
   plan.free_bytes = job.free_bytes;
   if (plan.free_bytes == 0) {
     const bool is_known = restart::memory_limits().limit > 0;

@@ -225,6 +225,7 @@ Result<void> publish(StagedPart& part) {
     part.journal =
         MCR_TRY(directory.publish_small(part.begin, record_of(part, false), part.image));  // 2
   }
+  const std::uint64_t published_ns = realtime_ns();
   if (part.begin.replaced == restart::Replaced::nothing) {  // 3
     if (const auto filled = fill_stub(part); !filled) {
       // Native HDF5 would have failed too, on full storage for example: report the error.
@@ -250,7 +251,7 @@ Result<void> publish(StagedPart& part) {
   restart::log_debug(part.begin.path, " is published: part ", part.begin.part.text(), ", ",
                      std::to_string(part.size), " bytes");
   Process::get().add_published(*part.stage, part.begin);
-  note_uncommitted(*part.stage, part.begin, part.size);
+  note_uncommitted(*part.stage, part.begin, part.size, published_ns);
   if (Process::has_forked()) unlock_published(part);  // 4
   return {};
 }

@@ -20,6 +20,7 @@
 #include "restart/settings/speaking_nodes.hpp"
 #include "restart/stage/leader_files.hpp"
 #include "restart/stage/stub_file.hpp"
+#include "vol/process/growing_pause.hpp"
 #include "vol/process/info_string.hpp"
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/launcher_hint.hpp"
@@ -32,11 +33,6 @@ namespace {
 
 using State = restart::LaunchDirectory::State;
 
-void pause_ms(std::uint64_t ms) {
-  const timespec pause{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
-  nanosleep(&pause, nullptr);
-}
-
 // Waits until `done` returns true, with growing pauses; false if the limit has passed. Starts a new
 // leader if the leader died meanwhile.
 template <typename Done>
@@ -46,7 +42,7 @@ bool wait_until(JobStage& stage, std::uint64_t limit_ms, Done done) {
     const std::uint64_t waited_ms = (monotonic_ns() - begin) / 1'000'000;
     if (waited_ms >= limit_ms) return false;
     if (!ensure_leader(stage, LeaderLook::seldom)) return false;
-    pause_ms(std::clamp<std::uint64_t>(waited_ms / 10, 1, 50));
+    pause_in_wait(waited_ms);
   }
   return true;
 }

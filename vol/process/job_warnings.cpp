@@ -16,7 +16,7 @@ namespace mcr::vol {
 
 namespace {
 
-/// A warning of which this process was the last to print it.
+/// A warning that this process printed as the tenth and last node.
 struct LastWord {
   restart::Launcher who;
   std::string topic;
@@ -28,7 +28,7 @@ struct LastWords {
   std::vector<LastWord> words;
 };
 
-/// Never destroyed, because the process may end in any order.
+/// Never destroyed: HDF5 may call us after static destructors have run.
 LastWords& last_words() {
   static auto* const it = new LastWords;
   return *it;

@@ -8,8 +8,7 @@
 
 namespace mcr::vol {
 
-/// Prints `message` if this process is the first of its node to have it, and not more than ten nodes had it
-/// before. At most once in this process for each `topic`, a few words that name the trouble.
+/// Prints `message` if no other process of this node has printed it, and fewer than ten nodes have. At most once in this process for each `topic`, a few words that name the trouble.
 void warn_once_in_job(const restart::Launcher& who, std::string_view topic,
                       std::string_view message);
 

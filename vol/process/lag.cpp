@@ -2,9 +2,10 @@
 #include "vol/process/lag.hpp"
 
 #include <algorithm>
-#include <ctime>
 
 #include "restart/format/masked_name.hpp"
+#include "restart/stage/stage.hpp"
+#include "vol/process/growing_pause.hpp"
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/leader_start.hpp"
 
@@ -13,10 +14,6 @@ namespace mcr::vol {
 namespace {
 
 using State = restart::LaunchDirectory::State;
-
-/// A living leader writes its notice several times a second. An older one is that of a leader that has
-/// died or stands still.
-constexpr std::uint64_t fresh_ns = 3'000'000'000;
 
 enum class Backlog {
   none,       ///< no closed set waits for its commit
@@ -35,7 +32,7 @@ Backlog look(JobStage& stage, const std::string& pattern, std::uint64_t lag) {
   if (own.size() >= lag && notice.seen_ns <= stage.lag.last_publish_ns) {
     // The notice may be old because the launch's first leader is only starting.
     if (notice.written_ns == stage.lag.standing_notice_ns) return Backlog::not_known;
-    if (now < std::max(notice.written_ns, stage.lag.last_publish_ns) + fresh_ns)
+    if (now < std::max(notice.written_ns, stage.lag.last_publish_ns) + notice.fresh_ns)
       return Backlog::not_seen;
     stage.lag.standing_notice_ns = notice.written_ns;
     return Backlog::not_known;
@@ -44,22 +41,18 @@ Backlog look(JobStage& stage, const std::string& pattern, std::uint64_t lag) {
     const bool has_seen_all = notice.seen_ns > stage.lag.last_publish_ns;
     return notice.sets_behind == 0 && has_seen_all ? Backlog::none : Backlog::within;
   }
-  return now < notice.written_ns + fresh_ns ? Backlog::reached : Backlog::not_known;
-}
-
-void pause_ms(std::uint64_t ms) {
-  const timespec pause{0, static_cast<long>(ms * 1'000'000)};
-  nanosleep(&pause, nullptr);
+  return notice.is_fresh(now) ? Backlog::reached : Backlog::not_known;
 }
 
 }  // namespace
 
-void note_uncommitted(JobStage& stage, const restart::PartBegin& begin, std::uint64_t size) {
+void note_uncommitted(JobStage& stage, const restart::PartBegin& begin, std::uint64_t size,
+                      std::uint64_t published_ns) {
   // Such parts share containers, and those of a pattern count as one set.
   if (begin.rank_count == 1 && size <= restart::largest_bundled_part) return;
   if (begin.masked_names.empty()) return;
   stage.lag.uncommitted[restart::pattern_of(begin.masked_names.front())].push_back(begin.part);
-  stage.lag.last_publish_ns = realtime_ns();
+  stage.lag.last_publish_ns = published_ns;
 }
 
 void wait_for_commits(JobStage& stage, const std::string& pattern,
@@ -91,7 +84,7 @@ void wait_for_commits(JobStage& stage, const std::string& pattern,
     // While leaders die, a wait would not bring commits. The first look in vain is that of the process
     // that starts the first leader.
     if (!ensure_leader(stage, LeaderLook::seldom) || stage.looks_in_vain > 1) break;
-    pause_ms(std::clamp<std::uint64_t>(waited_ms / 10, 1, 50));
+    pause_in_wait(waited_ms);
     waited_ms = (monotonic_ns() - begin) / 1'000'000;
   }
   if (waited_ms > 0) Process::get().waited_for_commits_ns += monotonic_ns() - begin;

@@ -10,8 +10,10 @@
 
 namespace mcr::vol {
 
-/// Call it after each publish of a part of `size` bytes.
-void note_uncommitted(JobStage& stage, const restart::PartBegin& begin, std::uint64_t size);
+/// Call it after each publish of a part of `size` bytes. `published_ns` is a time since 1970 between the
+/// moment at which the leader can find the part and now; the earlier, the shorter the next create waits.
+void note_uncommitted(JobStage& stage, const restart::PartBegin& begin, std::uint64_t size,
+                      std::uint64_t published_ns);
 
 /// Waits until the leader's notice says that fewer than lag= sets of one name pattern wait for their
 /// commit on this node. Also waits, as a rule a few milliseconds, if this process has closed lag= files

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "restart/base/close_descriptors.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/log.hpp"
 #include "restart/container/shared_frames.hpp"
@@ -68,24 +67,13 @@ struct Start {
   int status = 0;  // why the program could not be started
 };
 
-// Closes all descriptors in the intermediate process, which has a copy of our descriptor table,
-// before the leader starts. posix_spawn returns before descriptors marked close-on-exec are closed.
-// Until then a lock (flock) would outlast the program's close of a file, and HDF5 could not open
-// that file again.
-void close_copied_descriptors() {
-  constexpr unsigned first = 3;
-  if (syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
-  // Linux before 5.9 has no close_range().
-  constexpr rlim_t most = 65536;
-  rlimit limit{most, most};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const auto end = static_cast<int>(std::min(limit.rlim_cur, most));
-  for (int descriptor = first; descriptor < end; ++descriptor) close(descriptor);
-}
-
+// Runs in the intermediate process, which has a copy of our descriptor table. Closes all of its
+// descriptors before the leader starts: posix_spawn returns before descriptors marked close-on-exec
+// are closed. Until then a lock (flock) would outlast the program's close of a file, and HDF5 could
+// not open that file again.
 int start(void* argument) {
   Start& what = *static_cast<Start*>(argument);
-  close_copied_descriptors();
+  restart::close_all_but_standard();
   pid_t started = -1;
   what.status = posix_spawn(&started, what.command, what.actions, what.attributes, what.words,
                             what.environment);

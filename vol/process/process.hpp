@@ -60,10 +60,12 @@ struct JobStage {
     /// By pattern: parts that this process published and that may wait for their commit.
     std::map<std::string, std::deque<restart::PartId>> uncommitted;
     std::uint64_t last_publish_ns = 0;  ///< time of the last one, since 1970
-    /// Time of the notice of a leader that stood still, so that no second create waits for its next one.
+    /// Time of the last notice of a leader that stands still. While the notice keeps this time, creates do
+    /// not wait.
     std::uint64_t standing_notice_ns = UINT64_MAX;
-    unsigned waits_in_vain = 0;    ///< waits for commits that ended at their limit
-    bool waits_for_leader = true;  ///< false from such a wait until the leader has caught up
+    unsigned waits_in_vain = 0;  ///< waits for commits that ended at their limit
+    /// false after a wait that reached its limit, until the leader has committed all sets
+    bool waits_for_leader = true;
   } lag;
   std::uint64_t leader_checked_ns = 0;
   /// Number of looks for a leader, a second apart, since a leader was last seen.

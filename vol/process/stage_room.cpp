@@ -12,10 +12,7 @@ namespace {
 /// Returns the limit by memory from the leader's notice: the leader finds that limit, because
 /// reading the limits of control groups takes many file reads.
 std::uint64_t limit_of_memory(int descriptor, const restart::LaunchDirectory::Notice& notice) {
-  constexpr std::uint64_t fresh_ns = 3'000'000'000;
-  const std::uint64_t now = realtime_ns();
-  const bool is_fresh = now >= notice.written_ns && now - notice.written_ns < fresh_ns;
-  if (is_fresh && notice.automatic_limit != 0) return notice.automatic_limit;
+  if (notice.is_fresh(realtime_ns()) && notice.automatic_limit != 0) return notice.automatic_limit;
   return restart::automatic_stage_limit(descriptor, notice.stage_bytes);
 }
 

@@ -91,4 +91,18 @@ TEST_CASE("if others have filled a directory, the containers that count are foun
   REQUIRE(names);
   CHECK(*names == Names{own});
   CHECK_FALSE(list_containers(home.descriptor(), [](uid_t) { return true; }));
+  // A look that has listed the directory for one owner finds what counts for another owner.
+  const std::string other = "set-c_{rank}.h5.launch-1.r0-1.h5";
+  std::ofstream(scratch / other).close();
+  REQUIRE(::chown((scratch / other).c_str(), 64203, 64203) == 0);
+  Look look;
+  const auto for_owner = [&](uid_t owner) {
+    const OpenContainers directory(std::move(*File::open(AT_FDCWD, scratch.path(), O_RDONLY)),
+                                   owner, {});
+    const auto found = look.containers(directory, "set-c_");
+    return found ? Names(found->begin(), found->end()) : Names{"error"};
+  };
+  CHECK(for_owner(0) == Names{own});
+  CHECK(for_owner(64203) == Names{own, other});
+  CHECK(for_owner(0) == Names{own});
 }

@@ -231,6 +231,31 @@ TEST_CASE("a look ends when its time is over, and says so") {
   CHECK_FALSE(whole.problem());
 }
 
+TEST_CASE(
+    "if a directory of containers cannot be listed, an open fails and gives no part of another "
+    "set") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  run.write("A", 1, 0, 20);
+  static FileIdentity broken;
+  static int number = 0;
+  broken = FileIdentity(*File::open(AT_FDCWD, run.out + "/mcr", O_RDONLY)->status());
+  SystemCalls calls = system_calls();
+  calls.fdopendir = [](int descriptor) -> DIR* {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || FileIdentity(status) != broken)
+      return ::fdopendir(descriptor);
+    errno = number;
+    return nullptr;
+  };
+  for (const int error : {EIO, ESTALE, EMFILE, ENOMEM}) {
+    number = error;
+    const ReplacedSystemCalls replaced(calls);
+    CHECK(run.read(0) == "error");
+  }
+  CHECK(run.read(0) == Run::content("A", 0, 0));
+}
+
 TEST_CASE("a container with a thousand names is read once, and a name of another set hides none") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);

@@ -168,6 +168,15 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
   }
 }
 
+/// True if a newer set of the same masked name is whole. The program has then replaced the older
+/// set's native files, as it would without mcr, and that is no damage. `sets` are oldest first.
+bool is_superseded(const StoredSet& set, const std::vector<StoredSet>& sets) {
+  return std::any_of(sets.rbegin(), sets.rend(), [&](const StoredSet& newer) {
+    return newer.wholeness == Wholeness::whole && newer.name.masked_name == set.name.masked_name &&
+           newer.owner == set.owner && is_older(set, newer);
+  });
+}
+
 /// Returns the sets, oldest first. A set with a damaged container is not whole, whatever the
 /// container's tables say.
 VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
@@ -181,7 +190,8 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
   VerifiedDirectory found;
   std::vector<std::string> unreadable;
   std::set<std::string> seen;
-  for (const StoredSet& set : stored_sets(paths, unreadable)) {
+  const std::vector<StoredSet> sets = stored_sets(paths, unreadable);
+  for (const StoredSet& set : sets) {
     const bool is_damaged =
         set.is_unreadable || std::any_of(set.containers.begin(), set.containers.end(),
                                          [&](const auto& path) { return damaged.contains(path); });
@@ -189,7 +199,8 @@ VerifiedDirectory verify_sets(const std::vector<Verified>& containers,
                           is_damaged ? "damaged" : state_name(set), set.is_of_one_file,
                           set.damaged});
     for (std::string& differs : differing_access(set)) found.access.push_back(std::move(differs));
-    for (const std::string& lost : set.lost_natives)
+    const bool is_old = !set.lost_natives.empty() && is_superseded(set, sets);
+    for (const std::string& lost : is_old ? std::vector<std::string>() : set.lost_natives)
       found.damage.push_back(lost + ": a native file of " + set.prefix +
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {

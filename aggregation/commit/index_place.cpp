@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "restart/base/fitting_names.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -66,8 +67,28 @@ IndexPlace place_in_tree(const std::string& container, const restart::SetIdentit
   return place;
 }
 
+std::string NamesByInode::find(const File& directory, ino_t inode) {
+  const auto status = directory.status();
+  if (!status) return {};
+  const auto [known, is_new] = directories_.try_emplace(FileIdentity(*status));
+  if (is_new) {
+    const auto add = [&](std::string name) {
+      struct stat file {};
+      if (restart::system_calls().fstatat(directory.descriptor(), name.c_str(), &file,
+                                          AT_SYMLINK_NOFOLLOW) == 0 &&
+          S_ISREG(file.st_mode))
+        known->second.emplace(file.st_ino, std::move(name));
+      return true;
+    };
+    (void)restart::for_each_name(directory.descriptor(), ".", add).has_value();
+  }
+  const auto found = known->second.find(inode);
+  return found == known->second.end() ? std::string() : found->second;
+}
+
 Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
-                               const restart::NativeMember& native, uid_t owner, int flags) {
+                               const restart::NativeMember& native, uid_t owner, int flags,
+                               NamesByInode& names) {
   const auto is_it = [&](const Result<File>& file) {
     const auto status = file ? file->status() : Result<struct stat>(file.error());
     return status && S_ISREG(status->st_mode) && status->st_uid == owner &&
@@ -83,6 +104,16 @@ Result<OpenNative> open_native(const std::string& container, const IndexPlace& p
   if (!aside.empty()) {
     auto file = File::open(AT_FDCWD, aside, flags | O_NOFOLLOW | O_NONBLOCK);
     if (is_it(file)) return OpenNative{*std::move(file), std::move(aside), true};
+  }
+  if (base && !place.below.empty()) {
+    constexpr int listed = O_RDONLY | O_DIRECTORY;
+    const std::string above = parent_of(place.below);
+    const auto home = above == "." ? File::open(base->descriptor(), above, listed)
+                                   : restart::open_beneath(base->descriptor(), above, listed);
+    const std::string name = home ? names.find(*home, native.inode) : std::string();
+    auto file = name.empty() ? Result<File>(Error{})
+                             : restart::open_beneath(home->descriptor(), name, flags);
+    if (is_it(file)) return OpenNative{*std::move(file), parent_of(place.text) + "/" + name, false};
   }
   return Error{Cause::damaged, place.text + ", a native file of the set (rank " +
                                    std::to_string(native.rank) + "), was replaced or removed"};

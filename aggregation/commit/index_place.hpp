@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <string>
 
 #include "restart/base/file.hpp"
@@ -28,11 +29,23 @@ struct OpenNative {
   std::string path;
   bool is_aside = false;  ///< kept aside, because a newer file replaced it
 };
-/// Opens the native member with `flags`, at `place` or where it was kept aside. Cause::damaged:
-/// neither file is the member and belongs to `owner`. With O_PATH, this user need not be able to
-/// read the file.
+/// The names of files by inode, for each directory that was asked about. A directory is listed only
+/// once, so the names are those of the first call.
+class NamesByInode {
+ public:
+  /// Returns the name of the regular file with that inode; empty if there is none.
+  std::string find(const restart::File& directory, ino_t inode);
+
+ private:
+  std::map<restart::FileIdentity, std::map<ino_t, std::string>> directories_;
+};
+
+/// Opens the native member with `flags`: at `place`, where it was kept aside, or under another name
+/// in the directory of `place`, because the program renamed it. Cause::damaged: no such file is the
+/// member and belongs to `owner`. With O_PATH, this user need not be able to read the file.
 Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
-                               const restart::NativeMember& native, uid_t owner, int flags);
+                               const restart::NativeMember& native, uid_t owner, int flags,
+                               NamesByInode& names);
 
 /// Returns the error (EPERM) that `path` was replaced since it was looked at.
 Error is_exchanged(const std::string& path);

@@ -71,10 +71,12 @@ void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& s
   }
 }
 
-void add_natives(StoredSet& set, const ContainerFile& container, const SetShare& share) {
+void add_natives(StoredSet& set, const ContainerFile& container, const SetShare& share,
+                 NamesByInode& names) {
   for (const restart::NativeMember& native : share.set.natives) {
     const IndexPlace place = place_in_tree(container.path, share.set, native.path);
-    const auto there = open_native(container.path, place, native, container.status.st_uid, O_PATH);
+    const auto there =
+        open_native(container.path, place, native, container.status.st_uid, O_PATH, names);
     if (!there) {
       set.lost_natives.push_back(place.text);
     } else {
@@ -84,7 +86,7 @@ void add_natives(StoredSet& set, const ContainerFile& container, const SetShare&
 }
 
 void add_share(StoredSet& set, const ContainerFile& container, const SetShare& share,
-               std::uint64_t bytes) {
+               std::uint64_t bytes, NamesByInode& names) {
   const SetIdentity& identity = share.set;
   if (set.prefix.empty()) {
     set.owner = container.status.st_uid;
@@ -105,7 +107,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   account_for(set.account, share);
   set.rank_count = set.account.rank_count;
   add_parts(set, container, share);
-  add_natives(set, container, share);
+  add_natives(set, container, share, names);
 }
 
 /// Opens a container that was listed. Another user may have put a link there since, so only links
@@ -151,7 +153,7 @@ class FoundSets {
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
       Found& found = sets_[{name, voice}];
-      add_share(found.set, container, share, size / shares->size());
+      add_share(found.set, container, share, size / shares->size(), names_);
       (share.parts.empty() ? found.accounts : found.set.containers).push_back(path);
     }
     return {};
@@ -205,7 +207,8 @@ class FoundSets {
   std::map<std::pair<SetName, uid_t>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
   std::map<std::string, restart::Beside> beside_;                ///< by directory
-  std::map<std::pair<std::string, FileIdentity>, Seen> seen_;    ///< by directory
+  NamesByInode names_;
+  std::map<std::pair<std::string, FileIdentity>, Seen> seen_;  ///< by directory
 };
 
 }  // namespace

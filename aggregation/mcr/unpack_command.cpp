@@ -133,6 +133,7 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
                           restart::UnpackReport& report) {
   auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
   const auto existing = command.force ? restart::Existing::replaced : restart::Existing::kept;
+  NamesByInode names;
   for (const Container& named : containers) {
     const auto& container = named.reader;
     const struct stat own = MCR_TRY(container->status());
@@ -140,7 +141,7 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
       if (!is_wanted(command, native.rank)) continue;
       const IndexPlace place = place_in_tree(container->name(), container->set(), native.path);
       const OpenNative from =
-          MCR_TRY(open_native(container->name(), place, native, own.st_uid, O_RDONLY));
+          MCR_TRY(open_native(container->name(), place, native, own.st_uid, O_RDONLY, names));
       const std::string below = restart::path_below(native.path, native.rank);
       const std::string target = command.directory + "/" + below;
       const std::size_t slash = below.rfind('/');

@@ -182,6 +182,15 @@ void verify_other_stubs(const std::string& directory, const std::set<std::string
   }
 }
 
+/// True if a newer set of the same masked name is whole. The program has then replaced the older
+/// set's native files, as it would without mcr, and that is no damage.
+bool is_superseded(const StoredSet& set, const std::vector<StoredSet>& sets) {
+  return std::any_of(sets.rbegin(), sets.rend(), [&](const StoredSet& newer) {
+    return newer.wholeness == Wholeness::whole && newer.name.masked_name == set.name.masked_name &&
+           newer.owner == set.owner && is_older(set, newer);
+  });
+}
+
 /// Adds the sets of containers that may belong together. A set with a damaged container is not
 /// whole, whatever the container's tables say. `seen` gets the paths of their stubs.
 void verify_sets_of(const VerifiedTogether& containers, VerifiedDirectory& found,
@@ -193,7 +202,8 @@ void verify_sets_of(const VerifiedTogether& containers, VerifiedDirectory& found
     if (!container.report.damage.empty()) damaged.insert(container.name);
   }
   std::vector<Error> unreadable;
-  for (const StoredSet& set : stored_sets(paths, unreadable)) {
+  const std::vector<StoredSet> sets = stored_sets(paths, unreadable);
+  for (const StoredSet& set : sets) {
     const bool is_damaged =
         set.is_unreadable || std::any_of(set.containers.begin(), set.containers.end(),
                                          [&](const auto& path) { return damaged.contains(path); });
@@ -201,7 +211,8 @@ void verify_sets_of(const VerifiedTogether& containers, VerifiedDirectory& found
                           is_damaged ? "damaged" : state_name(set), set.is_of_one_file,
                           set.damaged});
     for (std::string& differs : differing_access(set)) found.access.push_back(std::move(differs));
-    for (const std::string& lost : set.lost_natives)
+    const bool is_old = !set.lost_natives.empty() && is_superseded(set, sets);
+    for (const std::string& lost : is_old ? std::vector<std::string>() : set.lost_natives)
       found.damage.push_back(lost + ": a native file of " + set.prefix +
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {

@@ -332,7 +332,7 @@ class View {
                                       ? "mix=previous opens the whole set before it (" +
                                             text_of(choice.given) +
                                             "), and `mcr unpack` writes that set as plain files"
-                                      : "there is no whole set before it";
+                                      : "there is no whole set before it that all ranks can open";
       return Error{Cause::usage, "the set " + newest + " " + what_is_wrong(choice) +
                                      ". The open was refused (mix=refuse); " + earlier};
     }
@@ -375,7 +375,8 @@ class View {
               text_of(choice.given) + ")";
     } else if (choice.kind == Choice::Kind::no_whole) {
       text += " " + what_is_wrong(choice) +
-              ", and there is no whole set before it. Each path opens its own newest file";
+              ", and there is no whole set before it that all ranks can open. Each path opens its "
+              "own newest file";
     } else {
       text += " may not be whole: " + std::to_string(choice.missing) + " of " +
               std::to_string(stub_.rank_count) +

@@ -80,9 +80,18 @@ Evidence evidence_against(const Question& question, const Generation& newest) {
   return evidence;
 }
 
+/// True if a native file without a note lies at a rank's name. That rank opens the file as it is,
+/// whatever the other ranks open.
+bool has_bare_native_file(const Question& question, std::uint32_t rank_count) {
+  return std::any_of(question.present.begin(), question.present.end(), [&](const auto& entry) {
+    return entry.first < rank_count && entry.second.kind == AtName::Kind::native_file;
+  });
+}
+
 /// True if the earlier generation has a part for each name of the newest generation, so that each
 /// rank gets a part.
 bool covers(const Question& question, const Generation& earlier, const Generation& newest) {
+  if (has_bare_native_file(question, newest.account.rank_count)) return false;
   if (question.renamed) {
     // The earlier generation used these names only if at least one of its stubs still does.
     const bool shown =

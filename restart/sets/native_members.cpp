@@ -136,6 +136,13 @@ Result<void> note_native(const File& directory, const std::string& below, const 
   return pending.finish(Durability::none);
 }
 
+void remove_note(const File& directory, const std::string& below, ino_t inode) {
+  const auto above = open_own_containers(directory, below);
+  const auto home = above ? open_own_containers(*above, std::string(native_members_directory))
+                          : Result<File>(above.error());
+  if (home) (void)system_calls().unlinkat(home->descriptor(), note_name(inode).c_str(), 0);
+}
+
 void complete_note(const std::string& containers, const struct stat& status) {
   const auto home = open_home(containers);
   const auto note = home ? open_beneath(home->descriptor(), note_name(status.st_ino), O_WRONLY)
@@ -209,6 +216,8 @@ std::optional<NativeNote> find_native_note(const File& directory, const std::str
   return std::nullopt;
 }
 
+bool may_be_listed(const Stub& stub) { return !stub.launch_directory.empty(); }
+
 Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
                         const struct stat& status) {
   const File home = MCR_TRY(open_home(note, directory));
@@ -234,7 +243,8 @@ Result<void> keep_member_aside(const File& directory, const std::string& path,
       !S_ISREG(status.st_mode))
     return {};
   const auto note = find_native_note(directory, path, container_dir, status);
-  return note && note->is_complete ? keep_aside(*note, directory, name, status) : Result<void>();
+  if (!note || !note->is_complete || !may_be_listed(note->stub)) return {};
+  return keep_aside(*note, directory, name, status);
 }
 
 bool is_kept_aside(const NativeNote& note, const File& directory, const struct stat& status) {

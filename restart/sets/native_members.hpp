@@ -35,6 +35,9 @@ inline constexpr std::string_view native_note_ending = ".stub";
 /// that `stub` names. `below` leads from `directory` to the directory of containers.
 Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,
                          ino_t inode);
+/// Removes the note about a file that was replaced. The caller has the file open, so that no other
+/// file has got its inode number.
+void remove_note(const File& directory, const std::string& below, ino_t inode);
 /// Completes the note: the file was closed with this `status`.
 void complete_note(const std::string& containers, const struct stat& status);
 
@@ -59,8 +62,12 @@ std::optional<NativeNote> find_native_note(const File& directory, const std::str
 /// If the file system has no hard links, moves it.
 Result<void> keep_aside(const NativeNote& note, const File& directory, const std::string& name,
                         const struct stat& status);
+/// True if a container lists the native file with this stub, or will list it. Only the leader of a
+/// stage lists files, so it lists none that was created natively.
+bool may_be_listed(const Stub& stub);
 /// Keeps the file at `path` in its `directory` aside before it is replaced. Does nothing if it is
-/// no native file of a set, or if its writer has not closed it.
+/// no native file of a set, if its writer has not closed it, or if no container will list it: a
+/// restart gives a replaced file only if a container lists it.
 Result<void> keep_member_aside(const File& directory, const std::string& path,
                                std::string_view container_dir);
 /// True if the file has exactly two names, one of them in set-natives/.

@@ -123,6 +123,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   auto member = member_at(*place, container_dir);
   if (!member || member->stub.rank_count <= 1) return std::optional<NativeReplacement>();
   restart::Stub& stub = member->stub;
+  const bool is_old_listed = restart::may_be_listed(stub);
   stub.part = MCR_TRY(restart::PartId::random());
   auto beside = MCR_TRY(temporary_in(*place->home, stub.part.text()));
   restart::File& file = beside.first;
@@ -138,11 +139,15 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   auto done = [&]() -> Result<void> {
     const struct stat made = MCR_TRY(file.status());
     MCR_TRY(restart::note_native(*place->home, member->below, stub, made.st_ino));
-    MCR_TRY(restart::copy_attributes(MCR_TRY(open_same(*place)), file));
+    const restart::File old = MCR_TRY(open_same(*place));
+    MCR_TRY(restart::copy_attributes(old, file));
     // Comes after copy_attributes(), because keeping the old file aside may reduce its mode.
     if (member->is_native)
       keep_replaced_member(*place->home, place->path, (*settings)->text("container_dir"));
-    return restart::put_in_place(home, temporary, home, place->name);
+    MCR_TRY(restart::put_in_place(home, temporary, home, place->name));
+    if (member->is_native && !is_old_listed)
+      restart::remove_note(*place->home, member->below, status.st_ino);
+    return {};
   }();
   if (done) {
     return std::optional<NativeReplacement>(

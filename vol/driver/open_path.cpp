@@ -109,8 +109,8 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   return std::unique_ptr<Backend>(std::move(backend));
 }
 
-// Opens the part that a restart sees instead of a native file of a set. Returns nothing if the
-// restart sees the file itself, or there is no note about the file.
+// Opens a native file of a set: the part that a restart sees instead, or the file itself. Returns
+// nothing if there is no note about the file.
 Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart::File& file,
                                              const struct stat& status, FileIdentity identity) {
   if (CreateScope::is_open() || !S_ISREG(status.st_mode)) return std::unique_ptr<Backend>();
@@ -124,7 +124,15 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
   const restart::Launcher launcher = Process::get().launcher(**settings);
   adopt_orphans(**settings);
   auto opened = MCR_TRY(open_as_seen(note->stub, place->path, *settings, launcher, true, true));
-  if (opened.source == nullptr) return std::unique_ptr<Backend>();
+  if (opened.source == nullptr) {
+    auto native = std::make_unique<NativeBackend>(std::move(file), identity,
+                                                  static_cast<std::uint64_t>(status.st_size),
+                                                  request.ignore_disabled_locks);
+    // What the program writes belongs to the same writing of the set. Until the close, the note
+    // does not count, because the file's time differs.
+    if (request.writable && note->is_complete) native->note_in(note->containers);
+    return std::unique_ptr<Backend>(std::move(native));
+  }
   const restart::PartId part = opened.stub.part;
   auto backend = std::make_unique<ContainerBackend>(
       std::move(opened.source), std::move(opened.stub), place->path, std::move(file), identity,

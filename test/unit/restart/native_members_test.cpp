@@ -41,11 +41,13 @@ struct Member {
     stub.masked_names = {place.path() + "/out/rank{rank}/a.h5"};
     stub.container_directory = "mcr";
     stub.path = path();
+    stub.launch_directory = place.path() + "/stage/node.launch";
     return stub;
   }
   /// Makes a complete note: the file is a part of a set, and was closed.
-  void note() const {
-    REQUIRE(note_native(directory(), "../mcr", stub(), status().st_ino));
+  void note() const { note(stub()); }
+  void note(const Stub& stub) const {
+    REQUIRE(note_native(directory(), "../mcr", stub, status().st_ino));
     complete_note(place.path() + "/out/mcr", status());
   }
 
@@ -94,6 +96,18 @@ TEST_CASE("a native file without a note is not kept aside") {
   const Member member;
   REQUIRE(keep_member_aside(member.directory(), member.path(), "mcr"));
   CHECK(member.status().st_nlink == 1);
+}
+
+TEST_CASE("a file that no container will list is not kept aside, and its note can be removed") {
+  const Member member;
+  Stub never_staged = member.stub();
+  never_staged.launch_directory.clear();
+  member.note(never_staged);
+  REQUIRE(keep_member_aside(member.directory(), member.path(), "mcr"));
+  CHECK(member.status().st_nlink == 1);
+  REQUIRE(find_native_note(member.directory(), member.path(), "mcr", member.status()));
+  remove_note(member.directory(), "../mcr", member.status().st_ino);
+  CHECK_FALSE(find_native_note(member.directory(), member.path(), "mcr", member.status()));
 }
 
 TEST_CASE("notes are made in the open directory, even if its path leads elsewhere") {

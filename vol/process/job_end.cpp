@@ -51,8 +51,9 @@ bool is_lowest_rank(const JobStage& stage) {
   const auto presences = stage.directory.presences();
   if (!presences) return false;
   return std::none_of(presences->begin(), presences->end(), [&](const auto& other) {
+    // An ended process of the same rank is an earlier program of the launch.
     return other.rank < stage.launcher.rank ||
-           (other.rank == stage.launcher.rank && other.name < stage.presence.name);
+           (other.rank == stage.launcher.rank && other.alive && other.name < stage.presence.name);
   });
 }
 

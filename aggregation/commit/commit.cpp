@@ -33,6 +33,7 @@
 #include "aggregation/commit/commit.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>

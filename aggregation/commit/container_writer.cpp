@@ -16,7 +16,7 @@
 #include "restart/base/file_identity.hpp"
 #include "restart/base/part_id.hpp"
 #include "restart/base/system.hpp"
-#include "restart/filter/filter_id.hpp"
+#include "restart/filter/filter_parameters.hpp"
 
 namespace mcr::aggregation {
 namespace {

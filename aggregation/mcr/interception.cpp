@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "restart/base/file.hpp"
 
@@ -24,6 +25,30 @@ bool is_hdf5(std::string_view path) {
          rest.starts_with("_mpich.so") || rest.starts_with("_openmpi.so");
 }
 
+/// Returns the libraries that are loaded at the end of a process's log. Loaders before glibc 2.32
+/// log "calling init" only for libraries with constructors. Then "generating link map" tells of a
+/// library, without its directory if it was found by a search, and "destroying link map" of one
+/// that could not be loaded.
+std::set<std::string_view> loaded_libraries(std::string_view log) {
+  constexpr std::string_view initialised = "calling init: ";
+  constexpr std::string_view file = "file=";
+  std::set<std::string_view> loaded;
+  while (!log.empty()) {
+    const std::string_view line = log.substr(0, log.find('\n'));
+    log.remove_prefix(std::min(log.size(), line.size() + 1));
+    if (const std::size_t at = line.find(initialised); at != std::string_view::npos) {
+      loaded.insert(line.substr(at + initialised.size()));
+    } else if (const std::size_t begin = line.find(file); begin != std::string_view::npos) {
+      const std::size_t end = line.rfind(" [");
+      if (end == std::string_view::npos || end < begin + file.size()) continue;
+      const std::string_view path = line.substr(begin + file.size(), end - begin - file.size());
+      if (line.ends_with("generating link map")) loaded.insert(path);
+      if (line.ends_with("destroying link map")) loaded.erase(path);
+    }
+  }
+  return loaded;
+}
+
 }  // namespace
 
 Result<Interception> read_loader_logs(const std::string& directory, const std::string& plugin) {
@@ -36,17 +61,10 @@ Result<Interception> read_loader_logs(const std::string& directory, const std::s
     ++found.processes;
     bool has_hdf5 = false;
     bool has_plugin = false;
-    std::string_view text = as_text(*content);
-    while (!text.empty()) {
-      const std::string_view line = text.substr(0, text.find('\n'));
-      text.remove_prefix(std::min(text.size(), line.size() + 1));
-      constexpr std::string_view initialised = "calling init: ";
-      const std::size_t place = line.find(initialised);
-      if (place == std::string_view::npos) continue;
-      const std::string_view path = line.substr(place + initialised.size());
+    for (const std::string_view path : loaded_libraries(as_text(*content))) {
       if (is_hdf5(path)) {
         has_hdf5 = true;
-        libraries.emplace(path);
+        if (path.find('/') != std::string_view::npos) libraries.emplace(path);
       }
       has_plugin |= path.substr(path.rfind('/') + 1) == plugin.substr(plugin.rfind('/') + 1);
     }

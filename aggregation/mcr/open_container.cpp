@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string_view>

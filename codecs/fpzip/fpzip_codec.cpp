@@ -29,9 +29,9 @@ Result<bool> is_flat(ByteSpan parameters) {
   return true;
 }
 
-void set_shape(FPZ& stream, const Layout& layout, const Shape& shape) {
-  stream.type = layout.type.size == 8 ? FPZIP_TYPE_DOUBLE : FPZIP_TYPE_FLOAT;
-  stream.prec = 0;  // all bits
+void set_shape(FpzipStream& stream, const Layout& layout, const Shape& shape) {
+  stream.type = layout.type.size == 8 ? fpzip_double : fpzip_float;
+  stream.precision = 0;  // all bits
   std::array<int, Shape::max_rank> fastest_first{1, 1, 1, 1};
   for (std::size_t axis = 0; axis < shape.rank; ++axis) {
     fastest_first[shape.rank - 1 - axis] = static_cast<int>(shape.extent[axis]);
@@ -72,7 +72,7 @@ class FpzipCodec final : public Codec {
       const auto aligned = scratch.take<std::byte>(bytes);
       std::memcpy(aligned.data(), raw.data() + position, bytes);
       const auto coded = scratch.take<std::byte>(bytes + bytes / 4 + spare_bytes);
-      FPZ* stream = library.write_to_buffer(coded.data(), coded.span().size());
+      FpzipStream* stream = library.write_to_buffer(coded.data(), coded.span().size());
       if (stream == nullptr) return Error{Cause::system, "fpzip: not enough memory for a stream"};
       set_shape(*stream, layout, shape);
       const std::size_t size = library.write(stream, aligned.data());
@@ -107,7 +107,7 @@ class FpzipCodec final : public Codec {
       std::memcpy(padded.data(), coded.data(), coded.size());
       std::ranges::fill(padded.span().subspan(coded.size()), std::byte{0});
       const auto aligned = scratch.take<std::byte>(bytes);
-      FPZ* stream = library.read_from_buffer(padded.data());
+      FpzipStream* stream = library.read_from_buffer(padded.data());
       if (stream == nullptr) return Error{Cause::system, "fpzip: not enough memory for a stream"};
       set_shape(*stream, layout, shape);
       const std::size_t used = library.read(stream, aligned.data());

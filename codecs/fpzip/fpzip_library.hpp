@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Opens libfpzip when the first frame needs it. The plugin is not linked with it: distributions
 // have no static libfpzip, and with the shared one the plugin would not load on machines that lack
-// it.
+// it. Its header is not needed either: the types below are those of fpzip.h for libfpzip.so.1.
 #pragma once
 
-#include <fpzip.h>
-
+#include <cstddef>
 #include <cstdint>
 
 #include "codecs/base/result.hpp"
 
 namespace mcr::codecs {
 
+/// What fpzip.h calls FPZ: a stream of the library, which makes and frees it.
+struct FpzipStream {
+  int type;       ///< fpzip_float or fpzip_double
+  int precision;  ///< bits; 0: all
+  int nx, ny, nz, nf;
+};
+inline constexpr int fpzip_float = 0;
+inline constexpr int fpzip_double = 1;
+
 /// The functions in use, and the arithmetic (FPZIP_FP_…) with which the library was built. A
 /// library with another arithmetic cannot read this library's streams.
 struct FpzipLibrary {
-  decltype(&fpzip_read_from_buffer) read_from_buffer = nullptr;
-  decltype(&fpzip_read) read = nullptr;
-  decltype(&fpzip_read_close) read_close = nullptr;
-  decltype(&fpzip_write_to_buffer) write_to_buffer = nullptr;
-  decltype(&fpzip_write) write = nullptr;
-  decltype(&fpzip_write_close) write_close = nullptr;
+  FpzipStream* (*read_from_buffer)(const void* buffer) = nullptr;
+  std::size_t (*read)(FpzipStream*, void* data) = nullptr;
+  void (*read_close)(FpzipStream*) = nullptr;
+  FpzipStream* (*write_to_buffer)(void* buffer, std::size_t size) = nullptr;
+  std::size_t (*write)(FpzipStream*, const void* data) = nullptr;
+  void (*write_close)(FpzipStream*) = nullptr;
   std::uint8_t arithmetic = 0;
 };
 

@@ -183,7 +183,7 @@ void add_order_costs(int dimensions, const PlaceInBox& place, std::size_t index,
   };
   const auto along_row = [&](int, int, int dx) { return in_row(dx); };
   for (int order = 2; order <= highest_order; ++order) {
-    add(static_cast<Candidate>(row_order_2 + order - 2),
+    add(static_cast<Candidate>(row_order_2 + static_cast<std::size_t>(order - 2)),
         predicted_by_order<A>({0, 0, reach(index, order)}, along_row));
   }
   if (dimensions < 2) return;

@@ -54,7 +54,8 @@ double bits_of_differences(const std::vector<Word>& numbers) {
   std::size_t bits = 0;
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     if (i % run_length == 0) continue;
-    bits += std::bit_width(zigzag(static_cast<Word>(numbers[i] - numbers[i - 1])));
+    const Word difference = zigzag(static_cast<Word>(numbers[i] - numbers[i - 1]));
+    bits += static_cast<std::size_t>(std::bit_width(difference));
   }
   const std::size_t differences = numbers.size() - numbers.size() / run_length;
   return static_cast<double>(bits) / static_cast<double>(differences);

@@ -17,7 +17,7 @@
 
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
-#include "restart/filter/filter_id.hpp"
+#include "restart/filter/filter_parameters.hpp"
 #include "restart/filter/linked_chunk.hpp"
 
 namespace mcr::restart {

@@ -3,13 +3,13 @@
 // replaced.
 #pragma once
 
+#include "restart/format/hdf5_numbers.hpp"
 #include "vol/binding/host_hdf5.hpp"
 
 namespace mcr::vol {
 
-inline constexpr const char* connector_name = "mcr";
-/// From HDF5's range for testing (256 to 511), until a number is registered.
-inline constexpr H5VL_class_value_t connector_value = static_cast<H5VL_class_value_t>(387);
+using restart::connector_name;
+inline constexpr auto connector_value = static_cast<H5VL_class_value_t>(restart::connector_value);
 
 /// Finds the class at the first call; null if its version is unknown to this build.
 const H5VL_class_t* find_native_class();

@@ -2,6 +2,7 @@
 // Writes into a published part again.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>

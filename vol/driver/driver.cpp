@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "restart/format/hdf5_numbers.hpp"
 #include "vol/binding/error_stack.hpp"
 #include "vol/binding/guard.hpp"
 #include "vol/binding/native_class.hpp"
@@ -27,9 +28,6 @@ namespace mcr::vol {
 
 namespace {
 
-// From HDF5's range for testing, like the connector's.
-constexpr H5FD_class_value_t driver_value = 387;
-constexpr H5FD_class_value_t memory_driver_value = 388;
 constexpr haddr_t address_limit = (haddr_t{1} << 63) - 1;
 
 // An open file: HDF5's fields, then ours.
@@ -308,7 +306,7 @@ herr_t memory_driver_terminate() {
 H5FD_class_t driver_class() {
   H5FD_class_t driver{};
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = driver_value;
+  driver.value = restart::driver_value;
   driver.name = "mcr";
   driver.maxaddr = address_limit;
   driver.fc_degree = H5F_CLOSE_WEAK;
@@ -342,7 +340,7 @@ H5FD_class_t driver_class() {
 // on the file.
 H5FD_class_t memory_driver_class() {
   H5FD_class_t driver = driver_class();
-  driver.value = memory_driver_value;
+  driver.value = restart::memory_driver_value;
   driver.name = "mcr_memory";
   driver.terminate = guarded<&memory_driver_terminate>;
   driver.query = guarded<&query_memory>;

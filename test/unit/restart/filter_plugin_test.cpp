@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "codecs/frames/frame.hpp"
-#include "restart/filter/filter_id.hpp"
+#include "restart/filter/filter_parameters.hpp"
 #include "test/support/catch.hpp"
 
 using namespace mcr::codecs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The HDF5 filter: its number, and its values in a dataset's creation properties.
+// The HDF5 filter's values in a dataset's creation properties.
 #pragma once
 
 #include <array>
@@ -7,13 +7,9 @@
 #include <span>
 
 #include "codecs/base/result.hpp"
+#include "restart/format/hdf5_numbers.hpp"
 
 namespace mcr::restart {
-
-/// Number of the filter in HDF5 files: from the range for private use (32768 to 65535), until a
-/// number is registered with The HDF Group. Defined only here.
-inline constexpr int filter_id = 45324;
-inline constexpr const char* filter_name = "mcr frames";
 
 /// The filter's client data values ("cd_values").
 struct FilterParameters {

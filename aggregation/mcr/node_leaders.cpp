@@ -200,6 +200,24 @@ bool is_step_client(const std::string& program) {
                      [&](const Scheduler& row) { return restart::name_of(program) == row.client; });
 }
 
+std::string why_variables_are_missing(const std::vector<std::string>& command) {
+  constexpr std::string_view option = "--export=";
+  constexpr std::string_view everything = "ALL";
+  std::string value = original_variable("SLURM_EXPORT_ENV");
+  std::string source = "SLURM_EXPORT_ENV=" + value;
+  for (const std::string& word : command) {
+    if (!word.starts_with(option)) continue;
+    source = word;
+    value = word.substr(option.size());
+    break;
+  }
+  const bool is_passed = value.empty() || value.starts_with(everything) ||
+                         value.find("HDF5_VOL_CONNECTOR") != std::string::npos;
+  if (command.empty() || !is_step_client(command.front()) || is_passed) return {};
+  return source +
+         " keeps HDF5_VOL_CONNECTOR and HDF5_PLUGIN_PATH from the ranks: add --export=ALL to srun";
+}
+
 std::optional<std::uint64_t> end_of_slurm_job() {
   const std::string job = original_variable("SLURM_JOB_ID");
   if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;

@@ -33,6 +33,9 @@ Result<Allocation> own_allocation();
 bool is_in_step();
 /// True if the program is the scheduler's, and starts ranks on nodes of an allocation.
 bool is_step_client(const std::string& program);
+/// Returns why the ranks that `command` starts do not get the connector's variables from the scheduler's
+/// client; empty if nothing is known.
+std::string why_variables_are_missing(const std::vector<std::string>& command);
 
 /// Returns when the Slurm job ends at its time limit, in seconds since 1970. Slurm sets SLURM_JOB_END_TIME
 /// only from version 23.02 on; before, squeue is asked. Nothing outside of a job, or without a limit.

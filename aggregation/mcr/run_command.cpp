@@ -186,7 +186,7 @@ Drained drain_own_stage(const std::string& stage, const TimeLimit& limit) {
 /// Waits until the leaders of all nodes have committed what is left, and ended. Their input has ended.
 /// Returns false, and says which nodes need more, if not all is known to be committed.
 bool wait_for_leaders(NodeStep& leaders, const TimeLimit& limit) {
-  const bool has_ended = leaders.wait_for_end(limit);
+  const bool has_ended = leaders.wait_for_end(limit) || leaders.has_all_answers();
   const std::string silent = leaders.has_all_answers() ? std::string() : leaders.silent_nodes();
   if (!has_ended) {
     print_line(stderr, "mcr run: leaders are still at work on %s: see `mcr status` there",
@@ -243,24 +243,6 @@ class CaptureWatch {
   bool has_begun_ = false;
   Watch watch_;
 };
-
-/// Returns why the program's ranks do not get the connector's variables from their launcher; empty if
-/// nothing is known.
-std::string why_variables_are_missing(const std::vector<std::string>& command) {
-  constexpr std::string_view option = "--export=";
-  std::string source = "SLURM_EXPORT_ENV=" + original_variable("SLURM_EXPORT_ENV");
-  std::string value = original_variable("SLURM_EXPORT_ENV");
-  for (const std::string& word : command) {
-    if (!word.starts_with(option)) continue;
-    source = word;
-    value = word.substr(option.size());
-    break;
-  }
-  if (!is_step_client(command.front()) || value.empty() || value.starts_with("ALL")) return {};
-  return source +
-         " keeps HDF5_VOL_CONNECTOR and HDF5_PLUGIN_PATH from the ranks: add --export=ALL "
-         "to srun";
-}
 
 void print_not_captured(const std::vector<std::string>& command, bool is_job) {
   std::string why = why_variables_are_missing(command);

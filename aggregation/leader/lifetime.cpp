@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "aggregation/leader/signals.hpp"
 #include "restart/base/close_descriptors.hpp"
 #include "restart/base/file.hpp"
 
@@ -69,6 +70,12 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+void ignore_signals() {
+  for (const SignalRow& row : signal_table)
+    if (row.use != SignalUse::ends) ::signal(row.number, SIG_IGN);
+  for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) ::signal(number, SIG_IGN);
+}
+
 void close_everything() {
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
@@ -91,6 +98,7 @@ Result<void> detach(const std::vector<std::string>& words) {
   // 2. Close the starter's files, and reset its signal mask and handlers.
   close_everything();
   reset_signals();
+  ignore_signals();
   (void)!::chdir("/");
   // 3. Start the program again if LD_PRELOAD has loaded libraries into this process.
   bool is_clean = true;
@@ -191,15 +199,12 @@ Result<std::vector<unsigned>> parse_cpus(const std::string& text) {
 }
 
 Signals::Signals() {
+  ignore_signals();
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
+  for (const SignalRow& row : signal_table)
+    if (row.use == SignalUse::ends) sigaddset(&set, row.number);
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGHUP, SIG_IGN);
-  ::signal(SIGXFSZ,
-           SIG_IGN);  // a write over the limit is an error, and the parts become plain files
   descriptor_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -215,14 +220,16 @@ bool Signals::take() {
 }
 
 Watch::Watch(const std::vector<std::string>& directories, For what)
-    : descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    : what_(what), descriptor_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
   // IN_CLOSE_WRITE also reports dead processes: the kernel closes their files.
-  const std::uint32_t changes =
+  constexpr std::uint32_t changes =
       IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE;
+  constexpr std::uint32_t names = IN_CREATE | IN_MOVED_TO;
   complete_ = descriptor_ >= 0;
   for (const std::string& directory : directories) {
-    complete_ = complete_ && ::inotify_add_watch(descriptor_, directory.c_str(),
-                                                 what == For::creations ? IN_CREATE : changes) >= 0;
+    complete_ =
+        complete_ && ::inotify_add_watch(descriptor_, directory.c_str(),
+                                         what == For::new_directories ? names : changes) >= 0;
   }
 }
 
@@ -231,9 +238,18 @@ Watch::~Watch() {
 }
 
 bool Watch::take() const {
-  alignas(struct inotify_event) char buffer[4096];
+  alignas(struct inotify_event) std::array<char, 4096> buffer{};
   bool changed = false;
-  while (descriptor_ >= 0 && ::read(descriptor_, buffer, sizeof buffer) > 0) changed = true;
+  while (descriptor_ >= 0) {
+    const ssize_t got = ::read(descriptor_, buffer.data(), buffer.size());
+    if (got <= 0) break;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+      struct inotify_event event {};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      at += sizeof event + event.len;
+      changed |= what_ == For::changes || (event.mask & (IN_ISDIR | IN_Q_OVERFLOW)) != 0;
+    }
+  }
   return changed;
 }
 

@@ -14,6 +14,7 @@ namespace mcr::aggregation {
 /// a grandchild (the caller's process ends with status 0). Call it before any thread is started or
 /// file is opened. Descriptors 0 to 2 lead to /dev/null; all others are closed, because launchers
 /// wait until every inherited descriptor is closed.
+/// Signals that mean something to the program alone are ignored from then on (signals.hpp).
 /// If LD_PRELOAD or LD_AUDIT has loaded libraries into this process, the program starts again
 /// without these variables, with the arguments `words`. These must not ask for detaching.
 Result<void> detach(const std::vector<std::string>& words);
@@ -40,7 +41,8 @@ Result<void> start_again(const std::vector<std::string>& words);
 Result<std::vector<unsigned>> parse_cpus(const std::string& text);
 
 /// Makes SIGTERM and SIGINT readable from a descriptor. The constructor blocks both in this thread
-/// and in all threads that it starts later, and makes the process ignore SIGPIPE, SIGHUP and SIGXFSZ.
+/// and in all threads that it starts later, and makes the process ignore the other signals that users and
+/// schedulers send (signals.hpp).
 class Signals {
  public:
   Signals();
@@ -60,8 +62,8 @@ class Signals {
 /// is_complete() is false, and the caller must poll the directories.
 class Watch {
  public:
-  /// Watch all changes, or only new names in the directories.
-  enum class For { changes, creations };
+  /// Watch all changes, or only new directories in the directories.
+  enum class For { changes, new_directories };
   explicit Watch(const std::vector<std::string>& directories, For what = For::changes);
   ~Watch();
   Watch(const Watch&) = delete;
@@ -73,6 +75,7 @@ class Watch {
   bool take() const;
 
  private:
+  For what_;
   int descriptor_ = -1;
   bool complete_ = false;
 };

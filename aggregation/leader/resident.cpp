@@ -68,7 +68,7 @@ class Resident {
  public:
   explicit Resident(const ResidentOptions& options) : options_(options) {}
 
-  Result<ResidentReport> run(const std::function<void()>& ready) {
+  Result<ResidentReport> run(const std::function<void(bool)>& ready) {
     ResidentReport report;
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (bool is_ready = false;;) {
@@ -76,7 +76,8 @@ class Resident {
         socket_ = MCR_TRY(
             ResidentSocket::listen(options_.stage, {options_.node, restart::scheduler_job()}));
       report.served |= socket_.has_value();
-      if (!std::exchange(is_ready, true)) ready();
+      if (!watch_) watch_.emplace(std::vector{options_.stage}, Watch::For::new_directories);
+      if (!std::exchange(is_ready, true)) ready(!socket_);
       wait();
       if (socket_) take_requests();
       const bool has_children = reap();
@@ -85,6 +86,7 @@ class Resident {
     if (socket_) socket_->remove();
     for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options_.stage)))
       if (launch.needs_leader()) report.left += launch.published + launch.open;
+    if (watch_->is_complete()) report.has_launches = watch_->take();
     return report;
   }
 
@@ -163,6 +165,7 @@ class Resident {
   const ResidentOptions& options_;
   Signals signals_;
   std::optional<ResidentSocket> socket_;
+  std::optional<Watch> watch_;  ///< made when the stage is there
   bool is_told_to_end_ = false;
   std::uint64_t told_ms_ = 0;  ///< when it was told to end (monotonic)
   bool is_terminated_ = false;
@@ -172,7 +175,8 @@ class Resident {
 
 }  // namespace
 
-Result<ResidentReport> serve(const ResidentOptions& options, const std::function<void()>& ready) {
+Result<ResidentReport> serve(const ResidentOptions& options,
+                             const std::function<void(bool)>& ready) {
   return Resident(options).run(ready);
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,9 +13,13 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
+#include <numeric>
 #include <string_view>
 
+#include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
@@ -23,63 +28,113 @@ namespace {
 using restart::File;
 using restart::system_error;
 
-constexpr std::uint64_t look_ms = 20;
+constexpr int look_ms = 20;
 constexpr const char* end_of_job = "SLURM_JOB_END_TIME";
+constexpr std::string_view node_count = "NODES";
+constexpr std::string_view component_number = "COMPONENT";
 
-/// One row per scheduler. `NODES` in the words stands for the number of nodes.
+/// One row per scheduler. In the words, NODES stands for the number of nodes, COMPONENT for the number of a
+/// component of a heterogeneous job.
 struct Scheduler {
   const char* name;
-  const char* job;    ///< the variable with the job's number
-  const char* step;   ///< set in processes of a step
-  const char* nodes;  ///< the variable with the number of nodes
-  std::array<const char*, 8> words;
-  /// Options of the job that a small step beside others must not inherit.
-  std::array<std::string_view, 16> left_out;
+  const char* job;   ///< the variable with the job's number
+  const char* step;  ///< set in processes of a step
+  /// Steps without ranks, in which a user's shell may run: an interactive step, the batch script, ssh.
+  std::array<std::string_view, 3> shells;
+  const char* nodes;       ///< the variable with the number of nodes
+  const char* components;  ///< the variable with the number of components
+  const char*
+      component_nodes;  ///< the beginning of a variable's name: a component's number of nodes
+  const char* client;
+  std::array<const char*, 9> words;
+  const char* component;  ///< the option that names a component
+  /// The client takes options from the environment. Those of the job, and those of the user for the
+  /// program's steps, are not for this step: variables with these beginnings are removed …
+  std::array<std::string_view, 2> removed;
+  /// … except those with these beginnings, which tell where job and scheduler are.
+  std::array<std::string_view, 8> kept;
   std::array<const char*, 2> added;
 };
 
 /// Slurm: the variable SLURM_OVERLAP, because older versions refuse the option; 22.05 ignores
 /// --ntasks-per-node where SLURM_NTASKS is set. --mem=0: the memory is the job's, shared with its steps.
+/// --no-kill: one node's death must not end the leaders of the others. --export: `sbatch --export=NONE` would
+/// keep the settings (MCR_…) from the leaders.
 constexpr std::array schedulers{
     Scheduler{"Slurm",
               "SLURM_JOB_ID",
               "SLURM_STEP_ID",
+              {"4294967290", "4294967291", "4294967292"},
               "SLURM_JOB_NUM_NODES",
-              {"srun", "--mpi=none", "--nodes=NODES", "--ntasks=NODES", "--cpus-per-task=1",
-               "--mem=0", "--kill-on-bad-exit=0", "--wait=0"},
-              {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS_PER_NODE", "SLURM_CPUS_PER_",
-               "SLURM_MEM_", "SLURM_GPU", "SLURM_GRES", "SLURM_TRES_", "SLURM_DISTRIBUTION",
-               "SLURM_HINT", "SLURM_THREADS_PER_CORE", "SLURM_CORE_SPEC", "SLURM_EXACT",
-               "SLURM_EXCLUSIVE", "SLURM_MPI_TYPE", "SLURM_CPU_BIND"},
+              "SLURM_HET_SIZE",
+              "SLURM_JOB_NUM_NODES_HET_GROUP_",
+              "srun",
+              {"--mpi=none", "--nodes=NODES", "--ntasks=NODES", "--cpus-per-task=1", "--mem=0",
+               "--kill-on-bad-exit=0", "--wait=0", "--no-kill", "--export=ALL"},
+              "--het-group=COMPONENT",
+              {"SLURM_", "SRUN_"},
+              {"SLURM_CONF", "SLURM_JOB_", "SLURM_JOBID", "SLURM_HET_", "SLURM_CLUSTER",
+               "SLURM_WORKING_CLUSTER", "SLURM_JWT", "SLURM_SACK_"},
               {"SLURM_OVERLAP=1", "SLURM_WHOLE=0"}}};
 
+bool begins_with_any(std::string_view entry, const auto& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view one) { return entry.starts_with(one); });
+}
+
+const Scheduler* scheduler_here() {
+  const auto* const found =
+      std::find_if(schedulers.begin(), schedulers.end(),
+                   [](const Scheduler& row) { return !original_variable(row.job).empty(); });
+  return found == schedulers.end() ? nullptr : found;
+}
+
+bool is_in_step_of(const Scheduler& scheduler) {
+  const std::string step = original_variable(scheduler.step);
+  return !step.empty() && std::find(scheduler.shells.begin(), scheduler.shells.end(), step) ==
+                              scheduler.shells.end();
+}
+
 std::vector<std::string> environment_for(const Scheduler& scheduler) {
-  std::vector<std::string> kept = original_environment();
-  std::erase_if(kept, [&](const std::string& entry) {
-    return std::any_of(
-        scheduler.left_out.begin(), scheduler.left_out.end(),
-        [&](std::string_view name) { return !name.empty() && entry.starts_with(name); });
+  std::vector<std::string> entries = original_environment();
+  std::erase_if(entries, [&](const std::string& entry) {
+    return begins_with_any(entry, scheduler.removed) && !begins_with_any(entry, scheduler.kept);
   });
-  for (const char* entry : scheduler.added)
-    if (entry != nullptr) kept.emplace_back(entry);
+  for (const char* entry : scheduler.added) entries.emplace_back(entry);
   // For the leaders (deadline=).
   if (original_variable(end_of_job).empty())
     if (const auto end = end_of_slurm_job())
-      kept.push_back(std::string(end_of_job) + "=" + std::to_string(*end));
-  return kept;
+      entries.push_back(std::string(end_of_job) + "=" + std::to_string(*end));
+  return entries;
 }
 
-std::vector<std::string> client_words(const Scheduler& scheduler, unsigned nodes) {
-  constexpr std::string_view hole = "NODES";
-  std::vector<std::string> words;
-  for (const char* entry : scheduler.words) {
-    if (entry == nullptr) continue;
-    std::string word = entry;
-    if (const auto at = word.find(hole); at != std::string::npos)
-      word.replace(at, hole.size(), std::to_string(nodes));
-    words.push_back(std::move(word));
+std::string filled(std::string word, std::string_view hole, unsigned number) {
+  if (const auto at = word.find(hole); at != std::string::npos)
+    word.replace(at, hole.size(), std::to_string(number));
+  return word;
+}
+
+/// Returns the client's command line, which starts `words` on each node of each component.
+std::vector<std::string> client_words(const Scheduler& scheduler, const Allocation& allocation,
+                                      const std::vector<std::string>& words) {
+  std::vector<std::string> all{scheduler.client};
+  for (unsigned number = 0; number < allocation.components.size(); ++number) {
+    if (number > 0) all.emplace_back(":");
+    if (allocation.components.size() > 1)
+      all.push_back(filled(scheduler.component, component_number, number));
+    for (const char* word : scheduler.words)
+      all.push_back(filled(word, node_count, allocation.components[number]));
+    all.push_back(own_file().empty() ? "mcr" : own_file());
+    all.insert(all.end(), words.begin(), words.end());
   }
-  return words;
+  return all;
+}
+
+unsigned number_in_variable(const std::string& name, unsigned otherwise) {
+  const std::string text = original_variable(name);
+  unsigned number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return parsed.ec == std::errc() && number > 0 ? number : otherwise;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -98,18 +153,69 @@ Result<Pipe> make_pipe() {
   return Pipe{File(ends[0], "pipe"), File(ends[1], "pipe")};
 }
 
+Result<File> file_in_memory() {
+  const int descriptor = ::memfd_create("mcr-step", MFD_CLOEXEC);
+  if (descriptor < 0) return system_error("cannot make a file in memory", {});
+  return File(descriptor, "memory");
+}
+
+/// Returns what the file has gained since `taken`, which is moved on.
+std::string text_after(const File& file, std::uint64_t& taken) {
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const ssize_t got =
+        ::pread(file.descriptor(), buffer.data(), buffer.size(), static_cast<off_t>(taken));
+    if (got <= 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    taken += static_cast<std::uint64_t>(got);
+  }
+}
+
 }  // namespace
 
+unsigned Allocation::nodes() const {
+  return std::accumulate(components.begin(), components.end(), 0U);
+}
+
 std::optional<Allocation> find_allocation() {
-  for (const Scheduler& scheduler : schedulers) {
-    const std::string job = original_variable(scheduler.job);
-    if (job.empty() || !original_variable(scheduler.step).empty()) continue;
-    Allocation found{scheduler.name, job, 1};
-    const std::string nodes = original_variable(scheduler.nodes);
-    (void)std::from_chars(nodes.data(), nodes.data() + nodes.size(), found.nodes);
-    return found;
+  const Scheduler* const scheduler = scheduler_here();
+  if (scheduler == nullptr || is_in_step_of(*scheduler)) return std::nullopt;
+  Allocation found{scheduler->name, {}};
+  const unsigned components = number_in_variable(scheduler->components, 1);
+  for (unsigned number = 0; components > 1 && number < components; ++number)
+    found.components.push_back(
+        number_in_variable(scheduler->component_nodes + std::to_string(number), 1));
+  if (components == 1) found.components = {number_in_variable(scheduler->nodes, 1)};
+  return found;
+}
+
+bool is_in_step() {
+  const Scheduler* const scheduler = scheduler_here();
+  return scheduler != nullptr && is_in_step_of(*scheduler);
+}
+
+bool is_step_client(const std::string& program) {
+  return std::any_of(schedulers.begin(), schedulers.end(),
+                     [&](const Scheduler& row) { return restart::name_of(program) == row.client; });
+}
+
+std::string why_variables_are_missing(const std::vector<std::string>& command) {
+  constexpr std::string_view option = "--export=";
+  constexpr std::string_view everything = "ALL";
+  std::string value = original_variable("SLURM_EXPORT_ENV");
+  std::string source = "SLURM_EXPORT_ENV=" + value;
+  for (const std::string& word : command) {
+    if (!word.starts_with(option)) continue;
+    source = word;
+    value = word.substr(option.size());
+    break;
   }
-  return std::nullopt;
+  const bool is_passed = value.empty() || value.starts_with(everything) ||
+                         value.find("HDF5_VOL_CONNECTOR") != std::string::npos;
+  if (command.empty() || !is_step_client(command.front()) || is_passed) return {};
+  return source +
+         " keeps HDF5_VOL_CONNECTOR and HDF5_PLUGIN_PATH from the ranks: add --export=ALL to srun";
 }
 
 std::optional<std::uint64_t> end_of_slurm_job() {
@@ -125,26 +231,28 @@ std::optional<std::uint64_t> end_of_slurm_job() {
 
 Result<Allocation> own_allocation() {
   if (auto found = find_allocation()) return *std::move(found);
-  return Error{
-      Cause::usage,
-      "this works only in a Slurm batch script or an `salloc` shell, and not in a job step"};
+  return Error{Cause::usage,
+               is_in_step()
+                   ? "this process runs inside a job step of ranks; type this in the batch "
+                     "script or in the shell of `salloc`"
+                   : "this works only in a job of Slurm: in a batch script or in the shell "
+                     "of `salloc`"};
 }
 
 Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::string> words,
-                                 Input input, Output output) {
+                                 Input input, Errors errors) {
   const auto* const scheduler =
       std::find_if(schedulers.begin(), schedulers.end(),
                    [&](const Scheduler& row) { return allocation.scheduler == row.name; });
   if (scheduler == schedulers.end())
     return Error{Cause::usage, "no step can be started under " + allocation.scheduler};
-  std::vector<std::string> all = client_words(*scheduler, allocation.nodes);
-  all.push_back(own_file().empty() ? "mcr" : own_file());
-  all.insert(all.end(), words.begin(), words.end());
+  std::vector<std::string> all = client_words(*scheduler, allocation, words);
   std::vector<std::string> variables = environment_for(*scheduler);
 
   NodeStep step;
-  step.nodes_ = allocation.nodes;
-  Pipe out = MCR_TRY(make_pipe());
+  step.nodes_ = allocation.nodes();
+  step.output_ = MCR_TRY(file_in_memory());
+  if (errors == Errors::kept) step.errors_ = MCR_TRY(file_in_memory());
   Pipe in = MCR_TRY(make_pipe());
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -153,8 +261,9 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
   } else {
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   }
-  if (output == Output::lines)
-    ::posix_spawn_file_actions_adddup2(&actions, out.write.descriptor(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, step.output_.descriptor(), STDOUT_FILENO);
+  if (errors == Errors::kept)
+    ::posix_spawn_file_actions_adddup2(&actions, step.errors_.descriptor(), STDERR_FILENO);
   // A session of its own: ^C is for the program.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
@@ -167,51 +276,76 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
     errno = failed;
     return system_error("cannot start", all.front());
   }
-  step.output_ = std::move(out.read);
   if (input == Input::ends_with_us) step.input_ = std::move(in.write);
   return step;
 }
 
 void NodeStep::abandon() {
-  if (client_ <= 0 || status_) return;
-  constexpr std::uint64_t patience_ms = 2000;
+  if (client_ <= 0 || client_status_) return;
+  constexpr std::uint64_t patience_ms = 1000;
   (void)::kill(client_, SIGTERM);
-  if (wait_for_end(patience_ms)) return;
+  if (wait_for_end(TimeLimit(patience_ms))) return;
   (void)::kill(client_, SIGKILL);
-  (void)wait_for_end(patience_ms);
+  (void)wait_for_end(TimeLimit(patience_ms));
 }
 
-Result<void> NodeStep::wait_for_lines(std::uint64_t limit_ms) {
-  const std::uint64_t end = restart::monotonic_ms() + limit_ms;
-  unsigned lines = 0;
-  std::array<char, 4096> text{};
-  while (lines < nodes_) {
-    const std::uint64_t now = restart::monotonic_ms();
-    pollfd source{output_.descriptor(), POLLIN, 0};
-    if (now >= end || ::poll(&source, 1, static_cast<int>(end - now)) <= 0)
-      return Error{Cause::system, std::to_string(lines) + " of " + std::to_string(nodes_) +
-                                      " nodes have answered within " +
-                                      std::to_string(limit_ms / 1000) + " s"};
-    const ssize_t got = ::read(output_.descriptor(), text.data(), text.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Error{Cause::system, "the step ended before each node had answered"};
-    lines += static_cast<unsigned>(std::count(text.begin(), text.begin() + got, '\n'));
+/// Takes the lines that the step has printed, then looks whether its client has ended.
+void NodeStep::look() {
+  // The client's end is noticed first, so that all that it has printed is taken afterwards.
+  int status = 0;
+  const pid_t ended = client_status_ ? 0 : ::waitpid(client_, &status, WNOHANG);
+  if (ended == client_)
+    client_status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (ended < 0 && errno != EINTR) client_status_ = 1;
+  unfinished_ += text_after(output_, taken_);
+  for (std::size_t end; (end = unfinished_.find('\n')) != std::string::npos;) {
+    std::string line = unfinished_.substr(0, end);
+    unfinished_.erase(0, end + 1);
+    if (!answers_.take(line)) lines_.push_back(std::move(line));
   }
-  return {};
 }
 
-std::optional<int> NodeStep::wait_for_end(std::uint64_t limit_ms) {
-  const std::uint64_t end = restart::monotonic_ms() + limit_ms;
-  while (!status_) {
-    int status = 0;
-    const pid_t ended = ::waitpid(client_, &status, WNOHANG);
-    if (ended == client_)
-      status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (ended < 0 && errno != EINTR) status_ = 1;
-    if (status_ || restart::monotonic_ms() >= end) break;
-    ::poll(nullptr, 0, static_cast<int>(look_ms));
+Result<void> NodeStep::wait_for_begin(const TimeLimit& limit) {
+  for (;;) {
+    look();
+    const std::size_t begun = answers_.by_node().size();
+    if (begun >= nodes_) return {};
+    if (client_status_) return Error{Cause::system, "the step ended before each node had answered"};
+    if (limit.left_ms() == 0)
+      return Error{Cause::system, std::to_string(begun) + " of " + std::to_string(nodes_) +
+                                      " nodes have answered in time"};
+    ::poll(nullptr, 0, look_ms);
   }
-  return status_;
+}
+
+bool NodeStep::wait_for_end(const TimeLimit& limit) {
+  for (;;) {
+    look();
+    if (client_status_) return true;
+    if (limit.left_ms() == 0) return false;
+    ::poll(nullptr, 0, look_ms);
+  }
+}
+
+std::string NodeStep::silent_nodes() const {
+  std::string names = answers_.names([](const NodeAnswer& answer) { return !answer.status; });
+  const std::size_t begun = answers_.by_node().size();
+  if (begun < nodes_) {
+    const std::size_t others = nodes_ - begun;
+    names += (names.empty() ? "" : ", ") + std::to_string(others) + (begun > 0 ? " other" : "") +
+             (others == 1 ? " node" : " nodes");
+  }
+  return names;
+}
+
+void NodeStep::print_errors() {
+  std::uint64_t taken = 0;
+  std::string text = errors_.descriptor() >= 0 ? text_after(errors_, taken) : std::string();
+  while (!text.empty()) {
+    const std::string line = text.substr(0, text.find('\n'));
+    text.erase(0, line.size() + 1);
+    if (!line.empty()) print_line(stderr, "%s", line.c_str());
+  }
 }
 
 }  // namespace mcr::aggregation

@@ -10,21 +10,32 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/mcr/node_answers.hpp"
+#include "aggregation/mcr/time_limit.hpp"
 #include "codecs/base/result.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::aggregation {
 
-/// The allocation in which this process runs, outside of any step: in a batch script, for one.
+/// The allocation in which this process runs, outside of any step of ranks: in a batch script, for one.
 struct Allocation {
   std::string scheduler;
-  std::string job;
-  unsigned nodes = 1;
+  /// The number of nodes of each component: several in a heterogeneous job.
+  std::vector<unsigned> components;
+
+  [[nodiscard]] unsigned nodes() const;
 };
-/// Nothing where no scheduler is known by its variables, or if this process is part of a step.
+/// Nothing where no scheduler is known by its variables, or if this process is part of a step of ranks.
 std::optional<Allocation> find_allocation();
 /// The same; Cause::usage where find_allocation() returns nothing.
 Result<Allocation> own_allocation();
+/// True if this process is part of a step of ranks.
+bool is_in_step();
+/// True if the program is the scheduler's, and starts ranks on nodes of an allocation.
+bool is_step_client(const std::string& program);
+/// Returns why the ranks that `command` starts do not get the connector's variables from the scheduler's
+/// client; empty if nothing is known.
+std::string why_variables_are_missing(const std::vector<std::string>& command);
 
 /// Returns when the Slurm job ends at its time limit, in seconds since 1970. Slurm sets SLURM_JOB_END_TIME
 /// only from version 23.02 on; before, squeue is asked. Nothing outside of a job, or without a limit.
@@ -33,30 +44,50 @@ std::optional<std::uint64_t> end_of_slurm_job();
 /// How long the processes of a step may take until they answer.
 inline constexpr std::uint64_t leaders_start_ms = 60'000;
 
-/// A step with one process per node of the allocation.
+/// A step with one process per node of the allocation: `mcr WORDS…`, which answers by node_answers.hpp.
 class NodeStep {
  public:
   enum class Input : std::uint8_t { none, ends_with_us };
-  enum class Output : std::uint8_t { lines, ours };  ///< ours: it goes to our standard output
-  /// Starts `mcr WORDS…` on each node, beside the steps that run there. Its standard output is read
-  /// by wait_for_lines(), unless `output` says otherwise; its errors go to our standard error.
+  enum class Errors : std::uint8_t { kept, ours };  ///< ours: they go to our standard error
+  /// Starts the step beside the steps that run on the nodes.
   static Result<NodeStep> start(const Allocation& allocation, std::vector<std::string> words,
-                                Input input, Output output = Output::lines);
+                                Input input, Errors errors = Errors::kept);
 
-  /// Waits until each node has written a line. An error if the step ends before, or at `limit_ms`.
-  Result<void> wait_for_lines(std::uint64_t limit_ms);
+  /// Waits until each node has begun. An error if the step ends before, or at the limit.
+  Result<void> wait_for_begin(const TimeLimit& limit);
   /// Ends the step's input, if it has one.
   void end_input() { input_ = restart::File(); }
-  /// Returns the largest exit status of the step's processes; nothing if it still runs at `limit_ms`.
-  std::optional<int> wait_for_end(std::uint64_t limit_ms);
+  /// Waits until the step has ended. False if it still runs at the limit.
+  bool wait_for_end(const TimeLimit& limit);
   /// Cancels the step: it must not start after nobody waits for it any more.
   void abandon();
 
+  [[nodiscard]] const NodeAnswers& answers() const { return answers_; }
+  /// Lines that are no answers.
+  [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+  [[nodiscard]] unsigned nodes() const { return nodes_; }
+  /// True if the step has ended and each node has said how.
+  [[nodiscard]] bool has_all_answers() const { return answers_.ended() >= nodes_; }
+  /// The status that the step's client returned; nothing if it runs.
+  [[nodiscard]] std::optional<int> client_status() const { return client_status_; }
+  /// Returns which nodes have not said how they ended: by name if they had begun.
+  [[nodiscard]] std::string silent_nodes() const;
+  /// Prints what the step has written to its standard error, if it was kept.
+  void print_errors();
+
  private:
+  void look();
+
   unsigned nodes_ = 0;
   pid_t client_ = -1;
-  restart::File input_, output_;
-  std::optional<int> status_;
+  restart::File input_;
+  /// Files in memory, not pipes: the client may outlive this process, and must not be stopped by a pipe.
+  restart::File output_, errors_;
+  std::uint64_t taken_ = 0;  ///< bytes of the output
+  std::string unfinished_;   ///< the line that has not ended yet
+  NodeAnswers answers_;
+  std::vector<std::string> lines_;
+  std::optional<int> client_status_;
 };
 
 }  // namespace mcr::aggregation

@@ -43,8 +43,7 @@ struct RecoverWords {
   std::string timeout = "10 min";
   bool dry_run = false;
   bool all_nodes = false;
-  bool as_node =
-      false;  ///< started on a node by --all-nodes: says nothing if nothing was left there
+  bool as_node = false;  ///< started on a node by --all-nodes, for which it prints answers
 };
 
 struct Remade {
@@ -349,20 +348,27 @@ void print_staged(const Staged& staged, const std::string& stage, const RecoverW
 }
 
 /// Recovers the stages of all nodes of the job, in a job step of its own. Returns the largest exit code.
-Result<int> recover_on_nodes(const RecoverWords& words, std::uint64_t limit_ms, bool json) {
+Result<int> recover_on_nodes(const RecoverWords& words, const TimeLimit& limit, bool json) {
   const Allocation allocation = MCR_TRY(own_allocation());
   if (json) return Error{Cause::usage, "--all-nodes has no --json"};
   std::vector<std::string> step = {"recover", "--as-node", "--timeout", words.timeout};
   if (!words.stage.empty()) step.insert(step.end(), {"--stage", words.stage});
   if (words.dry_run) step.emplace_back("--dry-run");
   NodeStep nodes =
-      MCR_TRY(NodeStep::start(allocation, step, NodeStep::Input::none, NodeStep::Output::ours));
-  const auto status = nodes.wait_for_end(limit_ms + leaders_start_ms);
-  if (!status) {
-    print_line(stderr, "mcr recover: not all nodes have answered: see `mcr status` there");
+      MCR_TRY(NodeStep::start(allocation, step, NodeStep::Input::none, NodeStep::Errors::ours));
+  constexpr std::uint64_t answer_ms = 1000;
+  if (!nodes.wait_for_end(limit.later_by(answer_ms))) nodes.abandon();
+  for (const std::string& line : nodes.lines()) print_line(stdout, "%s", line.c_str());
+  if (!nodes.has_all_answers()) {
+    print_line(stderr,
+               "mcr recover: no answer from %s: what is in the memory of these nodes stays there; "
+               "see `mcr status` there",
+               nodes.silent_nodes().c_str());
     return exit_code::pending;
   }
-  return *status;
+  if (nodes.lines().empty() && nodes.answers().worst_status() == exit_code::success)
+    print_line(stdout, "nothing is left to recover in the stages of %u nodes", nodes.nodes());
+  return nodes.answers().worst_status();
 }
 
 }  // namespace
@@ -372,7 +378,8 @@ RunCommand declare_recover(CLI::App& app) {
   app.add_option("DIR", words->directories,
                  "directories of checkpoints in which stubs are repaired");
   app.add_option("--stage", words->stage, "directory of the stage (the setting stage=)");
-  app.add_option("--timeout", words->timeout, "the longest time to wait")->capture_default_str();
+  app.add_option("--timeout", words->timeout, "the longest time that the command waits")
+      ->capture_default_str();
   app.add_flag("-n,--dry-run", words->dry_run, "only print what would be done");
   app.add_flag("--all-nodes", words->all_nodes,
                "recover the stages of all nodes of this batch job, not only of this node");
@@ -381,24 +388,26 @@ RunCommand declare_recover(CLI::App& app) {
       "With DIR, files that a program removed on purpose come back too.\nExit codes: 0 everything "
       "is committed, 4 not within the time, 1 parts remain and no leader drains them, or a stub "
       "was\nnot repaired; 3 a container below DIR is damaged; 2 as for every command.");
-  return [words](const CommonOptions& common) {
+  const RunCommand recover = [words](const CommonOptions& common) {
     const auto limit = restart::parse_duration(words->timeout);
     if (!limit) return print_error(common, "recover", limit.error());
     const auto stage = stage_path(words->stage);
     if (!stage) return print_error(common, "recover", stage.error());
     int on_nodes = exit_code::success;
     if (words->all_nodes) {
-      const auto status = recover_on_nodes(*words, *limit, common.json);
+      const auto status = recover_on_nodes(*words, TimeLimit(*limit), common.json);
       if (!status) return print_error(common, "recover", status.error());
       on_nodes = *status;
     }
     // A stage that --stage names must be this user's. A neighbour may have made the usual one.
-    const std::string foreign = words->stage.empty() ? foreign_stage_text(*stage) : "";
+    // With --all-nodes, this node was one of them, or does not belong to the job.
+    const bool has_stage = !words->all_nodes;
+    const std::string foreign = has_stage && words->stage.empty() ? foreign_stage_text(*stage) : "";
     if (!foreign.empty()) print_line(stderr, "mcr recover: %s", foreign.c_str());
-    const auto before = foreign.empty() ? look_for_parts(*stage) : Staged{};
+    const auto before = has_stage && foreign.empty() ? look_for_parts(*stage) : Staged{};
     if (!before) return print_error(common, "recover", before.error());
     Drained drained{true, {}};
-    if (!words->dry_run && foreign.empty()) {
+    if (!words->dry_run && has_stage && foreign.empty()) {
       auto waited = drain_stage("recover", *stage, *limit);
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
@@ -437,7 +446,8 @@ RunCommand declare_recover(CLI::App& app) {
       print_json(found);
     } else if (before->published + before->open > 0) {
       print_staged(*before, *stage, *words);
-    } else if (stubs.empty() && mended.empty() && !has_failed && !error && !words->as_node) {
+    } else if (stubs.empty() && mended.empty() && !has_failed && !error && has_stage &&
+               !words->as_node) {
       print_line(stdout, "nothing is left to recover in the stage %s", stage->c_str());
     }
     if (drained.complete) {
@@ -448,6 +458,12 @@ RunCommand declare_recover(CLI::App& app) {
     bool anybody_tries = false;
     for (const LaunchStatus& launch : drained.left) anybody_tries |= launch.has_leader;
     return anybody_tries ? exit_code::pending : exit_code::failure;
+  };
+  return [words, recover](const CommonOptions& common) {
+    if (!words->as_node) return recover(common);
+    print_node_begin(restart::host_name());
+    print_node_end(restart::host_name(), recover(common));
+    return exit_code::success;
   };
 }
 

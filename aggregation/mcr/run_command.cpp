@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr run -- CMD…: runs a program with its files captured, and ends when all files that the program
 // closed are committed.
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +21,9 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/settings/launcher.hpp"
+#include "restart/stage/resident_socket.hpp"
+#include "restart/stage/stage_files.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -34,10 +36,10 @@ struct RunWords {
   std::string directory = ".";
 };
 
-/// True if the program must not be started again, because ^C or a scheduler ended it, or because it
-/// could not be started.
-bool is_interrupted(int status) {
-  return status == 128 + SIGINT || status == 128 + SIGTERM || status == 127 || status == 126;
+/// True if the program may be started again. Not after ^C, or a scheduler's signal, which this process gets
+/// too; the program's own status does not tell, because srun returns 143 after a rank's death.
+bool may_start_again(int status) {
+  return status != 0 && status != 126 && status != 127 && !was_told_to_end();
 }
 
 /// Returns the exit status that a shell would give.
@@ -127,11 +129,29 @@ std::vector<std::string> restart_words(const RunWords& words) {
   return {"/bin/sh", "-c", variables + line, "mcr run", set, first, directory};
 }
 
+/// Says once for a launch why it has no leaders of its own: `srun mcr run -- …`.
+void explain_step(const std::string& stage) {
+  std::vector<std::string> warnings;
+  const auto settings = effective_settings({}, warnings);
+  const std::string rank = original_variable("SLURM_PROCID");
+  if (!settings || !settings->flag("hints") || (!rank.empty() && rank != "0") ||
+      restart::has_resident(stage, {restart::host_name(), restart::scheduler_job()}))
+    return;
+  print_line(
+      stderr,
+      "mcr run: started inside a job step, so it starts no leaders of their own; if the step "
+      "ends early, files that are not committed stay in the nodes' memory. `mcr run -- srun "
+      "…` in the batch script avoids that; hints=off silences this line");
+}
+
 /// In a batch script of a scheduler: starts leaders that outlive the program's job step. Nothing where
 /// none are needed, or where they cannot be started; the program's own leaders then do what they can.
-std::optional<NodeStep> start_leaders() {
+std::optional<NodeStep> start_leaders(const std::string& stage) {
   const auto allocation = find_allocation();
-  if (!allocation) return std::nullopt;
+  if (!allocation) {
+    if (is_in_step()) explain_step(stage);
+    return std::nullopt;
+  }
   const auto why_not = [&](const Error& error) {
     print_line(
         stderr,
@@ -140,33 +160,97 @@ std::optional<NodeStep> start_leaders() {
         error.message.c_str());
     return std::nullopt;
   };
-  auto step = NodeStep::start(*allocation, {"leaders", "serve", "--until-input-ends"},
+  auto step = NodeStep::start(*allocation, {"leaders", "serve", "--until-input-ends", "--as-node"},
                               NodeStep::Input::ends_with_us);
   if (!step) return why_not(step.error());
-  if (const auto ready = step->wait_for_lines(leaders_start_ms); !ready) {
+  if (const auto begun = step->wait_for_begin(TimeLimit(leaders_start_ms)); !begun) {
     step->abandon();
-    return why_not(ready.error());
+    step->print_errors();
+    return why_not(begun.error());
   }
   return *std::move(step);
 }
 
 /// Waits until this node's stage is drained. An error is only reported, because the program has run and
 /// its status counts.
-Drained drain_own_stage(const std::string& stage, std::uint64_t limit_ms) {
+Drained drain_own_stage(const std::string& stage, const TimeLimit& limit) {
   if (!foreign_stage_text(stage).empty()) return {true, {}};
-  auto drained = drain_stage("run", stage, limit_ms);
+  auto drained = drain_stage("run", stage, limit.left_ms());
   if (drained) return *std::move(drained);
   print_line(stderr, "mcr run: %s", drained.error().message.c_str());
   return {false, {}};
 }
 
-/// Waits until the leaders of all nodes have committed what is left, and ended.
-void end_leaders(NodeStep& leaders, std::uint64_t limit_ms, Drained& drained) {
-  leaders.end_input();
-  const auto status = leaders.wait_for_end(limit_ms);
-  if (!status || *status != exit_code::success) drained.complete = false;
-  if (!status)
-    print_line(stderr, "mcr run: leaders are still at work on other nodes: see `mcr status` there");
+/// Waits until the leaders of all nodes have committed what is left, and ended. Their input has ended.
+/// Returns false, and says which nodes need more, if not all is known to be committed.
+bool wait_for_leaders(NodeStep& leaders, const TimeLimit& limit) {
+  const bool has_ended = leaders.wait_for_end(limit) || leaders.has_all_answers();
+  const std::string silent = leaders.has_all_answers() ? std::string() : leaders.silent_nodes();
+  if (!has_ended) {
+    print_line(stderr, "mcr run: leaders are still at work on %s: see `mcr status` there",
+               silent.c_str());
+    return false;
+  }
+  if (!silent.empty()) {
+    leaders.print_errors();
+    print_line(stderr,
+               "mcr run: the leaders of %s ended early: closed files may still be in the memory "
+               "there. Run `mcr recover --all-nodes` in this job, or `mcr recover` on these nodes",
+               silent.c_str());
+  }
+  const std::string unfinished = leaders.answers().names(
+      [](const NodeAnswer& answer) { return answer.status.value_or(0) != exit_code::success; });
+  if (!unfinished.empty())
+    print_line(stderr,
+               "mcr run: not all files of %s are committed: run `mcr recover --all-nodes` in this "
+               "job, or `mcr recover` on these nodes",
+               unfinished.c_str());
+  return silent.empty() && unfinished.empty();
+}
+
+/// Answers whether a file of the program was captured: whether a launch began.
+class CaptureWatch {
+ public:
+  explicit CaptureWatch(const std::string& stage)
+      : stage_(stage), had_stage_(exists(stage)), watch_({stage}, Watch::For::new_directories) {
+    // Other ranks of this launch may have begun it: `srun mcr run -- ./solver`.
+    const auto launcher = restart::find_launcher(restart::LauncherOverrides{});
+    if (launcher.launch)
+      has_begun_ = exists(
+          stage + "/" +
+          restart::stage_files::launch_directory_name(restart::host_name(), *launcher.launch));
+  }
+
+  /// Nothing if it is unknown: ranks may have run on other nodes, and nobody there has told.
+  std::optional<bool> answer(const std::optional<NodeStep>& leaders, const std::string& program) {
+    // Leaders have made the stage, if it was missing, and tell whether a launch has begun in it.
+    has_begun_ |= had_stage_ ? watch_.take() : !leaders && exists(stage_);
+    if (has_begun_) return true;
+    if (leaders) return leaders->answers().has_launches(leaders->nodes());
+    return is_step_client(program) ? std::nullopt : std::optional(false);
+  }
+
+ private:
+  static bool exists(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+  }
+
+  std::string stage_;
+  bool had_stage_;
+  bool has_begun_ = false;
+  Watch watch_;
+};
+
+void print_not_captured(const std::vector<std::string>& command, bool is_job) {
+  std::string why = why_variables_are_missing(command);
+  if (why.empty()) {
+    why = "`mcr doctor --";
+    for (const std::string& word : command) why += " " + word;
+    why += "` says why";
+  }
+  print_line(stderr, "mcr run: no file was captured on %s; %s",
+             is_job ? "the job's nodes" : "this node", why.c_str());
 }
 
 }  // namespace
@@ -194,8 +278,8 @@ RunCommand declare_run(CLI::App& app) {
       "program's code is 0: 1 nothing was captured; 4 not everything is committed, in time or at "
       "all.");
   return [words](const CommonOptions& common) {
-    const auto limit = restart::parse_duration(words->timeout);
-    if (!limit) return print_error(common, "run", limit.error());
+    const auto limit_ms = restart::parse_duration(words->timeout);
+    if (!limit_ms) return print_error(common, "run", limit_ms.error());
     if (const auto hole = hole_in_quotes(words->restart)) {
       return print_error(
           common, "run",
@@ -212,47 +296,44 @@ RunCommand declare_run(CLI::App& app) {
                                   " does not exist; `mcr doctor` says what to install"});
     }
     (void)adopt_launches(*stage, {}, false).has_value();
-    // A file was captured if a launch's directory appears in the stage.
-    std::error_code ignored;
-    const bool had_stage = std::filesystem::exists(*stage, ignored);
-    const Watch launches({*stage}, Watch::For::creations);
-    auto leaders = start_leaders();
+    survive_messages();
+    CaptureWatch captures(*stage);
+    auto leaders = start_leaders(*stage);
     auto status = run_program(words->command, captured_environment(), common.json);
     if (!status) return not_started(common, status.error());
-    Drained drained = drain_own_stage(*stage, *limit);
     unsigned starts = 1;
-    for (; *status != 0 && !is_interrupted(*status) && starts <= words->retries; ++starts) {
+    for (; may_start_again(*status) && starts <= words->retries; ++starts) {
+      (void)drain_own_stage(*stage, TimeLimit(*limit_ms));
       print_line(stderr, "mcr run: start %u of the program ended with status %d", starts, *status);
       auto again = restart_words(*words);
       if (again.empty()) again = words->command;
       status = run_program(again, captured_environment(), common.json);
       if (!status) return not_started(common, status.error());
-      drained = drain_own_stage(*stage, *limit);
     }
-    if (leaders) end_leaders(*leaders, *limit, drained);
+    const TimeLimit limit(*limit_ms);
+    if (leaders) leaders->end_input();
+    Drained drained = drain_own_stage(*stage, limit);
+    if (leaders && !wait_for_leaders(*leaders, limit)) drained.complete = false;
     const std::string foreign = foreign_stage_text(*stage);
-    const bool captured =
-        foreign.empty() && (had_stage ? launches.take() : std::filesystem::exists(*stage, ignored));
+    const auto captured =
+        foreign.empty() ? captures.answer(leaders, words->command.front()) : std::optional(false);
     if (common.json) {
       print_json({{"status", *status},
                   {"starts", starts},
-                  {"captured", captured},
+                  {"captured", captured ? nlohmann::json(*captured) : nlohmann::json()},
                   {"complete", drained.complete},
                   {"left", to_json(drained.left)}});
     }
     if (!foreign.empty()) {
       print_line(stderr, "mcr run: %s", foreign.c_str());
-    } else if (!captured) {
-      std::string command;
-      for (const std::string& word : words->command) command += " " + word;
-      print_line(stderr, "mcr run: no file was captured on this node; `mcr doctor --%s` says why",
-                 command.c_str());
+    } else if (!captured.value_or(true)) {
+      print_not_captured(words->command, leaders.has_value());
     }
     print_left("run", *stage, drained.left);
     if (*status != 0) return *status;
     if (!drained.complete) return exit_code::pending;
     // A neighbour may have made the directory at the stage's path: that is no failure of the job.
-    return captured || !foreign.empty() ? exit_code::success : exit_code::failure;
+    return captured.value_or(true) || !foreign.empty() ? exit_code::success : exit_code::failure;
   };
 }
 

@@ -48,9 +48,9 @@ void look_at_slurm(SiteFacts& facts) {
     facts.kills_with_step = tracking == "proctrack/cgroup";
   if (allocation) {
     auto step = NodeStep::start(*allocation, {"--version"}, NodeStep::Input::none);
-    facts.can_overlap = step && step->wait_for_lines(step_start_ms).has_value();
-    if (step && !facts.can_overlap) step->abandon();
-    if (step) (void)step->wait_for_end(step_start_ms);
+    const bool has_ended = step && step->wait_for_end(TimeLimit(step_start_ms));
+    facts.can_overlap = has_ended && step->client_status() == 0;
+    if (step && !has_ended) step->abandon();
   }
   const auto end_s = end_of_slurm_job();
   const std::uint64_t now_s = restart::clock_ns(CLOCK_REALTIME) / 1'000'000'000;

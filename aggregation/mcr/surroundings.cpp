@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "aggregation/leader/signals.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::aggregation {
@@ -24,10 +25,53 @@ namespace {
 
 constexpr std::size_t environment_bytes = 8U << 20;
 volatile sig_atomic_t running_child = 0;
+volatile sig_atomic_t is_told_to_end = 0;
 
 void pass_on(int number) {
+  for (const SignalRow& row : signal_table)
+    if (row.number == number && row.use == SignalUse::ends) is_told_to_end = 1;
   if (running_child > 0) ::kill(static_cast<pid_t>(running_child), number);
 }
+
+/// While it exists, signals are passed on to the program. The thread's signals are blocked until `start()`,
+/// so that none comes before the program's process is known.
+class PassedSignals {
+ public:
+  PassedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &mask_);
+    struct sigaction forward {};
+    forward.sa_handler = pass_on;
+    sigemptyset(&forward.sa_mask);
+    for (std::size_t i = 0; i < signal_table.size(); ++i) {
+      const SignalRow& row = signal_table[i];
+      ::sigaction(row.number, nullptr, &before_[i]);
+      // The program ignores what this process has ignored since its start: nohup, `CMD &` of a shell. A
+      // terminal sends SIGINT to both processes; one that is sent to this process alone is for the program.
+      if (row.use != SignalUse::fault && before_[i].sa_handler != SIG_IGN)
+        ::sigaction(row.number, &forward, nullptr);
+    }
+  }
+  ~PassedSignals() {
+    running_child = 0;
+    for (std::size_t i = 0; i < signal_table.size(); ++i)
+      ::sigaction(signal_table[i].number, &before_[i], nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  PassedSignals(const PassedSignals&) = delete;
+  PassedSignals& operator=(const PassedSignals&) = delete;
+
+  [[nodiscard]] const sigset_t& mask() const { return mask_; }
+  void start(pid_t child) {
+    running_child = child;
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  sigset_t mask_{};
+  std::array<struct sigaction, signal_table.size()> before_{};
+};
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
@@ -157,34 +201,38 @@ Result<int> run_program(const std::vector<std::string>& words,
                         const std::vector<std::string>& environment, bool quiet) {
   std::vector<std::string> arguments = words;
   std::vector<std::string> variables = environment;
-  struct sigaction forward {};
-  forward.sa_handler = pass_on;
-  sigemptyset(&forward.sa_mask);
-  struct sigaction before_term {};
-  struct sigaction before_int {};
-  ::sigaction(SIGTERM, &forward, &before_term);
-  // A terminal sends SIGINT to both processes. A SIGINT that is sent to this process alone is meant
-  // for the program, so it is forwarded.
-  ::sigaction(SIGINT, &forward, &before_int);
+  PassedSignals signals;
   pid_t child = -1;
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   if (quiet) ::posix_spawn_file_actions_adddup2(&actions, 2, 1);
-  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr,
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  ::posix_spawnattr_setsigmask(&attributes, &signals.mask());
+  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), &actions, &attributes,
                                     pointers(arguments).data(), pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
   if (failed != 0) {
     errno = failed;
     return system_error("cannot start", arguments.front());
   }
-  running_child = child;
+  signals.start(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  running_child = 0;
-  ::sigaction(SIGTERM, &before_term, nullptr);
-  ::sigaction(SIGINT, &before_int, nullptr);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool was_told_to_end() { return is_told_to_end != 0; }
+
+void survive_messages() {
+  for (const int number : {SIGUSR1, SIGUSR2}) {
+    struct sigaction now {};
+    ::sigaction(number, nullptr, &now);
+    if (now.sa_handler == SIG_DFL) ::signal(number, pass_on);  // unlike SIG_IGN, not inherited
+  }
 }
 
 }  // namespace mcr::aggregation

@@ -40,11 +40,17 @@ Result<std::string> stage_path(const std::string& given);
 /// Returns the standard output of a shell's command; empty if it cannot be started.
 std::string output_of(const std::string& command);
 
-/// Runs `words` with `environment` in the foreground, and forwards SIGINT and SIGTERM. Returns the
+/// Runs `words` with `environment` in the foreground, and passes on the signals that users and schedulers
+/// send (aggregation/leader/signals.hpp), except those that this process ignores. Returns the
 /// exit status as a shell gives it (128 + signal); Cause::system if the program cannot be started.
 /// `quiet` redirects the program's standard output to standard error, because standard output is
 /// then for one JSON value.
 Result<int> run_program(const std::vector<std::string>& words,
                         const std::vector<std::string>& environment, bool quiet);
+/// True if this process has got a signal, and passed it on, that asks the program to end: SIGINT, SIGTERM.
+bool was_told_to_end();
+/// From now on SIGUSR1 and SIGUSR2, which mean something to programs alone, do not end this process while
+/// no program runs.
+void survive_messages();
 
 }  // namespace mcr::aggregation

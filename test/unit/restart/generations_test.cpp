@@ -104,6 +104,17 @@ TEST_CASE("if half of the names show the newest set, every rank gets the whole s
   }
 }
 
+TEST_CASE("no older set is given while a rank has a native file that it opens as it is") {
+  const auto old = whole("A", 0, 10);
+  const auto half = generation("A", 1, 20, {0, 1});
+  AtName bare;
+  bare.kind = Kind::native_file;
+  const auto choice =
+      choose_generation(question({half, old}, {shows(half), shows(half), shows(old), bare}));
+  CHECK(choice.kind == Answer::no_whole);
+  CHECK(choice.given == half.name);
+}
+
 TEST_CASE("of three generations the newest whole one is given, whatever the names show") {
   const auto first = whole("A", 0, 10);
   const auto second = generation("B", 0, 20, {2, 3});

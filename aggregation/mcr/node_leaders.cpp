@@ -153,6 +153,24 @@ Result<Pipe> make_pipe() {
   return Pipe{File(ends[0], "pipe"), File(ends[1], "pipe")};
 }
 
+/// The text becomes part of a shell's command.
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Returns the allocation without nodes that have died since the job's start (`--no-kill`): a step that asks
+/// for them waits for ever. Slurm's range of nodes (--nodes=1-N) is no way out: slurmctld 22.05 crashed.
+Allocation living_nodes(Allocation allocation) {
+  const std::string job = original_variable("SLURM_JOB_ID");
+  if (allocation.components.size() > 1 || !is_number(job)) return allocation;
+  const std::string text = output_of("timeout 10 squeue -h -o %D -j " + job + " 2> /dev/null");
+  unsigned nodes = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), nodes);
+  if (parsed.ec == std::errc() && nodes > 0 && nodes < allocation.components.front())
+    allocation.components = {nodes};
+  return allocation;
+}
+
 Result<File> file_in_memory() {
   const int descriptor = ::memfd_create("mcr-step", MFD_CLOEXEC);
   if (descriptor < 0) return system_error("cannot make a file in memory", {});
@@ -220,7 +238,7 @@ std::string why_variables_are_missing(const std::vector<std::string>& command) {
 
 std::optional<std::uint64_t> end_of_slurm_job() {
   const std::string job = original_variable("SLURM_JOB_ID");
-  if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  if (!is_number(job)) return std::nullopt;
   std::string text = original_variable(end_of_job);
   if (text.empty())
     text = output_of("SLURM_TIME_FORMAT=%s timeout 10 squeue -h -o %e -j " + job + " 2> /dev/null");
@@ -246,11 +264,12 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
                    [&](const Scheduler& row) { return allocation.scheduler == row.name; });
   if (scheduler == schedulers.end())
     return Error{Cause::usage, "no step can be started under " + allocation.scheduler};
-  std::vector<std::string> all = client_words(*scheduler, allocation, words);
+  const Allocation living = living_nodes(allocation);
+  std::vector<std::string> all = client_words(*scheduler, living, words);
   std::vector<std::string> variables = environment_for(*scheduler);
 
   NodeStep step;
-  step.nodes_ = allocation.nodes();
+  step.nodes_ = living.nodes();
   step.output_ = MCR_TRY(file_in_memory());
   if (errors == Errors::kept) step.errors_ = MCR_TRY(file_in_memory());
   Pipe in = MCR_TRY(make_pipe());

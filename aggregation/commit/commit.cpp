@@ -130,13 +130,14 @@ ContainerName place_of(const DrainGroup& group, const restart::Settings& setting
                                  group.set.sequence);
 }
 
-PlaceByNames names_of(const DrainGroup& group, const restart::Settings& settings) {
+PlaceByNames names_of(const DrainGroup& group, const restart::Settings& settings,
+                      const restart::PartBegin& begin) {
   const ContainerName where = place_of(group, settings);
   if (!group.bundle.empty())
-    return {where, where.prefix, std::string(settings.text("container_dir"))};
+    return {where, begin, where.prefix, std::string(settings.text("container_dir"))};
   const auto far = restart::far_container_name("/", group.set.masked_name, "mcr", group.set.launch,
                                                group.set.sequence);
-  return {where, far.prefix, std::string(settings.text("container_dir"))};
+  return {where, begin, far.prefix, std::string(settings.text("container_dir"))};
 }
 
 /// Returns the parts of the group that some container lists, and the names that are taken. A leader
@@ -263,7 +264,7 @@ Result<std::optional<CommitReport>> bring_to_storage(
     const LaunchDirectory& directory, const DrainGroup& group, const restart::Settings& settings,
     StubHandles* stubs, KnownContainers* known, Followed& followed, std::vector<LockedPart>& locked,
     std::vector<restart::PartId>& removed) {
-  const PlaceByNames names = names_of(group, settings);
+  const PlaceByNames names = names_of(group, settings, locked.front().journal.begin);
   for (int turn = 1;; ++turn) {
     followed = follow_stubs(directory, stubs, names, locked, removed);
     if (locked.empty()) return std::optional<CommitReport>();
@@ -522,7 +523,8 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
     const std::uint64_t number = count(group, *report, summary);
     report_astray(locked, followed, report->path, summary);
     if (watch != nullptr && stubs != nullptr)
-      watch->add(*report, names_of(group, settings), followed, locked, *stubs);
+      watch->add(*report, names_of(group, settings, locked.front().journal.begin), followed, locked,
+                 *stubs);
     summary.write();
     leave_trace(directory, settings, where, *report, number);
     tell_committed(*report);

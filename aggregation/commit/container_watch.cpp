@@ -81,6 +81,18 @@ std::string name_for(const restart::ContainerName& to, const std::string& suffix
                 : free_bundle_name(to, present);
 }
 
+StubPlaces places_of(const std::vector<File>& stubs) {
+  StubPlaces places(stubs.size());
+  for (std::size_t i = 0; i < stubs.size(); ++i) {
+    const auto status = stubs[i].status();
+    const std::string path = restart::present_path(stubs[i]);
+    if (status && !path.empty() &&
+        restart::leads_to(AT_FDCWD, path, restart::FileIdentity(*status)))
+      places[i] = {StubPlace::Kind::here, restart::parent_of(path)};
+  }
+  return places;
+}
+
 /// True if another process has read the new file; the leader's own reads leave no trace. False if
 /// the file system does not record when a file was made.
 bool was_read_since_birth(const File& file) {
@@ -202,9 +214,9 @@ bool ContainerWatch::is_missed(const Watched& watched) {
 }
 
 Result<void> ContainerWatch::bring_back(Watched& watched) {
-  const restart::ContainerName to = has_stubs(watched)
-                                        ? choose_place(watched.names, StubPlaces(1)).where
-                                        : place_above(watched.names);
+  const restart::ContainerName to =
+      has_stubs(watched) ? choose_place(watched.names, places_of(watched.stubs)).where
+                         : place_above(watched.names);
   const Place place = MCR_TRY(open_place_by_path(to));
   const File& home = place.directory;
   const std::string name = name_for(to, watched.suffix);

@@ -194,6 +194,7 @@ StubHandles::Found StubHandles::find(const PartId& part) const {
   // or it had a second link and lost its first name.
   if (handle.stub.is_open() && !handle.stub.has_name()) {
     found.fate = Fate::removed;
+    if (const auto status = handle.stub.status()) found.removed_ns = restart::changed_ns(*status);
     found.path = without_deleted_mark(found.path);
     return found;
   }

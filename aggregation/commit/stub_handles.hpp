@@ -57,6 +57,7 @@ class StubHandles {
     std::string path;          ///< absolute; for a removed stub its last path, if known
     std::uint64_t device = 0;  ///< of the stub, if it has a descriptor
     std::uint64_t inode = 0;
+    std::uint64_t removed_ns = 0;  ///< when a removed stub lost its last name
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
   /// True if a stub of any set was unlinked from that directory within the last `period`, and no

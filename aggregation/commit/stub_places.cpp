@@ -11,6 +11,7 @@
 
 #include "aggregation/commit/put_back.hpp"
 #include "aggregation/commit/stub_search.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -30,7 +31,6 @@ namespace {
 
 /// True if the path certainly does not exist. False if storage does not answer: the write will then
 /// report the error.
-
 bool is_gone(const std::string& path) {
   struct stat status {};
   return restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) !=
@@ -38,15 +38,41 @@ bool is_gone(const std::string& path) {
          means_gone(errno);
 }
 
-/// True if `path` still is the directory in which the part was begun. The directory's inode number
-/// may have been reused, so callers compare the part's id as well.
+/// True if `path` still is the directory in which the part was begun, or if storage does not answer.
+/// A program may have removed that directory, perhaps after a copy, and made another one since.
 bool is_directory_of(const PartBegin& begin, const std::string& path) {
-  struct stat status {};
-  if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0)
-    return !means_gone(errno);
-  const bool is_same = begin.directory_inode == 0 || (status.st_dev == begin.directory_device &&
-                                                      status.st_ino == begin.directory_inode);
-  return S_ISDIR(status.st_mode) && is_same;
+  const auto directory = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+  if (!directory) return !means_gone(directory.error().system_error);
+  return restart::is_begun_in(begin, *directory);
+}
+
+/// True if `path` still is the directory in which the removed stub lay last. The program may have
+/// moved the stub out of the directory in which the part was begun.
+bool is_last_directory(const PartBegin& begin, const StubHandles::Found& removed,
+                       const std::string& path) {
+  if (is_directory_of(begin, path)) return true;
+  return path != parent_of(begin.path) && !restart::is_gone_or_made_after(path, removed.removed_ns);
+}
+
+/// True if the base that follows from the parts' names still is the directory that it was when the
+/// part was begun.
+bool is_base_there(const PlaceByNames& names) {
+  const ContainerName& where = names.where;
+  return where.depth == 0 ? is_directory_of(names.begin, where.base)
+                          : !restart::is_gone_or_made_after(where.base, names.begin.begin_ns);
+}
+
+/// Returns the nearest directory above `path` that is older than the part.
+std::string older_directory_above(std::string path, const PartBegin& begin) {
+  do {
+    path = parent_of(path);
+  } while (path != "/" && restart::is_gone_or_made_after(path, begin.begin_ns));
+  return path;
+}
+
+/// True if a file lies at the part's path, for a part whose stub lies there no more.
+bool is_superseded(const PartBegin& begin) {
+  return !is_gone(begin.path) && is_directory_of(begin, parent_of(begin.path));
 }
 
 /// Looks at the file at the part's path; used if there is no descriptor of the stub.
@@ -79,7 +105,7 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
   const PartBegin& begin = part.journal.begin;
   if (part.is_native) {  // its file is not a stub, and belongs to the set
     const std::string directory = parent_of(begin.path);
-    return {is_gone(directory) ? Kind::missing : Kind::superseded, directory};
+    return {is_directory_of(begin, directory) ? Kind::superseded : Kind::missing, directory};
   }
   if (stubs != nullptr) found = stubs->find(part.id);
   switch (found.fate) {
@@ -90,14 +116,16 @@ StubPlace look_at(const LockedPart& part, StubHandles* stubs, StubHandles::Found
       // whole set. The newer file lies at the part's path or, if the program writes `tmp` and
       // renames it, at the stub's last name.
       const std::string last = found.path.empty() ? begin.path : found.path;
-      if (!is_gone(last)) return {Kind::superseded, parent_of(last)};
-      if (!is_gone(begin.path)) return {Kind::superseded, parent_of(begin.path)};
+      const std::string directory = parent_of(last);
+      const bool is_there = is_last_directory(begin, found, directory);
+      if (is_there && !is_gone(last)) return {Kind::superseded, directory};
+      if (is_superseded(begin)) return {Kind::superseded, parent_of(begin.path)};
       if (!stubs->may_have_been_copied(part.id)) return {Kind::removed, {}};
-      return {Kind::missing, is_gone(parent_of(last)) ? std::string() : parent_of(last)};
+      return {Kind::missing, is_there ? directory : std::string()};
     }
     case StubHandles::Fate::elsewhere:
       // A replaced stub has only our own link left (gc=on).
-      if (!is_gone(begin.path)) return {Kind::superseded, parent_of(begin.path)};
+      if (is_superseded(begin)) return {Kind::superseded, parent_of(begin.path)};
       return {Kind::missing, {}};
     case StubHandles::Fate::unknown:
       break;
@@ -209,7 +237,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     shared = shared.empty() ? place.directory : shared_directory(shared, place.directory);
     if (base.empty()) base = of_this;
   }
-  const bool is_where_there = !is_gone(where.base);
+  const bool is_where_there = is_base_there(names);
   // If the files were moved into a directory below where.base, a container below where.base is
   // still found from them, also after further moves below that directory.
   if (is_where_there && shared.starts_with(where.base + "/")) {
@@ -223,7 +251,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
   } else if (!base.empty()) {
     go_below(base);
   } else {
-    go_far(nearest_directory(where.base));
+    go_far(older_directory_above(where.base, names.begin));
   }
   const bool is_by_path = placement.where.base == where.base && is_where_there;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -250,7 +278,8 @@ ContainerName place_above(const PlaceByNames& names) {
   };
   do {
     where.base = parent_of(where.base);
-  } while (where.base != "/" && !is_ours(where.base));
+  } while (where.base != "/" && (!is_ours(where.base) ||
+                                 restart::is_gone_or_made_after(where.base, names.begin.begin_ns)));
   where.directory = (where.base == "/" ? "/" : where.base + "/") + names.container_dir;
   where.depth = 0;
   where.prefix = names.far_prefix;

@@ -18,7 +18,7 @@ struct StubPlace {
     here,  ///< the stub, or the file that its dead writer left in its place, lies in `directory`
     superseded,  ///< a newer file has its name in `directory`; the set may still need the part
     removed,     ///< the program removed the stub without a copy; its name is free
-    missing,     ///< not found; `directory` is where it lay, or "" if that is gone
+    missing,     ///< not found; `directory` is where it lay, or "" if that is gone or replaced
   };
   Kind kind = Kind::missing;
   std::string directory;
@@ -39,6 +39,7 @@ std::size_t count_removed(const std::vector<LockedPart>& parts, StubHandles* stu
 /// The place that follows from the names under which the parts were begun.
 struct PlaceByNames {
   restart::ContainerName where;
+  restart::PartBegin begin;  ///< of one of the parts
   std::string far_prefix;  ///< of the container's name in any other directory (far_container_name)
   std::string container_dir;
 };
@@ -57,12 +58,14 @@ struct Placement {
 ///     there as well; else
 ///  3. below the base in `names`, while it exists, because readers find it by its path; else below
 ///     the base of the first stub found; else
-///  4. below the nearest existing directory above the base in `names`, under the far name.
+///  4. below the nearest directory above the base in `names`, under the far name.
+/// A directory that the program made after the part was begun is neither the base in 1 and 3 nor
+/// the directory in 4: it only has the path of one that was removed, perhaps after it was copied.
 /// `places` is parallel to the parts. A part whose stub was removed needs no container.
 Placement choose_place(const PlaceByNames& names, const StubPlaces& places);
 
-/// Returns where a container goes if its stubs and the base in `names` are gone: as in 4, below a
-/// directory of this user or of root.
+/// Returns where a container goes if its stubs are gone: as in 4, below a directory of this user or
+/// of root.
 restart::ContainerName place_above(const PlaceByNames& names);
 
 }  // namespace mcr::aggregation

@@ -15,6 +15,13 @@ namespace mcr::aggregation {
 using restart::leader_files::summary_name;
 using restart::leader_files::unfinished_summary_name;
 
+std::optional<restart::LaunchSummary> read_summary(const restart::LaunchDirectory& directory) {
+  constexpr std::size_t most_bytes = 1U << 16;
+  const auto content = restart::read_file(directory.descriptor(), summary_name, most_bytes);
+  if (!content) return std::nullopt;
+  return restart::read_summary(as_text(*content));
+}
+
 std::uint64_t Summary::committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes) {
   const std::lock_guard lock(mutex_);

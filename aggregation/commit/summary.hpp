@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "aggregation/merge/sets.hpp"
@@ -13,11 +14,18 @@
 
 namespace mcr::aggregation {
 
+/// Returns the launch's summary as its leader left it.
+std::optional<restart::LaunchSummary> read_summary(const restart::LaunchDirectory& directory);
+
 /// The totals of this launch on this node. Written into the launch's directory after each commit.
 /// The lowest rank reads it for its line at the job's end; `mcr status` and `mcr run` read it too.
 class Summary {
  public:
-  explicit Summary(const restart::LaunchDirectory& directory) : directory_(directory) {}
+  /// Goes on counting from what an earlier leader of the launch left.
+  explicit Summary(const restart::LaunchDirectory& directory)
+      : directory_(directory), now_(read_summary(directory).value_or(restart::LaunchSummary{})) {
+    now_.pending = 0;
+  }
 
   /// Counts a committed container. Returns the number of containers that were counted before.
   std::uint64_t committed(const SetName& set, std::size_t parts, std::uint64_t raw_bytes,
@@ -48,9 +56,9 @@ class Summary {
   void write_file(const Busy& busy);  ///< the caller holds the mutex
 
   const restart::LaunchDirectory& directory_;
+  restart::LaunchSummary now_;
   std::mutex mutex_;
   std::deque<SetName> recent_;  ///< sets that were counted: a set may have several groups
-  restart::LaunchSummary now_;
   bool changed_ = true;
   std::uint64_t written_ns_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "aggregation/commit/summary.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/leader_files.hpp"
@@ -18,19 +19,11 @@ using State = restart::LaunchDirectory::State;
 
 namespace {
 
-constexpr std::size_t summary_bytes = 1U << 16;
 constexpr auto look_every = std::chrono::milliseconds(50);
 constexpr auto end_limit = std::chrono::seconds(2);
 /// The most leaders that are started for one launch. If parts are left after the last one, the
 /// launch is given up.
 constexpr unsigned leaders_tried = 3;
-
-std::optional<restart::LaunchSummary> read_summary(const LaunchDirectory& directory) {
-  const auto content = restart::read_file(directory.descriptor(),
-                                          restart::leader_files::summary_name, summary_bytes);
-  if (!content) return std::nullopt;
-  return restart::read_summary(as_text(*content));
-}
 
 /// Returns the seconds since the leader's last sign of life. A leader rewrites the notice at least
 /// once a second; while parts wait, it also rewrites the summary.

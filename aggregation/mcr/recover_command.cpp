@@ -24,6 +24,7 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -51,13 +52,20 @@ struct Remade {
   std::string set;
 };
 
-/// True if a stub may replace the file: an empty file or a damaged stub, which must belong to the
+/// True if the file is empty because its writer died before it filled in the stub. False if the file
+/// was emptied later: a program began to write it natively (H5Fcreate truncates an existing file),
+/// and the stub of an older file must not take its place.
+bool is_unfilled(const StoredSet& set, const restart::FileAt& there) {
+  return there.status.st_size == 0 && restart::modified_ns(there.status) <= set.created_ns &&
+         !restart::was_changed_after_birth(there.file);
+}
+
+/// True if a stub may replace the file: an unfilled file or a damaged stub, which must belong to the
 /// set's owner.
 bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
   using Kind = restart::FileAt::Kind;
   if (there.status.st_uid != set.owner) return false;
-  // The file is empty if its writer died before it filled in the stub.
-  if (there.kind == Kind::plain_file) return there.status.st_size == 0;
+  if (there.kind == Kind::plain_file) return is_unfilled(set, there);
   return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
 }
 

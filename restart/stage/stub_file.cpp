@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "restart/base/birth_time.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/stage/put_back_mark.hpp"
 
@@ -43,12 +44,18 @@ Result<void> write_stub_file(const File& file, const Stub& stub) {
   return {};
 }
 
+bool is_begun_in(const PartBegin& begin, const File& directory) {
+  const auto status = directory.status();
+  if (!status) return false;
+  if (begin.directory_inode == 0) return true;  // not known
+  const FileIdentity begun{begin.directory_device, begin.directory_inode};
+  return FileIdentity(*status) == begun && !was_made_after(directory, begin.begin_ns);
+}
+
 Result<File> open_begun_in(const PartBegin& begin, int flags) {
   const std::string path = parent_of(begin.path);
   File directory = MCR_TRY(File::open(AT_FDCWD, path, flags | O_DIRECTORY));
-  const FileIdentity begun{begin.directory_device, begin.directory_inode};
-  const bool is_known = begin.directory_inode != 0;
-  if (!is_known || FileIdentity(MCR_TRY(directory.status())) == begun) return directory;
+  if (is_begun_in(begin, directory)) return directory;
   errno = ESTALE;
   return system_error("another process replaced the directory", path);
 }

@@ -23,6 +23,9 @@ Result<Stub> read_stub_file(const File& file);
 /// stub would look as if it had been read, and perhaps copied.
 Result<void> write_stub_file(const File& file, const Stub& stub);
 
+/// True if the part was begun in this directory, and not in an earlier one that had its inode number.
+bool is_begun_in(const PartBegin& begin, const File& directory);
+
 /// Opens the directory in which the part was begun. ESTALE: another directory has its path now.
 Result<File> open_begun_in(const PartBegin& begin, int flags);
 

@@ -10,6 +10,7 @@
 
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/native_members.hpp"
@@ -128,6 +129,8 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   constexpr std::size_t longest_path = PATH_MAX - NAME_MAX - 64;
   if (plan.place.path.size() > longest_path) return native("its path is too long");
 
+  if (plan.place.name == restart::name_of(std::string(settings.text("container_dir"))))
+    return native("it has the name of the directory of containers (container_dir=)");
   if (has_mask_word(plan.place.path)) return native("its path has {rank} or {part} in it");
 
   const restart::Launcher launcher = process.launcher(settings);

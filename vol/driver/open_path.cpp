@@ -78,6 +78,7 @@ Result<std::unique_ptr<Backend>> open_stub(const OpenRequest& request, restart::
   const auto settings = MCR_TRY(settings_at(place.path));
   const restart::Launcher launcher = Process::get().launcher(*settings);
   adopt_orphans(*settings);
+  adopt_orphan_of(stub, *settings);
   const AwaitedPart awaited{stub, place.path, file, *settings, launcher, request.writes_path};
   restart::Stub there = stub;
   // Do not read the part from a stage: a container must have it, or it must become native first.

@@ -20,6 +20,7 @@
 #include "restart/base/close_descriptors.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/log.hpp"
+#include "restart/base/path_names.hpp"
 #include "restart/container/shared_frames.hpp"
 #include "restart/stage/resident_socket.hpp"
 #include "vol/binding/host_hdf5.hpp"
@@ -212,43 +213,61 @@ void adopt_launch(const std::string& stage, const std::string& launch_directory)
                      ", which has none: ", std::strerror(status));
 }
 
+namespace {
+
+// Starts a leader for the launch if it has neither a leader nor a living process, but files.
+void adopt_if_orphaned(const restart::Settings& settings, const std::string& stage,
+                       const std::string& path) {
+  const auto directory = restart::LaunchDirectory::open(path);
+  if (!directory) return;
+  if (directory->has_leader()) {
+    restart::log_debug("leaves ", path, " to its leader");
+    return;
+  }
+  const auto lives = directory->anybody_lives();
+  if (!lives || *lives) {
+    restart::log_debug("leaves ", path, " alone, because processes of the launch live");
+    return;
+  }
+  const auto parts_in = [&](State state) {
+    const auto parts = directory->list(state);
+    return parts ? parts->size() : 0;
+  };
+  const std::size_t left = parts_in(State::published) + parts_in(State::open);
+  if (left == 0 && !holds_frames(*directory)) return;
+  if (!directory->claim_start()) return;  // another rank starts the leader and reports it
+  // A tool that only reads a stub must not report about other files.
+  if (left > 0 && is_named_by_environment()) {
+    // The directory's name ends with the launch, which is the same on all nodes.
+    const std::string launch = path.substr(path.rfind('.') + 1);
+    warn_once_in_job(Process::get().launcher(settings), "files of the earlier launch " + launch,
+                     "an earlier job left " + restart::counted(left, "checkpoint file") + " in " +
+                         path +
+                         ", because its leader ended before it had brought them to storage; a "
+                         "new leader does so now");
+  }
+  adopt_launch(stage, path);
+}
+
+}  // namespace
+
 void adopt_orphans(const restart::Settings& settings) {
   static constinit std::atomic<bool> looked{false};
   if (!Process::is_owner() || looked.exchange(true)) return;
   const std::string stage(settings.text("stage"));
   const auto launches = restart::launch_directories(stage);
   if (!launches) return;
-  for (const std::string& path : *launches) {
-    const auto directory = restart::LaunchDirectory::open(path);
-    if (!directory) continue;
-    if (directory->has_leader()) {
-      restart::log_debug("leaves ", path, " to its leader");
-      continue;
-    }
-    const auto lives = directory->anybody_lives();
-    if (!lives || *lives) {
-      restart::log_debug("leaves ", path, " alone, because processes of the launch live");
-      continue;
-    }
-    const auto parts_in = [&](State state) {
-      const auto parts = directory->list(state);
-      return parts ? parts->size() : 0;
-    };
-    const std::size_t left = parts_in(State::published) + parts_in(State::open);
-    if (left == 0 && !holds_frames(*directory)) continue;
-    if (!directory->claim_start()) continue;  // another rank starts the leader and reports it
-    // A tool that only reads a stub must not report about other files.
-    if (left > 0 && is_named_by_environment()) {
-      // The directory's name ends with the launch, which is the same on all nodes.
-      const std::string launch = path.substr(path.rfind('.') + 1);
-      warn_once_in_job(Process::get().launcher(settings), "files of the earlier launch " + launch,
-                       "an earlier job left " + restart::counted(left, "checkpoint file") + " in " +
-                           path +
-                           ", because its leader ended before it had brought them to storage; a "
-                           "new leader does so now");
-    }
-    adopt_launch(stage, path);
-  }
+  for (const std::string& path : *launches) adopt_if_orphaned(settings, stage, path);
+}
+
+void adopt_orphan_of(const restart::Stub& stub, const restart::Settings& settings) {
+  const std::string& path = stub.launch_directory;
+  const std::string stage = restart::parent_of(path);
+  const bool is_own = stub.origin && stub.origin->owner == geteuid();
+  if (path.empty() || stage == settings.text("stage") || !is_own || !Process::is_owner()) return;
+  // Only a marked directory of this user outside the stage of the settings is a launch.
+  if (restart::LaunchDirectory::open_in(std::string(settings.text("stage")), path))
+    adopt_if_orphaned(settings, stage, path);
 }
 
 }  // namespace mcr::vol

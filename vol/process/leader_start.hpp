@@ -4,6 +4,7 @@
 // installed with the plugin. The leader's own process resets descriptors, affinity and priority.
 #pragma once
 
+#include "restart/format/stub.hpp"
 #include "vol/process/process.hpp"
 
 namespace mcr::vol {
@@ -28,5 +29,9 @@ void adopt_launch(const std::string& stage, const std::string& launch_directory)
 /// first call in a process does anything. For processes that only read, and so start no leader of
 /// their own.
 void adopt_orphans(const restart::Settings& settings);
+
+/// The same for the launch of this user's stub if its part was left in another stage than the
+/// settings name: a restart may have another `stage=`.
+void adopt_orphan_of(const restart::Stub& stub, const restart::Settings& settings);
 
 }  // namespace mcr::vol

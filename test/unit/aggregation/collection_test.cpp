@@ -62,7 +62,7 @@ class OldSets : public StagedJob {
     group.set = {"launch", out("a.{rank}.h5"), sequence};
     group.rank_count = ranks;
     group.ranks = writers;
-    begin_ns = (sequence + 1) * 1'000'000'000;
+    begin_ns = restart::clock_ns(CLOCK_REALTIME) + sequence * 1'000'000'000;
     for (const std::uint32_t rank : writers) {
       fs::remove(path(rank));
       group.parts.push_back(write(rank, "a." + std::to_string(rank) + ".h5", "bytes", sequence));

@@ -434,7 +434,9 @@ TEST_CASE("the empty file of H5Fcreate is the part's own until somebody else wri
     CHECK(job.count(State::open) == 0);
   }
   SECTION("an empty file that came later is not ours") {
-    begun.begin.begin_ns = 1;
+    begun.begin.begin_ns = restart::clock_ns(CLOCK_REALTIME);
+    std::filesystem::last_write_time(
+        job.out("a.h5"), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
     CHECK(look_at(begun.begin)->kind == AtPath::Kind::other_file);
     CHECK_FALSE(*repair_stub(job.directory(), begun.begin));
   }

@@ -17,6 +17,7 @@
 
 #include "aggregation/commit/put_back.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/stage/stage.hpp"
 #include "test/support/catch.hpp"
@@ -34,6 +35,7 @@ class StagedJob {
   explicit StagedJob(std::uint32_t ranks, const std::string& node = "n0")
       : ranks_(ranks), node_(node), directory_(make(root_ / "stage", node)) {
     std::filesystem::create_directory(root_ / "out");
+    begin_ns = restart::clock_ns(CLOCK_REALTIME);  // later than the birth of the directory
   }
 
   [[nodiscard]] const restart::LaunchDirectory& directory() const { return directory_; }
@@ -127,7 +129,7 @@ class StagedJob {
   }
 
   std::string settings;  ///< ride in the journals
-  std::uint64_t begin_ns = 1'000'000'000;
+  std::uint64_t begin_ns = 0;
 
  private:
   static restart::LaunchDirectory make(const std::string& stage, const std::string& node) {

@@ -32,6 +32,7 @@ class Checkpoint {
     REQUIRE(::stat(directory().c_str(), &status) == 0);
     begin_.directory_device = status.st_dev;
     begin_.directory_inode = status.st_ino;
+    begin_.begin_ns = restart::clock_ns(CLOCK_REALTIME);
     restart::Stub stub;
     stub.part = begin_.part;
     stub.masked_names = {directory() / "rank{rank}.h5"};
@@ -65,7 +66,7 @@ class Checkpoint {
 PlaceByNames names_of(const Checkpoint& checkpoint) {
   const auto far = restart::far_container_name(
       "/", (checkpoint.directory() / "rank{rank}.h5").string(), "mcr", "l", 0);
-  return {checkpoint.where(), far.prefix, "mcr"};
+  return {checkpoint.where(), checkpoint.begin(), far.prefix, "mcr"};
 }
 
 /// Where a container of that part alone goes now.
@@ -245,6 +246,25 @@ TEST_CASE("storage that does not answer has neither lost nor moved anything") {
     const restart::ReplacedSystemCalls replaced(calls);
     CHECK_FALSE(is_removed(checkpoint, &stubs));
     CHECK(base_of(checkpoint, &stubs) == checkpoint.where().base);
+  }
+}
+
+TEST_CASE("a directory that was made anew under the same path is not the stub's directory") {
+  for (const bool is_read : {true, false}) {
+    const Checkpoint checkpoint;
+    StubHandles stubs;
+    stubs.remember(checkpoint.begin());
+    if (is_read) (void)std::ifstream(checkpoint.begin().path).get();
+    fs::remove_all(checkpoint.directory());
+    fs::create_directories(checkpoint.directory());
+    std::ofstream(checkpoint.begin().path) << "a newer file";
+    // Only if the stub may have been copied, its part is still wanted.
+    CHECK(is_removed(checkpoint, &stubs) == !is_read);
+    CHECK(base_of(checkpoint, &stubs) == checkpoint.root());
+    CHECK(base_of(checkpoint, nullptr) == checkpoint.root());
+    PlaceByNames names = names_of(checkpoint);
+    names.where.base = checkpoint.directory() / "below";
+    CHECK(place_above(names).base == checkpoint.root());
   }
 }
 

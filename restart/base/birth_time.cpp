@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/base/birth_time.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <optional>
+
+#include "restart/base/system.hpp"
+
+namespace mcr::restart {
+
+namespace {
+
+/// Two times of one change may differ by this much.
+constexpr std::uint64_t tick_ns = 10'000'000;
+
+bool has_local_clock(const File& file) {
+  struct statfs status {};
+  if (::fstatfs(file.descriptor(), &status) != 0) return false;
+  const auto type = static_cast<long>(status.f_type);
+  return type == EXT4_SUPER_MAGIC || type == TMPFS_MAGIC || type == XFS_SUPER_MAGIC ||
+         type == BTRFS_SUPER_MAGIC || type == OVERLAYFS_SUPER_MAGIC;
+}
+
+std::uint64_t nanoseconds(const struct statx_timestamp& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Returns when the file was made and last changed; nothing if birth times are not recorded.
+std::optional<struct statx> times_of(const File& file) {
+  struct statx status {};
+  if (::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME | STATX_MTIME, &status) != 0 ||
+      (status.stx_mask & STATX_BTIME) == 0)
+    return std::nullopt;
+  return status;
+}
+
+}  // namespace
+
+bool was_made_after(const File& file, std::uint64_t moment_ns) {
+  const auto times = has_local_clock(file) ? times_of(file) : std::nullopt;
+  if (!times) return false;
+  const std::uint64_t made_ns = nanoseconds(times->stx_btime);
+  return made_ns > moment_ns && made_ns <= clock_ns(CLOCK_REALTIME);
+}
+
+bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns) {
+  const auto file = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
+  return file ? was_made_after(*file, moment_ns) : means_gone(file.error().system_error);
+}
+
+bool was_changed_after_birth(const File& file) {
+  const auto times = times_of(file);
+  return times && nanoseconds(times->stx_mtime) > nanoseconds(times->stx_btime) + tick_ns;
+}
+
+}  // namespace mcr::restart

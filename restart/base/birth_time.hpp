@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a file or directory was made. Tells a new directory from a removed one whose path and inode
+// number it has got: local file systems use inode numbers again at once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "restart/base/file.hpp"
+
+namespace mcr::restart {
+
+/// True if the file was certainly made after `moment_ns` (CLOCK_REALTIME). False if that cannot be
+/// told: the file system records no birth times, its times are from a server's clock, or this
+/// machine's clock was set back since the file was made.
+bool was_made_after(const File& file, std::uint64_t moment_ns);
+
+/// The same for a directory by its path. True also if nothing lies at the path.
+bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns);
+
+/// True if the file's bytes were certainly changed after it was made. False if the file system
+/// records no birth times.
+bool was_changed_after_birth(const File& file);
+
+}  // namespace mcr::restart

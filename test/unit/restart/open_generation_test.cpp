@@ -214,6 +214,30 @@ TEST_CASE(
     CHECK(run.read(rank) == Run::content("B", 0, rank));
 }
 
+TEST_CASE("if nothing but the stub is known about a set, the warning counts no ranks") {
+  const Run run;
+  run.write("A", 0, 0, 10);
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, run.path(0), O_RDONLY));
+  REQUIRE(stub);
+  // Since the stub was read, another program has removed the containers and written the file.
+  fs::remove(run.container("A", 0, 0));
+  REQUIRE(replace_file(AT_FDCWD, run.path(0), as_bytes("a plain file"), 0644, Durability::none));
+  Opener opener;
+  opener.launch = "next";
+  opener.rank_count = ranks;
+  const std::string printed = run.out + "/printed";
+  const File into = *File::open(AT_FDCWD, printed, O_RDWR | O_CREAT, 0600);
+  const int before = ::dup(2);
+  ::dup2(into.descriptor(), 2);
+  CHECK_FALSE(open_generation(*stub, run.path(0), opener));
+  ::dup2(before, 2);
+  ::close(before);
+  const std::string text(as_text(*into.read_all(10'000)));
+  INFO(text);
+  CHECK(text.find("neither a container nor this node's stage") != std::string::npos);
+  CHECK(text.find("0 of") == std::string::npos);
+}
+
 TEST_CASE("an earlier set with a damaged container is not given") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);

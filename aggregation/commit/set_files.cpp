@@ -42,13 +42,13 @@ std::string prefix_of(const std::string& container) {
 /// Orders the sets as opens do (restart/sets/generations).
 void follow_sequences(std::vector<StoredSet>& sets) {
   // This user's sets are those with an own date. Another user's set may name a launch of this user.
-  std::map<std::tuple<bool, uid_t, std::string>, restart::WritingTimes> by_name;
+  std::map<std::pair<bool, uid_t>, restart::WritingTimes> by_user;
   for (StoredSet& set : sets) {
     const uid_t owner = set.has_own_date ? ::geteuid() : set.owner;
-    by_name[{set.has_own_date, owner, set.name.masked_name}][{set.name.launch, set.name.sequence}] =
+    by_user[{set.has_own_date, owner}][{set.name.launch, set.name.sequence, set.name.masked_name}] =
         &set.order_ns;
   }
-  for (const auto& [name, times] : by_name) restart::follow_sequences(times);
+  for (const auto& [user, times] : by_user) restart::follow_sequences(times);
 }
 
 /// A container file, and the user to whom it is attributed.

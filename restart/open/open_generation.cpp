@@ -43,8 +43,11 @@ void pause() {
   ::nanosleep(&time, nullptr);
 }
 
-std::string text_of(const GenerationName& name) {
-  return "launch " + name.launch + ", sequence " + std::to_string(name.sequence);
+/// True if the decision gives the generation of the stub.
+bool gives(const Decision& decision, const Stub& stub) {
+  return std::any_of(stub.masked_names.begin(), stub.masked_names.end(), [&](const auto& name) {
+    return gives(decision, GenerationName{stub.launch, stub.sequence, name});
+  });
 }
 
 class View {
@@ -61,6 +64,7 @@ class View {
       return exactly();  // nothing but the stub is known about the set
     if (is_alone()) return exactly();
     if (is_launch()) {
+      warn_of_more_ranks();
       if (const auto decision = decided()) return obey(*decision);
     }
     look_for_a_later_stub();
@@ -236,15 +240,14 @@ class View {
   Result<Choice> look() {
     Look look(last_ms());
     generations_ = stored_generations(here_.place, here_.components, false, look);
-    const GenerationName own{stub_.launch, stub_.sequence};
-    const bool is_found = std::any_of(generations_.begin(), generations_.end(),
-                                      [&](const auto& it) { return it.name == own; });
     // The stub's container may have been made meanwhile, under another of the stub's masked names.
-    if (!is_found && stub_.masked_names.size() > 1 && find_place(look))
+    if (!is_known(stub_, generations_) && stub_.masked_names.size() > 1 && find_place(look))
       generations_ = stored_generations(here_.place, here_.components, false, look);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
                              here_.place.directory, here_.place.owner, look);
+    here_.renamed = here_.renamed || another_was_renamed();
     if (here_.renamed) add_generations_of_stubs(look);
+    name_generations(present_, generations_);
     find_native_members(generations_, present_, here_.place.directory, here_.base);
     Question question;
     if (look.problem()) return *look.problem();
@@ -265,7 +268,7 @@ class View {
       // Sets that this launch itself has written are no evidence about other sets.
       if (there.generation.launch == opener_.launch) there = AtName{};
     }
-    question.own = {stub_.launch, stub_.sequence};
+    question.own = generation_of(stub_, generations_, present_);
     question.path = here_.tail;
     question.rank = stub_.rank;
     question.renamed = here_.renamed;
@@ -274,15 +277,22 @@ class View {
     return choose_generation(std::move(question));
   }
 
+  /// True if a file of another rank has not the name under which it was written. All ranks then
+  /// choose by the rule for renamed files.
+  [[nodiscard]] bool another_was_renamed() const {
+    return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
+      const auto& [rank, stub] = entry;
+      return path_tail(stub.path, here_.components) !=
+             path_tail(present_.paths.at(rank), here_.components);
+    });
+  }
+
   /// Adds the generations of the present stubs. Renamed files may come from sets of several names
   /// and directories, so the containers of each generation are looked for where its own stub says.
   void add_generations_of_stubs(Look& look) {
     for (const auto& [rank, stub] : present_.stubs) {
       if (look.is_over()) return;
-      const GenerationName name{stub.launch, stub.sequence};
-      const auto known = std::any_of(generations_.begin(), generations_.end(),
-                                     [&](const auto& it) { return it.name == name; });
-      if (known) continue;
+      if (is_known(stub, generations_)) continue;
       auto places = container_places(stub, present_.paths[rank], opener_.allow);
       auto above = places_above(stub, present_.paths[rank], false);
       std::move(above.begin(), above.end(), std::back_inserter(places));
@@ -361,7 +371,39 @@ class View {
       return "cannot be read whole, because its container " + newest->damaged_container +
              " is damaged (`mcr verify` says which ranks can be restored)";
     return "is incomplete: " + std::to_string(choice.missing) + " of " +
-           std::to_string(stub_.rank_count) + " ranks have no file of it";
+           std::to_string(stub_.rank_count) + " ranks have no file of it" +
+           (here_.renamed ? " under these names" : "");
+  }
+
+  [[nodiscard]] bool is_whole(const GenerationName& name) const {
+    return std::any_of(generations_.begin(), generations_.end(), [&](const Generation& it) {
+      return it.name == name && wholeness(it.account) == Wholeness::whole;
+    });
+  }
+
+  [[nodiscard]] std::string text_of(const GenerationName& name) const {
+    std::string text = "launch " + name.launch + ", sequence " + std::to_string(name.sequence);
+    if (!name.masked_name.empty() && name.masked_name != here_.masked_name)
+      text += ", written as " + name.masked_name;
+    return text;
+  }
+
+  /// Warns if the launch that wrote the set had fewer ranks than this one, and a file of the next
+  /// rank lies beside the set: a rank that opens that file gets another step.
+  void warn_of_more_ranks() const {
+    if (stub_.rank != 0 || opener_.rank_count <= stub_.rank_count) return;
+    for (const std::string& path :
+         sibling_paths(path_, here_.masked_name, stub_.rank, stub_.rank_count)) {
+      const FileAt next = file_at(AT_FDCWD, path, Links::followed);
+      const bool is_older = next.is_stub() && next.stub.rank == stub_.rank_count &&
+                            next.stub.rank_count > stub_.rank_count;
+      if (!is_older) continue;
+      log_warning_once("ranks " + here_.masked_name,
+                       "the set " + here_.masked_name + " (launch " + stub_.launch + ") has " +
+                           std::to_string(stub_.rank_count) + " ranks, but beside it lies " + path +
+                           " of a set of " + std::to_string(next.stub.rank_count) +
+                           " ranks. Ranks that open files of both get different sets");
+    }
   }
 
   void warn(const Choice& choice, const std::string& newest) const {
@@ -371,12 +413,19 @@ class View {
     if (choice.kind == Choice::Kind::no_whole && choice.missing == stub_.rank_count) return;
     std::string text = "the set " + newest;
     if (choice.kind == Choice::Kind::previous) {
-      text += " " + what_is_wrong(choice) + ". All ranks open the whole set before it (" +
-              text_of(choice.given) + ")";
+      text += " " + what_is_wrong(choice) + ". All ranks open the whole set before it" +
+              std::string(here_.renamed ? " under these names (" : " (") + text_of(choice.given) +
+              ")";
+      if (here_.renamed && is_whole(choice.newest))
+        text += ". The newer set has all its files, but not all under these names";
     } else if (choice.kind == Choice::Kind::no_whole) {
       text += " " + what_is_wrong(choice) +
               ", and there is no whole set before it that all ranks can open. Each path opens its "
               "own newest file";
+    } else if (choice.missing == 0) {
+      text +=
+          " may not be whole: neither a container nor this node's stage is known to have parts "
+          "of it. Each path opens its own newest file";
     } else {
       text += " may not be whole: " + std::to_string(choice.missing) + " of " +
               std::to_string(stub_.rank_count) +
@@ -387,15 +436,14 @@ class View {
   }
 
   Result<OpenedPart> obey(const Decision& decision) {
-    const GenerationName own{stub_.launch, stub_.sequence};
-    if (decision.as_it_is || decision.given == own) return exactly();
+    if (decision.as_it_is || gives(decision, stub_)) return exactly();
     // The last look was before the decision, and may have missed a container that the decision is
     // based on.
     const std::uint64_t begin = monotonic_ms();
     for (;;) {
       (void)MCR_TRY(look());
       const auto given = std::find_if(generations_.begin(), generations_.end(),
-                                      [&](const auto& it) { return it.name == decision.given; });
+                                      [&](const auto& it) { return gives(decision, it.name); });
       const bool is_there = given != generations_.end();
       const Member* const member = is_there ? member_of(*given) : nullptr;
       if (member != nullptr) return open_member(*given, *member);
@@ -442,7 +490,7 @@ class View {
     other.launch_directory.clear();
     std::string from = path_;
     for (const auto& [rank, stub] : present_.stubs) {
-      if (GenerationName{stub.launch, stub.sequence} != given.name) continue;
+      if (present_.at.at(rank).generation != given.name) continue;
       other = stub;  // for its container places and its stage
       other.part = member.part;
       if (here_.renamed) {
@@ -454,7 +502,7 @@ class View {
     }
     other.rank = member.rank;
     other.path = stub_.path;
-    if (!given.masked_name.empty()) other.masked_names = {given.masked_name};
+    if (!given.name.masked_name.empty()) other.masked_names = {given.name.masked_name};
     if (member.native) return open_native(member, std::move(other));
     auto source = MCR_TRY(open_part(other, from, opener_.allow, opener_.share));
     return OpenedPart{std::move(source), std::move(other)};

@@ -18,7 +18,8 @@ constexpr std::string_view word = "decision";  // end of the file's name
 constexpr std::string_view magic = "mcr-deci";
 constexpr std::uint8_t decision_version = 1;
 constexpr std::size_t max_launch_bytes = 512;
-constexpr std::size_t max_bytes = 4096;
+constexpr std::size_t max_name_bytes = 8192;
+constexpr std::size_t max_bytes = 16'384;
 
 Result<GenerationName> read_generation(Reader& in) {
   GenerationName name;
@@ -28,6 +29,12 @@ Result<GenerationName> read_generation(Reader& in) {
 }
 
 }  // namespace
+
+bool gives(const Decision& decision, const GenerationName& name) {
+  const GenerationName& given = decision.given;
+  return !decision.as_it_is && given.launch == name.launch && given.sequence == name.sequence &&
+         (given.masked_name.empty() || given.masked_name == name.masked_name);
+}
 
 Bytes write_decision(const Decision& decision) {
   Bytes file;
@@ -39,6 +46,9 @@ Bytes write_decision(const Decision& decision) {
     out.text(name.launch);
     out.varint(name.sequence);
   }
+  out.u64(checksum(file));
+  // Earlier versions read up to here.
+  out.text(decision.given.masked_name);
   out.u64(checksum(file));
   return file;
 }
@@ -58,6 +68,11 @@ Result<Decision> read_decision(ByteSpan file) {
   const std::size_t summed = in.position();
   if (kind > 1 || MCR_TRY(in.u64()) != checksum(file.first(summed)))
     return Error{Cause::damaged, "the decision does not match its checksum"};
+  if (in.position() == file.size()) return decision;  // an earlier version wrote it
+  decision.given.masked_name = MCR_TRY(in.text(max_name_bytes));
+  const std::size_t all_summed = in.position();
+  if (MCR_TRY(in.u64()) != checksum(file.first(all_summed)))
+    return Error{Cause::damaged, "the decision's masked name does not match its checksum"};
   return decision;
 }
 

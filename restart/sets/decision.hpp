@@ -13,10 +13,13 @@
 namespace mcr::restart {
 
 struct Decision {
-  bool as_it_is = true;  ///< true: each path gives its own file; false: all paths give `given`
-  GenerationName given;
-  GenerationName newest;  ///< for messages only
+  bool as_it_is = true;   ///< true: each path gives its own file; false: all paths give `given`
+  GenerationName given;   ///< without a masked name in decisions of the first builds
+  GenerationName newest;  ///< for messages only; read without its masked name
 };
+/// True if all paths give that generation. A decision without a masked name gives any of that launch
+/// and sequence.
+bool gives(const Decision& decision, const GenerationName& name);
 
 Bytes write_decision(const Decision& decision);
 /// Fails with Cause::damaged or, if a newer version wrote it, Cause::unsupported.

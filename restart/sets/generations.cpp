@@ -14,9 +14,44 @@ const Generation* find(const std::vector<Generation>& generations, const Generat
   return found == generations.end() ? nullptr : &*found;
 }
 
-/// True if `a` was begun before `b`. Valid after follow_sequences() has adjusted the times.
+/// True if `a` was begun before `b`. Valid after put_in_order() has adjusted the times.
 bool is_older(const Generation& a, const Generation& b) {
-  return std::tie(a.order_ns, a.name) < std::tie(b.order_ns, b.name);
+  return std::tie(a.order_ns, a.name.launch, a.staged_order_ns, a.name) <
+         std::tie(b.order_ns, b.name.launch, b.staged_order_ns, b.name);
+}
+
+/// A generation without a committed part is newer than the launch's committed ones, unless the
+/// stage's journals say that it was begun before one of them.
+void date_staged(std::vector<Generation>& generations) {
+  std::map<std::string, std::uint64_t> last_committed;  // by launch
+  for (const Generation& it : generations) {
+    if (!it.has_own_date || it.order_ns == Generation::not_committed) continue;
+    std::uint64_t& last = last_committed[it.name.launch];
+    last = std::max(last, it.order_ns);
+  }
+  for (Generation& it : generations) {
+    if (it.order_ns != Generation::not_committed || it.staged_order_ns == 0) continue;
+    const auto last = last_committed.find(it.name.launch);
+    if (last != last_committed.end() && it.staged_order_ns < last->second)
+      it.order_ns = it.staged_order_ns;
+  }
+}
+
+/// Changes the times so that is_older() holds.
+void put_in_order(std::vector<Generation>& generations) {
+  date_staged(generations);
+  // Another user's container may name a launch of this user, but must not change the times of that
+  // launch's writings.
+  WritingTimes own;
+  WritingTimes others;
+  WritingTimes staged;
+  for (Generation& it : generations) {
+    (it.has_own_date ? own : others)[it.name] = &it.order_ns;
+    staged[it.name] = &it.staged_order_ns;
+  }
+  follow_sequences(own);
+  follow_sequences(others);
+  follow_sequences(staged);
 }
 
 /// Returns the newest generation that the opened stub, or a stub at a present name, belongs to.
@@ -105,8 +140,23 @@ bool covers(const Question& question, const Generation& earlier, const Generatio
                      [&](const auto& member) { return earlier.members.contains(member.first); });
 }
 
+/// True if no set that may still become whole lies between the given one and the newest one.
+bool is_next_before(const Choice& choice, const Question& question) {
+  if (choice.kind != Choice::Kind::previous) return false;
+  const bool same_launch = choice.given.launch == choice.newest.launch;
+  if (!question.renamed)
+    return choice.newest.sequence == (same_launch ? choice.given.sequence + 1 : 0);
+  // Under new names only sets that a stub still shows can be given (covers()), so all are known.
+  const Generation* const given = find(question.generations, choice.given);
+  const Generation* const newest = find(question.generations, choice.newest);
+  return std::none_of(
+      question.generations.begin(), question.generations.end(),
+      [&](const Generation& it) { return is_older(*given, it) && is_older(it, *newest); });
+}
+
 /// True if a later commit could make a set whole that is newer than the chosen one.
-bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) {
+bool may_change(const Choice& choice, const Question& question, bool is_certain) {
+  const StageLook& stages = question.stages;
   // If the newest set is whole, later containers cannot change the choice. While ranks of the
   // newest set's launch live, no decision is made.
   if (choice.kind == Choice::Kind::as_it_is || stages.living.contains(choice.newest.launch))
@@ -114,11 +164,7 @@ bool may_change(const Choice& choice, const StageLook& stages, bool is_certain) 
   if (stages.drains) return true;
   // A lost part could change the choice, with one exception: no commit can make the newest set
   // whole, and no other set lies between it and the given set.
-  const bool same_launch = choice.given.launch == choice.newest.launch;
-  const bool is_next_before =
-      choice.kind == Choice::Kind::previous &&
-      choice.newest.sequence == (same_launch ? choice.given.sequence + 1 : 0);
-  return stages.lost && !(is_certain && is_next_before);
+  return stages.lost && !(is_certain && is_next_before(choice, question));
 }
 
 /// Chooses by the present state, whether or not that state may change.
@@ -175,35 +221,36 @@ Wholeness wholeness(const Account& account) {
   return has_failed ? Wholeness::incomplete : Wholeness::unknown;
 }
 
+namespace {
+
+bool are_of_one_name(const GenerationName& a, const GenerationName& b) {
+  return a.launch == b.launch && a.masked_name == b.masked_name;
+}
+
+}  // namespace
+
 void follow_sequences(const WritingTimes& times) {
   // A writing without a committed part gets the time of the launch's next later writing, because it
   // was begun before that writing.
   const std::pair<const GenerationName, std::uint64_t*>* later = nullptr;
   for (auto it = times.rbegin(); it != times.rend(); ++it) {
-    const bool follows = later != nullptr && later->first.launch == it->first.launch;
+    const bool follows = later != nullptr && are_of_one_name(later->first, it->first);
     if (follows && *it->second == Generation::not_committed) *it->second = *later->second;
     later = &*it;
   }
   const std::pair<const GenerationName, std::uint64_t*>* earlier = nullptr;
   for (const auto& entry : times) {
-    const bool follows = earlier != nullptr && earlier->first.launch == entry.first.launch;
+    const bool follows = earlier != nullptr && are_of_one_name(earlier->first, entry.first);
     if (follows) *entry.second = std::max(*entry.second, *earlier->second);
     earlier = &entry;
   }
 }
 
 Choice choose_generation(Question question) {
-  // Another user's container may name a launch of this user, but must not change the times of that
-  // launch's writings.
-  WritingTimes own;
-  WritingTimes others;
-  for (Generation& generation : question.generations)
-    (generation.has_own_date ? own : others)[generation.name] = &generation.order_ns;
-  follow_sequences(own);
-  follow_sequences(others);
+  put_in_order(question.generations);
   Evidence evidence;
   Choice choice = choose_now(question, evidence);
-  choice.may_change = may_change(choice, question.stages, evidence.is_certain);
+  choice.may_change = may_change(choice, question, evidence.is_certain);
   return choice;
 }
 

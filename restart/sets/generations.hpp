@@ -27,11 +27,13 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,12 +59,20 @@ struct Account {
 };
 Wholeness wholeness(const Account& account);
 
-/// Names one writing of a set: its launch, and its number within the launch.
+/// Names one writing of a set: its launch, the masked name under which it was written, and its number
+/// among the launch's writings of that name. If a program writes each step under another name and
+/// renames the files to one name, only the masked names tell its writings apart.
 struct GenerationName {
   std::string launch;
   std::uint64_t sequence = 0;
+  std::string masked_name = {};  ///< a full path; empty: not known
 
-  auto operator<=>(const GenerationName&) const = default;
+  bool operator==(const GenerationName&) const = default;
+  /// The writings of one name in one launch come one after the other.
+  auto operator<=>(const GenerationName& other) const {
+    return std::tie(launch, masked_name, sequence) <=>
+           std::tie(other.launch, other.masked_name, other.sequence);
+  }
 };
 
 /// A part of a generation that a container holds, or that the stage of this node still has.
@@ -81,9 +91,11 @@ struct Generation {
   static constexpr std::uint64_t not_committed = UINT64_MAX;
 
   GenerationName name;
-  std::string masked_name;
   Account account;
   std::uint64_t order_ns = 0;  ///< when it was begun, or not_committed
+  /// When the parts of it in this node's stage were begun. 0: not known. It orders writings of one
+  /// launch only.
+  std::uint64_t staged_order_ns = 0;
   /// True if this user or root has containers or stubs of it: they alone say when it was begun
   /// (add_order()).
   bool has_own_date = false;
@@ -96,10 +108,10 @@ struct Generation {
   std::string damaged_container;  ///< path of an unreadable container; empty: none
 };
 
-/// The times that order the writings of one set, by launch and sequence. Time decides between
-/// launches. Within a launch the sequence decides, whatever the clocks said. So the function
-/// changes the times: no writing gets an earlier time than a writing with a lower sequence. Then
-/// (time, name) is a total order.
+/// The times that order writings. Time decides between launches, and between names within a launch.
+/// Between the writings of one name in one launch the sequence decides, whatever the clocks said.
+/// So the function changes the times: no writing gets an earlier time than a writing of the same
+/// name and launch with a lower sequence. Then (time, name) is a total order.
 using WritingTimes = std::map<GenerationName, std::uint64_t*>;
 void follow_sequences(const WritingTimes& times);
 

@@ -2,6 +2,7 @@
 #include "restart/sets/known_generations.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,7 +50,7 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
     auto note = native_note_in(containers, path, found.status);
     if (!note) return std::nullopt;
     there.kind = AtName::Kind::stub;
-    there.generation = {note->stub.launch, note->stub.sequence};
+    there.generation = {note->stub.launch, note->stub.sequence, {}};
     there.available = note->is_complete;
     return std::move(note->stub);
   }
@@ -58,8 +59,30 @@ std::optional<Stub> read_stub_at(const std::string& path, const std::string& con
     return std::nullopt;
   }
   there.kind = AtName::Kind::stub;
-  there.generation = {found.stub.launch, found.stub.sequence};
+  there.generation = {found.stub.launch, found.stub.sequence, {}};
   return std::move(found.stub);
+}
+
+/// Of directories, by path, so that each is resolved once.
+using RealPaths = std::map<std::string, std::string>;
+
+/// If the stub was written in the directory in which it lies, and a link leads there, returns the path
+/// at which it was written, below the link.
+std::optional<std::string> written_through_link(const Stub& stub, const std::string& path,
+                                                RealPaths& real_paths) {
+  const std::string written_in = parent_of(stub.path);
+  const std::string here = parent_of(path);
+  if (written_in == here) return std::nullopt;
+  const auto [real, is_new] = real_paths.try_emplace(here);
+  if (is_new) real->second = real_path(here);
+  if (real->second == written_in) return here + "/" + name_of(stub.path);
+  // The file itself may be a link.
+  struct stat status {};
+  const bool is_link =
+      system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISLNK(status.st_mode);
+  if (!is_link || real_path(path) != stub.path) return std::nullopt;
+  return path;
 }
 
 bool exists(const std::string& path) {
@@ -99,6 +122,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     return !look.is_over() && std::any_of(paths.begin(), paths.end(), exists);
   });
   if (rank < rank_count) ranks.insert(rank);
+  RealPaths real_paths;
   for (const std::uint32_t other : ranks) {
     if (look.is_over()) break;
     AtName there;
@@ -109,13 +133,89 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
       if (stub && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;
       present.paths[other] = sibling;
-      if (stub) present.stubs[other] = std::move(*stub);
       if (stub && is_native) present.natives.insert(other);
+      if (stub) {
+        if (auto written = written_through_link(*stub, sibling, real_paths))
+          present.linked[other] = *std::move(written);
+        for (const std::string& candidate : stub->masked_names)
+          ++present.candidates[{stub->launch, stub->sequence, candidate}];
+        present.stubs[other] = std::move(*stub);
+      }
       break;
     }
     if (there.kind != AtName::Kind::nothing) present.at[other] = there;
   }
   return present;
+}
+
+namespace {
+
+bool is_candidate(const Stub& stub, const std::string& masked_name) {
+  return std::find(stub.masked_names.begin(), stub.masked_names.end(), masked_name) !=
+         stub.masked_names.end();
+}
+
+/// Returns the known generation of the stub, or null.
+const Generation* known_generation(const Stub& stub, const std::vector<Generation>& generations) {
+  const Generation* named = nullptr;
+  for (const Generation& it : generations) {
+    if (it.name.launch != stub.launch || it.name.sequence != stub.sequence) continue;
+    if (it.parts.contains(stub.part)) return &it;
+    if (named == nullptr && is_candidate(stub, it.name.masked_name)) named = &it;
+  }
+  return named;
+}
+
+}  // namespace
+
+bool is_known(const Stub& stub, const std::vector<Generation>& generations) {
+  return known_generation(stub, generations) != nullptr;
+}
+
+GenerationName generation_of(const Stub& stub, const std::vector<Generation>& generations,
+                             const PresentNames& present) {
+  if (const Generation* const known = known_generation(stub, generations)) return known->name;
+  GenerationName best{stub.launch, stub.sequence, {}};
+  std::size_t most = 0;
+  for (const std::string& masked_name : stub.masked_names) {
+    const GenerationName candidate{stub.launch, stub.sequence, masked_name};
+    const auto found = present.candidates.find(candidate);
+    const std::size_t stubs = found == present.candidates.end() ? 1 : found->second;
+    if (stubs <= most) continue;
+    most = stubs;
+    best = candidate;
+  }
+  return best;
+}
+
+namespace {
+
+/// Returns the generation whose masked name fits a stub that was written through a link.
+std::optional<GenerationName> generation_through_link(const Stub& stub, const std::string& written,
+                                                      const std::vector<Generation>& generations,
+                                                      const PresentNames& present) {
+  const auto fits = [&](const GenerationName& name) {
+    return name.launch == stub.launch && name.sequence == stub.sequence &&
+           fits_mask(written, name.masked_name);
+  };
+  for (const Generation& it : generations) {
+    if (fits(it.name)) return it.name;
+  }
+  for (const auto& [name, stubs] : present.candidates) {
+    if (fits(name)) return name;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void name_generations(PresentNames& present, const std::vector<Generation>& generations) {
+  for (const auto& [rank, stub] : present.stubs) {
+    std::optional<GenerationName> name;
+    if (const auto linked = present.linked.find(rank); linked != present.linked.end())
+      name = generation_through_link(stub, linked->second, generations, present);
+    present.at[rank].generation = name ? *name : generation_of(stub, generations, present);
+  }
 }
 
 void find_native_members(std::vector<Generation>& generations, PresentNames& present,
@@ -181,6 +281,17 @@ bool is_in_own_container(const Stub& stub, const std::string& path, Look& look) 
   });
 }
 
+/// Notes when a part in the stage was begun, as its container will say it.
+void date_by_journal(Generation& generation, const LaunchDirectory& stage, const PartId& part) {
+  using State = LaunchDirectory::State;
+  auto journal = stage.journal(State::published, part);
+  if (!journal) journal = stage.journal(State::committed, part);
+  if (!journal) return;
+  const std::uint64_t begun_ns = journal->begin.begin_ns + stage.clock_behind_ns();
+  std::uint64_t& first = generation.staged_order_ns;
+  first = first == 0 ? begun_ns : std::min(first, begun_ns);
+}
+
 }  // namespace
 
 StageLook look_into_stages(PresentNames& present, std::vector<Generation>& generations,
@@ -230,6 +341,8 @@ StageLook look_into_stages(PresentNames& present, std::vector<Generation>& gener
       generation.account.rank_count = stub.rank_count;
       known = generations.insert(generations.end(), std::move(generation));
     }
+    if (staged && known->order_ns == Generation::not_committed)
+      date_by_journal(*known, *stage->second, stub.part);
     if (!there.available) continue;
     known->account.wrote.insert(stub.rank);
     if (is_native) continue;  // its bytes are only at its path

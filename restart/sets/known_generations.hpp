@@ -17,16 +17,32 @@ namespace mcr::restart {
 
 /// The stubs at the paths of all ranks under `masked_name`, and the notes in `containers` about
 /// native files at these paths. `path` is the path of `rank`, and `owner` owns the file there.
-/// Stubs and notes that do not count for a file of `owner` are left out.
+/// Stubs and notes that do not count for a file of `owner` are left out. The generations in `at` lack
+/// their masked names (name_generations()).
 struct PresentNames {
   std::map<std::uint32_t, AtName> at;
   std::map<std::uint32_t, Stub> stubs;  ///< for native files: the stubs in their notes
   std::set<std::uint32_t> natives;      ///< ranks with a native file and a note about it
   std::map<std::uint32_t, std::string> paths;
+  /// Stubs in a directory to which a link leads: the path at which the stub was written, below that
+  /// link. Their own masked names lead to the link's target, and are not those of the other ranks.
+  std::map<std::uint32_t, std::string> linked;
+  /// How many of the stubs may belong to a generation, by each of their masked names.
+  std::map<GenerationName, std::size_t> candidates;
 };
 PresentNames present_names(const std::string& path, const std::string& masked_name,
                            std::uint32_t rank, std::uint32_t rank_count,
                            const std::string& containers, uid_t owner, Look& look);
+
+/// Returns the name of the generation that the stub's part belongs to. A stub has several candidates
+/// for its masked name: the one of a known generation counts, else the one that most of the present
+/// stubs of the same launch and sequence share.
+GenerationName generation_of(const Stub& stub, const std::vector<Generation>& generations,
+                             const PresentNames& present);
+/// True if the generation is known under one of the stub's masked names.
+bool is_known(const Stub& stub, const std::vector<Generation>& generations);
+/// Sets the whole names of the generations that the present stubs show.
+void name_generations(PresentNames& present, const std::vector<Generation>& generations);
 
 /// Locates the native members of the generations; `base` is the directory that all parts share. A
 /// generation whose native member is gone becomes damaged. A native file without a note counts for

@@ -29,7 +29,7 @@ void add_member(Generation& generation, const SetShare& share, Member member) {
 }
 
 void add_share(Generation& generation, const SetShare& share, uid_t owner, std::size_t components) {
-  generation.masked_name = share.set.masked_name;
+  generation.name.masked_name = share.set.masked_name;
   add_order(generation.order_ns, generation.has_own_date, share.set, owner);
   account_for(generation.account, share);
   for (const PartRecord* record : share.parts) {
@@ -77,7 +77,11 @@ class FoundGenerations {
                });
     }
     std::vector<Generation> found;
-    for (auto& [name, generation] : by_name_) found.push_back(std::move(generation));
+    for (auto& [name, generation] : by_name_) {
+      // No container of the generation can be read.
+      if (generation.name.masked_name.empty()) generation.name.masked_name = place_.masked_name;
+      found.push_back(std::move(generation));
+    }
     return found;
   }
 
@@ -98,7 +102,8 @@ class FoundGenerations {
 
   Generation& one_container_more(const GenerationName& name) {
     Generation& generation = by_name_[name];
-    generation.name = name;
+    generation.name.launch = name.launch;
+    generation.name.sequence = name.sequence;
     ++generation.containers;
     return generation;
   }
@@ -181,6 +186,7 @@ class FoundGenerations {
   std::optional<std::string> wanted_;   ///< the masked name in names of containers
   std::string launch_;                  ///< in the place's prefix
   std::optional<std::string> bundles_;  ///< the pattern in names of bundles
+  /// By launch and sequence: the containers in one place have one masked name.
   std::map<GenerationName, Generation> by_name_;
   std::map<FileIdentity, Read> read_;
   std::set<FileIdentity> bundles_read_;

@@ -11,7 +11,16 @@ using namespace mcr::restart;
 
 namespace {
 
-Decision example() { return {false, {"mpi-0123456789abcdef", 7}, {"mpi-fedcba9876543210", 300}}; }
+Decision example() {
+  return {false, {"mpi-0123456789abcdef", 7, "/out/c.{rank}.h5"}, {"mpi-fedcba9876543210", 300}};
+}
+
+/// The decision as builds wrote it that did not record the masked name.
+Bytes without_name(const Decision& decision) {
+  Bytes file = write_decision(decision);
+  file.resize(file.size() - 8 - decision.given.masked_name.size() - 1);
+  return file;
+}
 
 bool says(const Result<Decision>& read, const Decision& wanted) {
   return read && read->as_it_is == wanted.as_it_is && read->given == wanted.given &&
@@ -36,9 +45,25 @@ TEST_CASE("every altered bit of a decision is noticed, and every length to which
       CHECK_FALSE(read_decision(altered));
     }
   }
+  const std::size_t first_form = without_name(example()).size();
   for (std::size_t length = 0; length < file.size(); ++length)
-    CHECK_FALSE(read_decision(ByteSpan(file).first(length)));
+    CHECK(read_decision(ByteSpan(file).first(length)).has_value() == (length == first_form));
   WARN(changes << " bits changed, " << file.size() << " lengths cut: all noticed");
+}
+
+TEST_CASE("a decision without a masked name gives every generation of that launch and sequence") {
+  const GenerationName one{"mpi-0123456789abcdef", 7, "/out/c.{rank}.h5"};
+  const GenerationName other{"mpi-0123456789abcdef", 7, "/out/d.{rank}.h5"};
+  const auto old = read_decision(without_name(example()));
+  REQUIRE(old);
+  CHECK(gives(*old, one));
+  CHECK(gives(*old, other));
+  CHECK_FALSE(gives(*old, {"mpi-0123456789abcdef", 8, one.masked_name}));
+  const auto now = read_decision(write_decision(example()));
+  REQUIRE(now);
+  CHECK(gives(*now, one));
+  CHECK_FALSE(gives(*now, other));
+  CHECK_FALSE(gives(Decision{true, one, one}, one));
 }
 
 TEST_CASE("a decision of a newer format is unsupported") {

@@ -239,12 +239,94 @@ TEST_CASE("if only some files were renamed to new names, no older set is given")
   CHECK(choice.given == now.name);
 }
 
-TEST_CASE("the sequence orders writings of one launch, and time orders launches") {
-  std::uint64_t first = 99, second = 10, other = 20;
-  follow_sequences({{{"A", 0}, &first}, {{"A", 1}, &second}, {{"B", 5}, &other}});
+TEST_CASE("if each step was written under a name of its own, the names tell the steps apart") {
+  auto old = whole("A", 0, 10);
+  auto now = whole("A", 0, 20);
+  old.name.masked_name = "/tmp0004.{rank}";
+  now.name.masked_name = "/tmp0003.{rank}";  // the time counts, not the name
+  auto asked = question({old, now}, {shows(now), shows(old), shows(old), shows(old)});
+  asked.renamed = true;
+  for (const std::uint32_t rank : {0, 3}) {
+    asked.rank = rank;
+    asked.own = asked.present[rank].generation;
+    const auto choice = choose_generation(asked);
+    CHECK(choice.kind == Answer::previous);
+    CHECK(choice.newest == now.name);
+    CHECK(choice.given == old.name);
+    CHECK(choice.missing == 3);
+  }
+}
+
+TEST_CASE("if two names were used in turn, the later step is newer, whatever its sequence") {
+  auto first = whole("A", 0, 10);  // a
+  auto second = whole("A", 0, 20);
+  auto third = whole("A", 1, 30);  // a
+  first.name.masked_name = third.name.masked_name = "/a.{rank}";
+  second.name.masked_name = "/b.{rank}";
+  auto fourth = generation("A", 1, 40, {0, 1, 2});
+  fourth.name.masked_name = "/b.{rank}";
+  auto asked = question({first, second, third, fourth},
+                        {shows(third), shows(second), shows(second), shows(second)});
+  asked.renamed = true;
+  CHECK(choose_generation(asked).given == second.name);
+  asked = question({first, second, third, fourth},
+                   {shows(fourth), shows(third), shows(third), shows(third)});
+  asked.renamed = true;
+  CHECK(choose_generation(asked).given == third.name);
+}
+
+TEST_CASE("the stage's journals order writings of one launch that no container has") {
+  const auto staged = [](const std::string& masked_name, std::uint64_t begun) {
+    auto made = whole("A", 0, Generation::not_committed);
+    made.name.masked_name = masked_name;
+    made.has_own_date = true;
+    made.staged_order_ns = begun;
+    return made;
+  };
+  const auto gives = [](const Generation& older, const Generation& newer) {
+    auto asked = question({older, newer}, {shows(newer), shows(older), shows(older), shows(older)});
+    asked.renamed = true;
+    const auto choice = choose_generation(asked);
+    CHECK(choice.newest == newer.name);
+    CHECK(choice.given == older.name);
+  };
+  gives(staged("/b", 10), staged("/a", 20));
+  gives(staged("/a", 10), staged("/b", 20));
+  // One of them is committed.
+  auto committed = staged("/a", 0);
+  committed.order_ns = 15;
+  gives(staged("/b", 10), committed);
+  gives(committed, staged("/b", 20));
+}
+
+TEST_CASE("a lost part may change the choice if a set that a stub shows lies between") {
+  auto old = whole("A", 0, 10);
+  auto between = generation("A", 0, 20, {0, 1, 2});
+  auto newest = whole("A", 0, 30);
+  old.name.masked_name = "/1.{rank}";
+  between.name.masked_name = "/2.{rank}";
+  newest.name.masked_name = "/3.{rank}";
+  for (const bool lies_between : {false, true}) {
+    auto asked = question({old, newest}, {shows(newest), shows(old), shows(old), shows(old)});
+    if (lies_between) {
+      asked.generations.push_back(between);
+      asked.present[2] = shows(between);
+    }
+    asked.renamed = true;
+    asked.stages.lost = true;
+    CHECK(choose_generation(asked).given == old.name);
+    CHECK(choose_generation(asked).may_change == lies_between);
+  }
+}
+
+TEST_CASE("the sequence orders writings of one name in one launch; else the time does") {
+  std::uint64_t first = 99, second = 10, other = 20, renamed = 5;
+  follow_sequences(
+      {{{"A", 0}, &first}, {{"A", 1}, &second}, {{"A", 2, "/b"}, &renamed}, {{"B", 5}, &other}});
   CHECK(first == 99);
   CHECK(second == 99);
   CHECK(other == 20);
+  CHECK(renamed == 5);
 }
 
 TEST_CASE(

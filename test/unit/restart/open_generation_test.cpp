@@ -41,9 +41,11 @@ struct Run {
   [[nodiscard]] std::string path(std::uint32_t rank, const std::string& name = "c") const {
     return out + "/" + name + "." + std::to_string(rank) + ".h5";
   }
-  static std::string content(const std::string& launch, std::uint64_t sequence,
-                             std::uint32_t rank) {
-    return launch + "/" + std::to_string(sequence) + " of rank " + std::to_string(rank);
+  static std::string content(const std::string& launch, std::uint64_t sequence, std::uint32_t rank,
+                             const std::string& name = "c") {
+    return launch + "/" + std::to_string(sequence) + " of rank " + std::to_string(rank) +
+           (name == "c" || name.find('/') != std::string::npos || name == "tmp" ? ""
+                                                                                : " in " + name);
   }
 
   /// Writes the rank's part into a container of its own, and its stub to its path.
@@ -69,7 +71,7 @@ struct Run {
     const ContainerName where = container_name(set.masked_name, "mcr", launch, sequence);
     put(where.directory + "/" + where.prefix + container_suffix(rank, rank, {}),
         one_part_container(set, stub.part, rank, name_of(stub.path),
-                           content(launch, sequence, rank)));
+                           content(launch, sequence, rank, name)));
     put(stub.path, write_stub(stub));
   }
 
@@ -162,6 +164,42 @@ TEST_CASE("if all files were renamed, they are still one set") {
 }
 
 TEST_CASE(
+    "each step was written under its own name, and only some files were renamed over old ones") {
+  const Run run;
+  const std::string last = GENERATE("tmp4", "tmp2");  // the order of the names says nothing
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    run.write("A", 0, rank, 10, "tmp3");
+    fs::rename(run.path(rank, "tmp3"), run.path(rank));
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 20, last);
+  const auto content_of = [&](std::uint32_t rank) {
+    return run.read(rank, Mix::native, "native", last);
+  };
+  const std::string newest = content_of(0);
+  fs::rename(run.path(0, last), run.path(0));
+  for (const std::string launch : {"next", "later"}) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      CHECK(run.read(rank, Mix::previous, launch) == Run::content("A", 0, rank, "tmp3"));
+  }
+  CHECK(run.read(0, Mix::native, "native") == newest);
+  CHECK(newest == Run::content("A", 0, 0, last));
+}
+
+TEST_CASE("two names were used in turn, and only some files were renamed over old ones") {
+  const Run run;
+  const std::vector<std::string> names = {"a", "b", "a", "b", "a"};
+  for (std::uint64_t step = 0; step < names.size(); ++step) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      run.write("A", step / 2, rank, 10 * (step + 1), names[step]);
+    const bool is_last = step + 1 == names.size();
+    for (std::uint32_t rank = 0; rank < (is_last ? 1 : ranks); ++rank)
+      fs::rename(run.path(rank, names[step]), run.path(rank));
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    CHECK(run.read(rank) == Run::content("A", 1, rank, "b"));
+}
+
+TEST_CASE(
     "a rank's file that is a link now belongs to the set, although its container lies elsewhere") {
   const Run run;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
@@ -174,6 +212,30 @@ TEST_CASE(
   run.write("B", 0, 2, 20);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     CHECK(run.read(rank) == Run::content("B", 0, rank));
+}
+
+TEST_CASE("if nothing but the stub is known about a set, the warning counts no ranks") {
+  const Run run;
+  run.write("A", 0, 0, 10);
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, run.path(0), O_RDONLY));
+  REQUIRE(stub);
+  // Since the stub was read, another program has removed the containers and written the file.
+  fs::remove(run.container("A", 0, 0));
+  REQUIRE(replace_file(AT_FDCWD, run.path(0), as_bytes("a plain file"), 0644, Durability::none));
+  Opener opener;
+  opener.launch = "next";
+  opener.rank_count = ranks;
+  const std::string printed = run.out + "/printed";
+  const File into = *File::open(AT_FDCWD, printed, O_RDWR | O_CREAT, 0600);
+  const int before = ::dup(2);
+  ::dup2(into.descriptor(), 2);
+  CHECK_FALSE(open_generation(*stub, run.path(0), opener));
+  ::dup2(before, 2);
+  ::close(before);
+  const std::string text(as_text(*into.read_all(10'000)));
+  INFO(text);
+  CHECK(text.find("neither a container nor this node's stage") != std::string::npos);
+  CHECK(text.find("0 of") == std::string::npos);
 }
 
 TEST_CASE("an earlier set with a damaged container is not given") {

@@ -131,7 +131,7 @@ def measure(test, code, program, rounds):
     again = runs.differences(test.dir / "native0", native, all_dumps[last]) if rounds > 1 else []
     return {"code": code.NAME, "ranks": code.RANKS, "dumps": len(all_dumps), "files": code.FILES, **sizes(native, captured),
             "waited_seconds": [w for line in lines for w in waited(line)], "seconds": seconds, "mcr_lines": lines,
-            "native_runs_agree": not again,
+            "native_runs_agree": not again, "compared": sum(map(len, all_dumps.values())),
             "differences": [d for files in all_dumps.values() for d in runs.differences(native, captured, files)],
             "restart": restart(runs, native, last)}
 
@@ -142,11 +142,12 @@ def waited(line):
 
 def restart(runs, native, last):
     """Kills, restarts with mcr, and compares the last dump: with that of the native run, or else with that of a native
-    restart from the same dump."""
-    if not hasattr(runs.code, "restart"):
-        return {"same": None}
+    restart from the same dump. Of a code that cannot restart, the newest whole dump is compared."""
     killed = runs.killed("killed")
     dump = runs.newest(killed)
+    if not hasattr(runs.code, "restart"):
+        differences = runs.differences(native, killed, dumps(runs.code, killed)[dump])
+        return {"from": f"{dump} (no restart)", "with": f"dump {dump} of the native run", "same": not differences, "differences": differences}
     line = runs.restarted(killed, dump, True)
     files = dumps(runs.code, killed).get(last, [])
     expect(len(files) == runs.code.FILES_PER_DUMP, f"the restarted run has no dump {last}: {files}")
@@ -165,16 +166,17 @@ def restart(runs, native, last):
 
 
 def table(found):
-    head = ["code", "ranks × dumps", "captured / native files", "raw → stored MB", "ratio", "a rank waited, s", "wall s, native", "wall s, mcr",
-            "restarted from dump", "last dump equals"]
+    head = ["code", "ranks × dumps", "captured / native files", "files as natively", "raw → stored MB", "ratio", "a rank waited, s", "wall s, native", "wall s, mcr",
+            "after the kill, from dump", "the last dump equals"]
     rows = [f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
     for one in found:
         again = one["restart"]
         rows.append("| " + " | ".join([
             one["code"], f"{one['ranks']} × {one['dumps']}", f"{one['captured']} / {one['native']}",
+            f"{one['compared'] - len(one['differences'])} of {one['compared']}",
             f"{one['raw_bytes'] / 1e6:.1f} → {one['stored_bytes'] / 1e6:.1f}", f"{one['raw_bytes'] / one['stored_bytes']:.2f}",
             spread(one["waited_seconds"]), spread(one["seconds"]["native"]), spread(one["seconds"]["mcr"]),
-            again.get("from", "–"), "–" if again["same"] is None else again["with"] if again["same"] else "nothing"]) + " |")
+            again["from"], again["with"] if again["same"] else "nothing"]) + " |")
     return "\n".join(rows)
 
 

@@ -53,12 +53,21 @@ struct Remade {
   std::string set;
 };
 
+/// True if a file that a rank wrote natively lies at one of the set's paths: the program went on
+/// after this set.
+bool has_native_file(const StoredSet& set) {
+  return std::any_of(set.parts.begin(), set.parts.end(), [](const StoredPart& part) {
+    const auto there = restart::file_at(part.open());
+    return there.kind == restart::FileAt::Kind::plain_file && there.status.st_size > 0;
+  });
+}
+
 /// True if the file is empty because its writer died before it filled in the stub. False if the file
 /// was emptied later: a program began to write it natively (H5Fcreate truncates an existing file),
 /// and the stub of an older file must not take its place.
 bool is_unfilled(const StoredSet& set, const restart::FileAt& there) {
   return there.status.st_size == 0 && restart::modified_ns(there.status) <= set.created_ns &&
-         !restart::was_changed_after_birth(there.file);
+         !restart::was_changed_after_birth(there.file) && !has_native_file(set);
 }
 
 /// True if a stub may replace the file: an unfilled file or a damaged stub, which must belong to the

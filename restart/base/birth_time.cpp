@@ -14,9 +14,6 @@ namespace mcr::restart {
 
 namespace {
 
-/// Two times of one change may differ by this much.
-constexpr std::uint64_t tick_ns = 10'000'000;
-
 bool has_local_clock(const File& file) {
   struct statfs status {};
   if (::fstatfs(file.descriptor(), &status) != 0) return false;
@@ -54,7 +51,7 @@ bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns
 
 bool was_changed_after_birth(const File& file) {
   const auto times = times_of(file);
-  return times && nanoseconds(times->stx_mtime) > nanoseconds(times->stx_btime) + tick_ns;
+  return times && nanoseconds(times->stx_mtime) > nanoseconds(times->stx_btime);
 }
 
 }  // namespace mcr::restart

@@ -24,7 +24,6 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
-#include "restart/base/birth_time.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -52,20 +51,22 @@ struct Remade {
   std::string set;
 };
 
-/// True if the file is empty because its writer died before it filled in the stub. False if the file
-/// was emptied later: a program began to write it natively (H5Fcreate truncates an existing file),
-/// and the stub of an older file must not take its place.
-bool is_unfilled(const StoredSet& set, const restart::FileAt& there) {
-  return there.status.st_size == 0 && restart::modified_ns(there.status) <= set.created_ns &&
-         !restart::was_changed_after_birth(there.file);
+/// True if a file that a rank wrote natively lies at one of the set's paths: the program went on
+/// after this set.
+bool has_native_file(const StoredSet& set) {
+  return std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
+    const auto there = restart::file_at(part.open());
+    return there.kind == restart::FileAt::Kind::plain_file && there.status.st_size > 0 &&
+           there.status.st_uid == set.owner;
+  });
 }
 
-/// True if a stub may replace the file: an unfilled file or a damaged stub, which must belong to the
-/// set's owner.
+/// True if a stub may replace the file: an empty file, as a writer leaves it that died before it
+/// filled in the stub, or a damaged stub, which must belong to the set's owner.
 bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
   using Kind = restart::FileAt::Kind;
   if (there.status.st_uid != set.owner) return false;
-  if (there.kind == Kind::plain_file) return is_unfilled(set, there);
+  if (there.kind == Kind::plain_file) return there.status.st_size == 0 && !has_native_file(set);
   return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
 }
 

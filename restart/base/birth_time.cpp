@@ -14,9 +14,6 @@ namespace mcr::restart {
 
 namespace {
 
-/// Two times of one change may differ by this much.
-constexpr std::uint64_t tick_ns = 10'000'000;
-
 bool has_local_clock(const File& file) {
   struct statfs status {};
   if (::fstatfs(file.descriptor(), &status) != 0) return false;
@@ -29,10 +26,10 @@ std::uint64_t nanoseconds(const struct statx_timestamp& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Returns when the file was made and last changed; nothing if birth times are not recorded.
+/// Returns when the file was made; nothing if birth times are not recorded.
 std::optional<struct statx> times_of(const File& file) {
   struct statx status {};
-  if (::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME | STATX_MTIME, &status) != 0 ||
+  if (::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0 ||
       (status.stx_mask & STATX_BTIME) == 0)
     return std::nullopt;
   return status;
@@ -50,11 +47,6 @@ bool was_made_after(const File& file, std::uint64_t moment_ns) {
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns) {
   const auto file = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
   return file ? was_made_after(*file, moment_ns) : means_gone(file.error().system_error);
-}
-
-bool was_changed_after_birth(const File& file) {
-  const auto times = times_of(file);
-  return times && nanoseconds(times->stx_mtime) > nanoseconds(times->stx_btime) + tick_ns;
 }
 
 }  // namespace mcr::restart

@@ -18,8 +18,4 @@ bool was_made_after(const File& file, std::uint64_t moment_ns);
 /// The same for a directory by its path. True also if nothing lies at the path.
 bool is_gone_or_made_after(const std::string& directory, std::uint64_t moment_ns);
 
-/// True if the file's bytes were certainly changed after it was made. False if the file system
-/// records no birth times.
-bool was_changed_after_birth(const File& file);
-
 }  // namespace mcr::restart

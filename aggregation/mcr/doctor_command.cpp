@@ -20,6 +20,7 @@
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/interception.hpp"
 #include "aggregation/mcr/launch_report.hpp"
+#include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -354,6 +355,9 @@ class Doctor {
       note(program + " ended with status " + std::to_string(status),
            "run the program without mcr: if the status is the same, mcr is not the cause");
     }
+    const std::string missing = why_variables_are_missing(words);
+    if (captured == Captured::nothing && !missing.empty())
+      return bad("nothing was captured: the ranks do not get the variables of mcr", missing);
     bool is_too_old = false;
     for (const std::string& library : seen.libraries) {
       const std::string version = hdf5_version_in(library);

@@ -218,8 +218,8 @@ Result<Containers> open_named(const std::string& argument) {
           "; no file of this container can be restored. `mcr latest` names the newest whole set");
     Container container = *std::move(opened);
     const struct stat status = MCR_TRY(container.reader->status());
-    const bool is_own =
-        restart::Beside::of(restart::parent_of(named.path)).believes(status.st_uid, ::geteuid());
+    const auto beside = restart::Beside::of(restart::parent_of(named.path));
+    const bool is_own = beside.believes(beside.author(status), ::geteuid());
     if (!is_own) owners.insert(status.st_uid);
     (is_own ? own : others).push_back(std::move(container));
   }

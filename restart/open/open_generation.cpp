@@ -282,6 +282,7 @@ class View {
   [[nodiscard]] bool another_was_renamed() const {
     return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
       const auto& [rank, stub] = entry;
+      if (stub.launch == opener_.launch || present_.linked.contains(rank)) return false;
       return path_tail(stub.path, here_.components) !=
              path_tail(present_.paths.at(rank), here_.components);
     });

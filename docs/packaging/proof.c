@@ -31,7 +31,9 @@ static void write_file(const char* name, int number) {
   must(H5Pset_obj_track_times(without_times, 0), "H5Pset_obj_track_times");
   hid_t file = must(H5Fcreate(name, H5F_ACC_TRUNC, creation, H5P_DEFAULT), "H5Fcreate");
   hid_t space = must(H5Screate_simple(2, (hsize_t[]){rows, columns}, NULL), "H5Screate_simple");
-  hid_t data = must(H5Dcreate2(file, "field", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, without_times, H5P_DEFAULT), "H5Dcreate2");
+  hid_t data = must(
+      H5Dcreate2(file, "field", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, without_times, H5P_DEFAULT),
+      "H5Dcreate2");
   must(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, field), "H5Dwrite");
   H5Dclose(data);
   H5Sclose(space);

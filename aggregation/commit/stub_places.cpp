@@ -58,15 +58,16 @@ bool is_last_directory(const PartBegin& begin, const StubHandles::Found& removed
 /// part was begun.
 bool is_base_there(const PlaceByNames& names) {
   const ContainerName& where = names.where;
-  return where.depth == 0 ? is_directory_of(names.begin, where.base)
-                          : !restart::is_gone_or_made_after(where.base, names.begin.begin_ns);
+  return where.depth == 0
+             ? is_directory_of(names.begin, where.base)
+             : !restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns());
 }
 
 /// Returns the nearest directory above `path` that is older than the part.
 std::string older_directory_above(std::string path, const PartBegin& begin) {
   do {
     path = parent_of(path);
-  } while (path != "/" && restart::is_gone_or_made_after(path, begin.begin_ns));
+  } while (path != "/" && restart::is_gone_or_made_after(path, begin.begin_for_files_ns()));
   return path;
 }
 
@@ -278,8 +279,9 @@ ContainerName place_above(const PlaceByNames& names) {
   };
   do {
     where.base = parent_of(where.base);
-  } while (where.base != "/" && (!is_ours(where.base) ||
-                                 restart::is_gone_or_made_after(where.base, names.begin.begin_ns)));
+  } while (where.base != "/" &&
+           (!is_ours(where.base) ||
+            restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns())));
   where.directory = (where.base == "/" ? "/" : where.base + "/") + names.container_dir;
   where.depth = 0;
   where.prefix = names.far_prefix;

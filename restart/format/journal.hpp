@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,14 @@ struct PartBegin {
   std::string settings;                 ///< settings that some source set: "key=value;…"
   /// Inode of the file that H5Fcreate made at the path; 0 if a file existed.
   std::uint64_t file_inode = 0;
+  /// Not in the file: the writer's clock is behind the kernel's, which gives files their times.
+  bool has_slow_clock = false;
+
+  /// The begin as a time that can be compared with birth times of files. If the clocks differ, no file
+  /// counts as younger.
+  [[nodiscard]] std::uint64_t begin_for_files_ns() const {
+    return has_slow_clock ? std::numeric_limits<std::uint64_t>::max() : begin_ns;
+  }
 };
 
 /// Written at publish. After a provisional record (H5Fflush) others may follow; the last one

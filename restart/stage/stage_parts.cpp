@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "restart/base/birth_time.hpp"
 #include "restart/base/lock.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/record.hpp"
@@ -247,6 +248,9 @@ Result<Journal> LaunchDirectory::journal(State state, const PartId& part) const 
   if (content->begin.part != part) {
     return Error{Cause::damaged, path_ + "/" + path + " is the journal of another part"};
   }
+  // The launch's directory is older than each of its parts.
+  constexpr std::uint64_t tick_ns = 1'000'000'000;
+  content->begin.has_slow_clock = was_made_after(directory_, content->begin.begin_ns + tick_ns);
   return content;
 }
 

@@ -49,7 +49,7 @@ bool is_begun_in(const PartBegin& begin, const File& directory) {
   if (!status) return false;
   if (begin.directory_inode == 0) return true;  // not known
   const FileIdentity begun{begin.directory_device, begin.directory_inode};
-  return FileIdentity(*status) == begun && !was_made_after(directory, begin.begin_ns);
+  return FileIdentity(*status) == begun && !was_made_after(directory, begin.begin_for_files_ns());
 }
 
 Result<File> open_begun_in(const PartBegin& begin, int flags) {

@@ -222,7 +222,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
     def batch(self, script, *options, nodes=None, mcr=True, account=None, **settings):
         """Submits a batch script on all nodes, with the variables of mcr; gives the job's number. By another account if one is given."""
-        environment = dict(self.t.environment(mcr, stage="/dev/shm/mcr", **settings), SLURM_CONF=self.environment["SLURM_CONF"],
+        # Each cluster begins with job 1 again, so the clusters of other tests must not share the directory in which jobs tell what they have printed.
+        environment = dict(self.t.environment(mcr, stage="/dev/shm/mcr", **settings), SLURM_CONF=self.environment["SLURM_CONF"], XDG_CACHE_HOME=str(self.t.scratch("cache")),
                            PATH=f"{COMMAND.parent}:{self.environment['PATH']}", HDF5_PLUGIN_PATH=str(PLUGINS))
         self.scripts += 1
         file = self.place / f"batch-{self.scripts}.sh"

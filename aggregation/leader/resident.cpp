@@ -3,21 +3,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <functional>
 #include <optional>
-#include <set>
-#include <string_view>
 #include <utility>
 
+#include "aggregation/leader/adopted_leaders.hpp"
 #include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/file.hpp"
@@ -37,32 +31,8 @@ constexpr int look_ms = 200;
 constexpr unsigned most_adoptions = 3;
 /// When a program's step ends, its last processes may still be dying for so long.
 constexpr std::uint64_t dying_ms = 2000;
-constexpr std::size_t most_children_bytes = 1U << 20;
-
-/// Returns the processes that leaders have become: this process adopts what detaches from it.
-std::vector<pid_t> children() {
-  const std::string path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
-  const auto content = restart::read_file(AT_FDCWD, path, most_children_bytes);
-  std::vector<pid_t> found;
-  if (!content) return found;
-  std::string_view text = as_text(*content);
-  while (!text.empty()) {
-    pid_t number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem == std::errc()) found.push_back(number);
-    text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(end - text.data()) + 1));
-  }
-  return found;
-}
-
-/// Returns false if no child is left.
-bool reap() {
-  pid_t ended = 0;
-  do {
-    ended = ::waitpid(-1, nullptr, WNOHANG);
-  } while (ended > 0 || (ended < 0 && errno == EINTR));
-  return ended == 0;
-}
+/// Leaders that have nothing left to commit get so much time to end by themselves.
+constexpr std::uint64_t last_ms = 1000;
 
 class Resident {
  public:
@@ -70,7 +40,6 @@ class Resident {
 
   Result<ResidentReport> run(const std::function<void(bool)>& ready) {
     ResidentReport report;
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (bool is_ready = false;;) {
       if (!socket_)
         socket_ = MCR_TRY(
@@ -80,8 +49,18 @@ class Resident {
       if (!std::exchange(is_ready, true)) ready(!socket_);
       wait();
       if (socket_) take_requests();
-      const bool has_children = reap();
-      if (is_told_to_end_ && !has_children && is_all_done()) break;
+      const bool has_leaders = leaders_.reap();
+      if (!is_told_to_end_ || !is_all_done()) {
+        done_ms_.reset();
+      } else if (!has_leaders) {
+        break;
+      } else if (!done_ms_) {
+        done_ms_ = restart::monotonic_ms();
+      } else if (restart::monotonic_ms() >= *done_ms_ + last_ms && !is_any_in_use()) {
+        // They only watch for copies of directories (commit/container_watch). A copy that begins after the
+        // commit finds the containers.
+        leaders_.terminate();
+      }
     }
     if (socket_) socket_->remove();
     for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options_.stage)))
@@ -107,8 +86,7 @@ class Resident {
     }
     // Leaders that are starting hear of it in the next turn.
     if (!is_terminated_) return;
-    for (const pid_t child : children())
-      if (terminated_.insert(child).second) (void)::kill(child, SIGTERM);
+    leaders_.terminate();
   }
 
   void take_requests() {
@@ -157,6 +135,16 @@ class Resident {
     });
   }
 
+  /// True if a launch has living processes, or a leader with something to commit.
+  bool is_any_in_use() {
+    const auto launches = look_at_stage(options_.stage);
+    return !launches ||
+           std::any_of(launches->begin(), launches->end(), [](const LaunchStatus& launch) {
+             return launch.processes > 0 ||
+                    (launch.has_leader && launch.published + launch.open > 0);
+           });
+  }
+
   void end() {
     if (!is_told_to_end_) told_ms_ = restart::monotonic_ms();
     is_told_to_end_ = true;
@@ -164,12 +152,13 @@ class Resident {
 
   const ResidentOptions& options_;
   Signals signals_;
+  AdoptedLeaders leaders_;
   std::optional<ResidentSocket> socket_;
   std::optional<Watch> watch_;  ///< made when the stage is there
   bool is_told_to_end_ = false;
   std::uint64_t told_ms_ = 0;  ///< when it was told to end (monotonic)
   bool is_terminated_ = false;
-  std::set<pid_t> terminated_;
+  std::optional<std::uint64_t> done_ms_;  ///< since when all is done (monotonic)
   unsigned adoptions_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "aggregation/commit/set_files.hpp"
+#include "aggregation/leader/adopted_leaders.hpp"
 #include "aggregation/mcr/acting_as.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
@@ -36,6 +37,10 @@ namespace mcr::aggregation {
 namespace {
 
 using restart::File;
+
+/// Leaders that have committed everything get so much time to end by themselves, and after SIGTERM.
+constexpr std::uint64_t leaders_idle_ms = 1000;
+constexpr std::uint64_t leaders_end_ms = 10'000;
 
 struct RecoverWords {
   std::vector<std::string> directories;
@@ -416,11 +421,15 @@ RunCommand declare_recover(CLI::App& app) {
     const auto before = has_stage && foreign.empty() ? look_for_parts(*stage) : Staged{};
     if (!before) return print_error(common, "recover", before.error());
     Drained drained{true, {}};
+    // In a job step, the new leaders must end before this process does.
+    std::optional<AdoptedLeaders> leaders;
+    if (words->as_node || is_in_step()) leaders.emplace();
     if (!words->dry_run && has_stage && foreign.empty()) {
       auto waited = drain_stage("recover", *stage, *limit);
       if (!waited) return print_error(common, "recover", waited.error());
       drained = std::move(*waited);
       if (drained.complete) remove_ended_launches(*stage);
+      if (drained.complete && leaders) leaders->end(leaders_idle_ms, leaders_end_ms);
     }
     nlohmann::json stubs = nlohmann::json::array();
     nlohmann::json mended = nlohmann::json::array();

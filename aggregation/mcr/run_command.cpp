@@ -22,6 +22,7 @@
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/settings/launcher.hpp"
+#include "restart/settings/node_name.hpp"
 #include "restart/stage/resident_socket.hpp"
 #include "restart/stage/stage_files.hpp"
 
@@ -135,7 +136,7 @@ void explain_step(const std::string& stage) {
   const auto settings = effective_settings({}, warnings);
   const std::string rank = original_variable("SLURM_PROCID");
   if (!settings || !settings->flag("hints") || (!rank.empty() && rank != "0") ||
-      restart::has_resident(stage, {restart::host_name(), restart::scheduler_job()}))
+      restart::has_resident(stage, {restart::node_name(*settings), restart::scheduler_job()}))
     return;
   print_line(
       stderr,

@@ -52,8 +52,8 @@ Result<restart::OpenedPart> open_as_seen(const restart::Stub& stub, const std::s
   opener.allow = settings.text("allow");
   opener.container_dir = settings.text("container_dir");
   opener.is_native = is_native;
-  opener.adopt = [stage = std::string(settings.text("stage"))](const std::string& directory) {
-    adopt_launch(stage, directory);
+  opener.adopt = [&settings](const std::string& directory) {
+    adopt_launch(settings, std::string(settings.text("stage")), directory);
   };
   opener.share = launch_share(at_path, launcher);
   auto opened = restart::open_generation(stub, path, opener);

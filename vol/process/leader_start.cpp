@@ -22,6 +22,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/container/shared_frames.hpp"
+#include "restart/settings/node_name.hpp"
 #include "restart/stage/resident_socket.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/process/info_string.hpp"
@@ -198,11 +199,12 @@ bool ensure_leader(JobStage& stage, LeaderLook look) {
   return stage.looks_in_vain < most_looks_in_vain;
 }
 
-void adopt_launch(const std::string& stage, const std::string& launch_directory) {
+void adopt_launch(const restart::Settings& settings, const std::string& stage,
+                  const std::string& launch_directory) {
   const auto directory = restart::LaunchDirectory::open_in(stage, launch_directory);
   if (!directory) restart::log_debug("adopts nothing: ", directory.error().message);
   if (!directory || directory->has_leader()) return;
-  if (restart::ask_resident(stage, {restart::host_name(), restart::scheduler_job()},
+  if (restart::ask_resident(stage, {restart::node_name(settings), restart::scheduler_job()},
                             {restart::ResidentRequest::Kind::adopt, directory->path(), {}})) {
     return;
   }
@@ -246,7 +248,7 @@ void adopt_if_orphaned(const restart::Settings& settings, const std::string& sta
                          ", because its leader ended before it had brought them to storage; a "
                          "new leader does so now");
   }
-  adopt_launch(stage, path);
+  adopt_launch(settings, stage, path);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ bool ensure_leader(JobStage& stage, LeaderLook look);
 /// Starts a leader for another launch's directory that has parts but no leader. The directory must
 /// lie in `stage`, which the settings name, because `launch_directory` may come from a stub, and a
 /// leader removes its directory.
-void adopt_launch(const std::string& stage, const std::string& launch_directory);
+void adopt_launch(const restart::Settings& settings, const std::string& stage,
+                  const std::string& launch_directory);
 
 /// The same for all of this user's launches in the stage that have no living process. Only the
 /// first call in a process does anything. For processes that only read, and so start no leader of

@@ -21,13 +21,21 @@ constexpr std::size_t most_drains_under_way = 2;
 
 }  // namespace
 
+/// True if no rank of this node is still to begin: all have joined, or one of them knew it at its end.
+bool Decisions::all_have_joined(std::uint32_t local_rank_count) const {
+  std::set<std::uint32_t> joined;
+  for (const auto& [presence, rank] : ranks_) {
+    if (rank.all_have_begun) return true;
+    joined.insert(rank.rank);
+  }
+  return local_rank_count > 0 && joined.size() >= local_rank_count;
+}
+
 /// True while ranks of this node may still join. The processes of a launch do not all begin at the
 /// same moment, and a short process may end before the last one begins.
 bool Decisions::others_may_join(const Set& set) {
   if (!anybody_lives() || !first_join_ms_) return false;  // a dead launch left the set
-  std::set<std::uint32_t> joined;
-  for (const auto& [presence, rank] : ranks_) joined.insert(rank.rank);
-  if (joined.size() >= set.local_rank_count) return false;
+  if (set.local_rank_count == 0 || all_have_joined(set.local_rank_count)) return false;
   const std::uint64_t until = *first_join_ms_ + std::min(patience_.join_ms, set.set_wait_ms);
   if (now_ms_ >= until) return false;
   wake_at(until);

@@ -57,6 +57,7 @@ void Decisions::apply(const RankEnded& event) {
   if (const auto found = ranks_.find(event.presence); found != ranks_.end()) {
     found->second.ended = true;
     found->second.regular = event.regular;
+    found->second.all_have_begun = event.all_have_begun;
   }
   if (!anybody_may_write()) {  // parts that storage refused get their last tries now
     for (auto& [id, part] : parts_) part.hold_until_ms = 0;

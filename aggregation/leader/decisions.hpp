@@ -53,6 +53,8 @@ struct RankJoined {
 struct RankEnded {
   std::string presence;
   bool regular = true;  ///< true: its exit status was 0
+  /// True: every rank of the program has begun, and creates no further file (MPI_Finalize).
+  bool all_have_begun = false;
 };
 /// The process is gone. Without an earlier RankEnded it died.
 struct RankGone {
@@ -319,6 +321,7 @@ class Decisions {
     bool alive = true;
     bool ended = false;
     bool regular = false;
+    bool all_have_begun = false;
   };
 
   void apply(const RankJoined&);
@@ -367,6 +370,7 @@ class Decisions {
   void note_drift(const SetName& name, Set& set);
   bool is_ripe(const Set& set, const std::vector<Part*>& parts);
   bool is_calm(const Set& set, const std::vector<Part*>& parts);
+  [[nodiscard]] bool all_have_joined(std::uint32_t local_rank_count) const;
   [[nodiscard]] bool others_may_join(const Set& set);
   bool may_be_lone(const Part& part) const;
   void drain(const SetName& name, Set& set, std::vector<Part*> parts);

@@ -49,7 +49,7 @@ Result<void> Discovery::scan_processes(std::vector<Event>& events) {
     if (is_new) events.emplace_back(RankJoined{presence.name, presence.rank});
     if (presence.ended && !known->second.ended) {
       known->second.ended = true;
-      events.emplace_back(RankEnded{presence.name, presence.status == 0});
+      events.emplace_back(RankEnded{presence.name, presence.status == 0, presence.all_have_begun});
     }
     if (!presence.alive && known->second.alive) {
       known->second.alive = false;

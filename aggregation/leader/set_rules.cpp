@@ -197,7 +197,10 @@ void Decisions::look_for_siblings() {
 bool Decisions::is_look_due(const Part& part) {
   if (part.looks > 0)
     return is_due(part.looked_ms + (patience_.lone_ms << std::min(part.looks - 1, 4U)));
-  // Waits even if all known ranks have ended, because other ranks may not have begun yet.
+  // Waits even if all known ranks have ended, if other ranks may not have begun yet.
+  const bool all_are_here = part.facts.local_rank_count >= part.facts.rank_count;
+  if (all_are_here && !anybody_may_write() && all_have_joined(part.facts.local_rank_count))
+    return true;
   return is_due(part.published_ms + (part.durable ? patience_.durable_ms : patience_.lone_ms));
 }
 

@@ -83,8 +83,10 @@ class LaunchDirectory {
     std::string name;
   };
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
-  /// Records a regular end with the process's exit status; 0: not known.
-  Result<void> end_presence(const Presence& presence, int status = 0) const;
+  /// Records a regular end with the process's exit status; 0: not known. `all_have_begun`: every rank
+  /// of the program has begun, and creates no further file.
+  Result<void> end_presence(const Presence& presence, int status = 0,
+                            bool all_have_begun = false) const;
   /// Forgets the directory's descriptor without closing it, because the program has closed it
   /// already.
   void abandon() { (void)directory_.release(); }
@@ -168,8 +170,9 @@ class LaunchDirectory {
     std::string name;  ///< below ranks/
     std::uint32_t rank = 0;
     bool alive = false;
-    bool ended = false;  ///< recorded a regular end
-    int status = 0;      ///< the process's exit status; valid if `ended`
+    bool ended = false;           ///< recorded a regular end
+    int status = 0;               ///< the process's exit status; valid if `ended`
+    bool all_have_begun = false;  ///< see end_presence()
   };
   Result<std::vector<RankPresence>> presences() const;
   /// True if some process of the launch lives.

@@ -90,10 +90,12 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
   return Entered{std::move(directory), std::move(presence)};
 }
 
-Result<void> LaunchDirectory::end_presence(const Presence& presence, int status) const {
+Result<void> LaunchDirectory::end_presence(const Presence& presence, int status,
+                                           bool all_have_begun) const {
   Bytes payload;
   Writer writer(payload);
   writer.u32(static_cast<std::uint32_t>(status));
+  writer.u8(all_have_begun ? 1 : 0);
   return presence.file.append(write_record(presence_end_kind, payload));
 }
 
@@ -125,6 +127,8 @@ Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() 
       Reader reader(record->payload);
       presence.ended = true;
       presence.status = static_cast<int>(MCR_TRY(reader.u32()));
+      // Version 0.1 ends the record here.
+      presence.all_have_begun = reader.remaining() > 0 && MCR_TRY(reader.u8()) != 0;
     }
     found.push_back(std::move(presence));
   }

@@ -45,6 +45,7 @@ struct WorldRank {
   std::uint32_t rank = 0;
   bool joined = false;
   bool ended = false;
+  bool all_have_begun = false;  ///< as the rank knew at its end
   bool alive = true;
   std::uint32_t step = 0;
   std::set<std::string> unranked;  ///< families that this rank knows to be
@@ -79,7 +80,7 @@ class Simulation {
     lazy_ = chance(0.3);
     has_requests_ = chance(0.3);
     for (std::uint32_t r = 0; r < rank_count_; ++r) {
-      ranks_.push_back({"p" + std::to_string(r), r, false, false, true, 0, {}});
+      ranks_.push_back({"p" + std::to_string(r), r, false, false, false, true, 0, {}});
     }
   }
 
@@ -162,7 +163,9 @@ class Simulation {
     }
     if (rank.step >= steps_) {
       rank.ended = true;
-      tell(RankEnded{rank.presence});
+      rank.all_have_begun = std::all_of(ranks_.begin(), ranks_.end(),
+                                        [](const WorldRank& other) { return other.joined; });
+      tell(RankEnded{rank.presence, true, rank.all_have_begun});
       return;
     }
     for (const std::string& path : paths_of(rank)) create(rank, path);
@@ -349,7 +352,7 @@ class Simulation {
     for (const WorldRank& rank : ranks_) {
       if (!rank.joined) continue;
       found.emplace_back(RankJoined{rank.presence, rank.rank});
-      if (rank.ended) found.emplace_back(RankEnded{rank.presence});
+      if (rank.ended) found.emplace_back(RankEnded{rank.presence, true, rank.all_have_begun});
       if (!rank.alive) found.emplace_back(RankGone{rank.presence});
     }
     for (auto& [id, part] : parts_) {

@@ -25,6 +25,7 @@
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/launcher_hint.hpp"
 #include "vol/process/leader_start.hpp"
+#include "vol/process/mpi_world.hpp"
 #include "vol/process/stub_handover.hpp"
 
 namespace mcr::vol {
@@ -211,7 +212,7 @@ bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
 }
 
 void end_job(JobStage& stage, int exit_status, const WaitedTime& waited) {
-  (void)stage.directory.end_presence(stage.presence, exit_status).has_value();
+  (void)stage.directory.end_presence(stage.presence, exit_status, has_finalized_mpi()).has_value();
   const auto is_pending = [&](const restart::PartId& part) {
     return stage.directory.is_in(State::published, part);
   };

@@ -105,4 +105,6 @@ std::optional<restart::MpiWorld> mpi_world() {
   return std::nullopt;
 }
 
+bool has_finalized_mpi() { return is_loaded() && answers_yes("MPI_Finalized"); }
+
 }  // namespace mcr::vol

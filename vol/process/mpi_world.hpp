@@ -14,4 +14,8 @@ namespace mcr::vol {
 /// an unknown kind, or if this thread must not call it.
 std::optional<restart::MpiWorld> mpi_world();
 
+/// True if the program has called MPI_Finalize. All ranks call it together, so every rank of the
+/// program has begun, and only closes of files that are open now are still to come.
+bool has_finalized_mpi();
+
 }  // namespace mcr::vol

@@ -9,9 +9,11 @@ namespace {
 
 /// Eight ranks (or so) of one launch on one node, and what the leader decides for them.
 struct Node {
-  explicit Node(std::uint32_t ranks, std::uint32_t local = 0)
+  /// `joining`: the ranks that join; 0: all `local` ones.
+  explicit Node(std::uint32_t ranks, std::uint32_t local = 0, std::uint32_t joining = 0)
       : count(ranks), here(local ? local : ranks) {
-    for (std::uint32_t r = 0; r < here; ++r) tell(RankJoined{"p" + std::to_string(r), r});
+    for (std::uint32_t r = 0; r < (joining ? joining : here); ++r)
+      tell(RankJoined{"p" + std::to_string(r), r});
   }
 
   std::vector<Decision> tell(const Event& event) {
@@ -269,6 +271,30 @@ TEST_CASE(
   CHECK(only<LookForSiblings>(node.tell(RankEnded{"p0"})).empty());
   CHECK(only<LookForSiblings>(node.wait(999)).empty());
   CHECK(only<LookForSiblings>(node.wait(1)).size() == 1);
+}
+
+TEST_CASE("a file of one rank waits for no sibling once all ranks of the launch have ended") {
+  Node node(2);
+  const auto only_one = node.facts(0, {"/d/a.{rank}.h5"});
+  node.publish(only_one);
+  CHECK(only<LookForSiblings>(node.tell(RankEnded{"p1"})).empty());
+  REQUIRE(only<LookForSiblings>(node.tell(RankEnded{"p0"})).size() == 1);
+  CHECK(only<PutBack>(node.tell(SiblingsLookedUp{only_one.part, {}})).size() == 1);
+}
+
+TEST_CASE(
+    "files of some ranks wait for no other rank once one knows at its end that all have begun") {
+  for (const bool all_have_begun : {false, true}) {
+    Node node(4, 4, 2);
+    const auto first = node.facts(0, {"/d/a.{rank}.h5"});
+    const auto second = node.facts(1, {"/d/a.{rank}.h5"});
+    node.publish(first);
+    node.publish(second);
+    node.tell(RankEnded{"p0", true, all_have_begun});
+    CHECK(only<DrainGroup>(node.tell(RankEnded{"p1", true, all_have_begun})).size() ==
+          (all_have_begun ? 1 : 0));
+    CHECK(only<DrainGroup>(node.wait(5000)).size() == (all_have_begun ? 0 : 1));
+  }
 }
 
 TEST_CASE("a file that looked lone and gets a sibling late does not count") {

@@ -67,6 +67,11 @@ bool OpenContainers::believes(uid_t writer) const {
   return beside_ ? beside_->believes(writer, owner_) : is_believed(writer, owner_);
 }
 
+bool OpenContainers::believes_author_of(const File& file) const {
+  const auto author = author_of(file, directory_);
+  return is_allowed_ || (author && believes(*author));
+}
+
 Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
   // The owner is checked first, also of what cannot be opened: a container of a user who is not
   // believed, whole or damaged, counts as missing.
@@ -75,11 +80,9 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
     return system_error("cannot open", name);
   if (believes(status.st_uid)) {
     File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+    if (believes_author_of(file)) return ContainerReader::read(std::move(file), name);
     status = MCR_TRY(file.status());
-    const uid_t author =
-        is_allowed_ ? status.st_uid : author_of(status, MCR_TRY(directory_.status()));
-    if (believes(author)) return ContainerReader::read(std::move(file), name);
-    if (author == unknown_user && believes(status.st_uid))
+    if (believes(status.st_uid))
       return Error{Cause::usage,
                    name +
                        " can be written by other users, who can also put it where it lies, so the "

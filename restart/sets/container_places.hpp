@@ -35,6 +35,8 @@ class OpenContainers {
   [[nodiscard]] Result<Key> key() const;
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
+  /// True if the open file counts, which lies in this directory: believes() is true for its author.
+  [[nodiscard]] bool believes_author_of(const File& file) const;
   /// Opens the container `name` of this directory. Cause::usage if believes() is false for the
   /// container's owner.
   [[nodiscard]] Result<std::shared_ptr<ContainerReader>> container(const std::string& name) const;

@@ -26,11 +26,12 @@ namespace {
 /// Reads the stub at a name, or the note about a native file there (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
                                  const std::string& base, uid_t owner, AtName& there,
-                                 bool& is_native) {
+                                 bool& is_native, Look& look) {
   using Kind = FileAt::Kind;
   FileAt found = file_of_rank(path, base, owner);
   if (found.kind == Kind::nothing || found.kind == Kind::other) return std::nullopt;
   if (found.kind == Kind::closed) {
+    look.note(found.error);
     there.kind = AtName::Kind::unreadable;
     return std::nullopt;
   }
@@ -118,7 +119,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     AtName there;
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
-      auto stub = read_stub_at(sibling, containers, base, owner, there, is_native);
+      auto stub = read_stub_at(sibling, containers, base, owner, there, is_native, look);
       // A stub of another rank under this rank's name says nothing about the set.
       if (stub && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;

@@ -39,10 +39,20 @@ bool Look::is_over() {
   return true;
 }
 
+void Look::note(const Error& error) {
+  if (!means_no_way(error.system_error) && !problem_) problem_ = error;
+}
+
 const Error& Look::incomplete(const Error& error) {
-  const bool has_none = means_gone(error.system_error) || error.system_error == EACCES;
-  if (!has_none && !problem_) problem_ = error;
+  note(error);
   return error;
+}
+
+std::optional<OpenContainers> Look::open(const ContainerPlace& place) {
+  auto opened = place.open();
+  if (opened) return *std::move(opened);
+  note(opened.error());
+  return std::nullopt;
 }
 
 Result<std::span<const std::string>> Look::containers(const OpenContainers& directory,

@@ -40,6 +40,12 @@ class Look {
   /// container that was not found may then exist all the same. Nothing if the look is complete.
   [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
 
+  /// Notes that a part of the look failed, unless the reason means that there is nothing for this user.
+  void note(const Error& error);
+
+  /// Opens the place; nothing if it does not exist or is not believed, or if that is not known.
+  std::optional<OpenContainers> open(const ContainerPlace& place);
+
   /// Returns the names of containers in the directory that begin with `prefix`, sorted; valid as
   /// long as the look.
   Result<std::span<const std::string>> containers(const OpenContainers& directory,
@@ -54,8 +60,7 @@ class Look {
                                         const std::function<std::vector<Generation>()>& find);
 
  private:
-  /// Notes why a directory was not listed, unless the reason means that it has no containers for this
-  /// user: it is gone, or this user may not read it. Returns `error`.
+  /// Notes the error, and returns it.
   const Error& incomplete(const Error& error);
 
   std::uint64_t until_ms_;

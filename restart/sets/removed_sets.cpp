@@ -48,7 +48,7 @@ void note_removed_set(const File& containers, const std::string& prefix, const s
 std::optional<std::string> removed_set(const OpenContainers& containers,
                                        const std::string& prefix) {
   const auto log = open_file_beneath(containers.descriptor(), log_name);
-  if (!log || !containers.believes_author_of(*log)) return std::nullopt;
+  if (!log || !containers.believes_author_of(*log).value_or(false)) return std::nullopt;
   const std::string text = tail_of(*log, most_bytes);
   const std::size_t found = text.rfind(" " + printable(prefix) + "* ");
   if (found == std::string::npos) return std::nullopt;

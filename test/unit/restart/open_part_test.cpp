@@ -3,6 +3,7 @@
 #include "restart/open/open_part.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,6 +202,26 @@ TEST_CASE("the container with the part is found, whatever ranks the containers' 
     put(tree.container_path(directory, 0, 7), as_bytes("not a container"));
     CHECK(tree.read(tree.stub.path) == "the part");
   }
+}
+
+TEST_CASE("if it is not known whether a container exists, the error says why") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "the part");
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const int next = ::dup(0);
+  ::close(next);
+  // The search needs more descriptors than are left.
+  for (int left = 0; left < 2; ++left) {
+    struct rlimit limit = before;
+    limit.rlim_cur = static_cast<rlim_t>(next + left);
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    const auto answer = open_part(tree.stub, tree.stub.path, "none");
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().system_error == EMFILE);
+  }
+  CHECK(tree.read(tree.stub.path) == "the part");
 }
 
 namespace {

@@ -22,9 +22,10 @@ Result<std::vector<std::string>> list_containers(int directory,
   if (names || names.error().system_error != EOVERFLOW) return names;
   return list_fitting_names(directory, ".", [&](const std::string& name) {
     struct stat status {};
-    return is_container_name(name) &&
-           system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           believes(status.st_uid);
+    if (!is_container_name(name)) return false;
+    if (system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return !means_gone(errno);
+    return believes(status.st_uid);
   });
 }
 

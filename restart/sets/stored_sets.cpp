@@ -245,14 +245,17 @@ const std::vector<Generation>& stored_generations(const ContainerPlace& place,
                                                   std::size_t components, bool own_only,
                                                   Look& look) {
   const auto nothing = [] { return std::vector<Generation>(); };
-  const std::vector<Generation>& none = look.answer({}, nothing);
+  const std::vector<Generation>& none = look.answer({}, nothing);  // valid as long as the look
   if (look.is_over()) return none;
   const auto directory = look.open(place);
-  struct stat status {};
-  if (!directory || ::fstat(directory->descriptor(), &status) != 0) return none;
+  if (!directory) return none;
+  const auto key = directory->key();
+  if (!key) {
+    look.note(key.error());
+    return none;
+  }
   return look.answer(
-      {FileIdentity(status), place.directory, place.below, place.prefix, place.masked_name,
-       place.owner, place.is_allowed, components, own_only},
+      {*key, place.directory, place.prefix, place.masked_name, components, own_only},
       [&] { return FoundGenerations(place, *directory, components, own_only, look).find(); });
 }
 

@@ -166,7 +166,8 @@ class Collector {
       const auto note = File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       const auto status = note ? note->status() : Result<struct stat>(note.error());
       const auto stub = note ? restart::read_stub_file(*note) : Result<restart::Stub>(note.error());
-      if (!status || !stub || status->st_uid != ::geteuid()) continue;
+      const auto author = note ? restart::author_of(*note, *home) : Result<uid_t>(note.error());
+      if (!status || !stub || !author || *author != ::geteuid()) continue;
       if (!is_older_writing(*stub, *status)) continue;
       const std::string aside = name.substr(0, name.size() - restart::native_note_ending.size());
       (void)restart::system_calls().unlinkat(home->descriptor(), aside.c_str(), 0);

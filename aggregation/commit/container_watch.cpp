@@ -59,7 +59,8 @@ bool is_there(const std::string& path) {
 bool was_removed_by_a_collection(const std::string& path, const std::string& prefix) {
   auto directory = File::open(AT_FDCWD, restart::parent_of(path), O_RDONLY | O_DIRECTORY);
   if (!directory) return false;
-  const restart::OpenContainers containers(*std::move(directory), ::geteuid(), {});
+  const auto beside = restart::Beside::of(*directory, restart::parent_of(path));
+  const restart::OpenContainers containers(*std::move(directory), ::geteuid(), beside);
   return restart::removed_set(containers, prefix).has_value();
 }
 

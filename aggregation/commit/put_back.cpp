@@ -425,7 +425,7 @@ void remove_leftover(const PartBegin& begin) {
   const auto status = file ? file->status() : Result<struct stat>(file.error());
   // After the exchange of names the stub lies there: finish_exchange().
   const bool is_leftover = status && S_ISREG(status->st_mode) && status->st_uid == ::geteuid() &&
-                           !restart::is_stub_file(*file);
+                           !restart::begins_as_stub(*file).value_or(true);
   if (is_leftover) (void)system_calls().unlinkat(at, temporary.c_str(), 0);
 }
 

@@ -16,7 +16,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
-#include "restart/stage/file_at.hpp"
+#include "restart/sets/file_of_rank.hpp"
 
 namespace mcr::aggregation {
 
@@ -108,22 +108,16 @@ class Look {
   /// path: that number is not the rank.
   [[nodiscard]] AtSibling look_at(const std::string& path, const std::string& base,
                                   std::uint32_t rank) const {
-    struct stat status {};
-    if (restart::system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) != 0) {
-      return AtSibling::nothing;
-    }
-    const auto there = restart::file_at(AT_FDCWD, path, restart::Links::followed);
-    if (there.file.is_open()) status = there.status;
     // Another user's file does not count.
-    if (!S_ISREG(status.st_mode) || !restart::is_believed_among(path, base, status, ::geteuid()))
-      return AtSibling::nothing;
+    const auto there = restart::file_of_rank(path, base, ::geteuid());
+    if (!S_ISREG(there.status.st_mode)) return AtSibling::nothing;
     if (there.is_stub())
       return there.stub.rank == rank ? AtSibling::stub_of_its_rank : AtSibling::nothing;
     if (const auto writer = natives_.find(path); writer != natives_.end() && writer->second != rank)
       return AtSibling::nothing;
     // The clock of the storage may differ from ours.
     constexpr std::uint64_t clock_slack_s = 60;
-    const auto modified_s = static_cast<std::uint64_t>(status.st_mtim.tv_sec);
+    const auto modified_s = static_cast<std::uint64_t>(there.status.st_mtim.tv_sec);
     const bool is_old = modified_s + clock_slack_s < begin_.begin_ns / 1'000'000'000;
     return is_old ? AtSibling::old_file : AtSibling::native_file;
   }

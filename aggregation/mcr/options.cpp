@@ -134,7 +134,7 @@ std::string bundle_prefix(const restart::ContainerPlace& place, const restart::S
 std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& place,
                                                 const std::string& prefix,
                                                 const restart::Stub& stub, restart::Look& look) {
-  const auto opened = place.open();
+  const auto opened = look.open(place);
   if (!opened) return {};
   std::vector<NamedContainer> found;
   std::set<restart::FileIdentity> seen;  // a file may have many names
@@ -183,8 +183,8 @@ std::vector<NamedContainer> containers_of_stub(const std::string& path, const re
 std::string removal_of(const std::string& path, const restart::Stub& stub) {
   for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
     const auto opened = place.open();
-    if (!opened) continue;
-    if (auto line = restart::removed_set(*opened, place.prefix)) return *std::move(line);
+    if (!opened || !*opened) continue;
+    if (auto line = restart::removed_set(**opened, place.prefix)) return *std::move(line);
   }
   return {};
 }

@@ -17,7 +17,9 @@
 namespace mcr::aggregation {
 namespace {
 
-constexpr std::size_t most_list_bytes = 1U << 20;
+/// The kernel has at most 2^22 processes. Each takes at most seven digits and a line's end in a list.
+constexpr std::size_t most_list_bytes = std::size_t{8} << 22;
+constexpr std::size_t most_state_bytes = 4096;
 /// A process in an uninterruptible system call does not freeze.
 constexpr unsigned most_freeze_ms = 200;
 constexpr mode_t group_mode = 0755;
@@ -125,7 +127,8 @@ bool join(const JobGroups& groups) {
 std::vector<pid_t> processes_in(const std::string& group) {
   const std::string text = read_text(group + "/cgroup.procs", most_list_bytes);
   std::vector<pid_t> found;
-  std::string_view rest = text;
+  // A number at the end of a list that was cut off may be another process's.
+  std::string_view rest = std::string_view(text).substr(0, text.rfind('\n') + 1);
   while (!rest.empty()) {
     const std::string_view line = next(rest, '\n');
     pid_t process = 0;
@@ -151,7 +154,7 @@ void kill_all(const JobGroups& groups) {
   const std::string_view frozen = groups.is_unified ? "frozen 1" : "FROZEN";
   (void)write_text(freezer, groups.is_unified ? "1" : "FROZEN");
   for (unsigned waited_ms = 0; waited_ms < most_freeze_ms; ++waited_ms) {
-    if (read_text(state, most_list_bytes).find(frozen) != std::string::npos) break;
+    if (read_text(state, most_state_bytes).find(frozen) != std::string::npos) break;
     ::poll(nullptr, 0, 1);
   }
   for (const pid_t process : processes_in(groups.own)) (void)::kill(process, SIGKILL);

@@ -105,6 +105,18 @@ inline std::uint64_t changed_ns(const struct stat& status) {
 /// True if the error number means that the file, or a directory on the way to it, does not exist.
 inline bool means_gone(int number) { return number == ENOENT || number == ENOTDIR; }
 
+/// True if the error number means that a process's way to a path ends for a reason that lies in the path
+/// itself: nothing lies there, this user may not go there, or links or "..", which are not followed, do.
+inline bool means_no_way(int number) {
+  return means_gone(number) || number == EACCES || number == ELOOP || number == EXDEV ||
+         number == ENAMETOOLONG;
+}
+/// True if the error number says nothing about the file: the process or the machine has no descriptors
+/// or memory left.
+inline bool lacks_resources(int number) {
+  return number == EMFILE || number == ENFILE || number == ENOMEM;
+}
+
 /// Returns a time for measuring waits: it never goes back.
 inline std::uint64_t monotonic_ms() { return clock_ns(CLOCK_MONOTONIC) / 1'000'000; }
 

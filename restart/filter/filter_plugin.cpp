@@ -17,6 +17,7 @@
 
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/filter/filter_parameters.hpp"
 #include "restart/filter/linked_chunk.hpp"
 
@@ -128,7 +129,8 @@ Result<std::size_t> encode_chunk(const FilterParameters& parameters, Chunk& chun
 /// report only that it failed, and the plugin links no HDF5 function to extend HDF5's error stack.
 void explain(const Error& error) {
   static constinit std::atomic<bool> said{false};
-  if (!said.exchange(true)) std::fprintf(stderr, "mcr filter: %s\n", error.message.c_str());
+  if (!said.exchange(true))
+    std::fprintf(stderr, "mcr filter: %s\n", printable(error.message).c_str());
 }
 
 /// HDF5's interface: returns 0 on failure, with the buffer unchanged.

@@ -16,6 +16,7 @@
 #include "restart/open/drain_progress.hpp"
 #include "restart/open/open_part.hpp"
 #include "restart/sets/decision.hpp"
+#include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
@@ -395,7 +396,8 @@ class View {
     if (stub_.rank != 0 || opener_.rank_count <= stub_.rank_count) return;
     for (const std::string& path :
          sibling_paths(path_, here_.masked_name, stub_.rank, stub_.rank_count)) {
-      const FileAt next = file_at(AT_FDCWD, path, Links::followed);
+      const FileAt next =
+          file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
       const bool is_older = next.is_stub() && next.stub.rank == stub_.rank_count &&
                             next.stub.rank_count > stub_.rank_count;
       if (!is_older) continue;

@@ -30,7 +30,12 @@ class Search {
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
     if (!is_above) looked_in_.push_back(place);
-    const auto directory = place.open();
+    const auto opened = place.open();
+    if (!opened) {
+      keep(opened.error());
+      return std::unique_ptr<PartSource>();
+    }
+    const std::optional<OpenContainers>& directory = *opened;
     struct stat status {};
     if (!directory || ::fstat(directory->descriptor(), &status) != 0 ||
         searched_.contains({FileIdentity(status), place.prefix}))
@@ -91,7 +96,8 @@ class Search {
     std::string places;
     for (const ContainerPlace& place : looked_in_) {
       const auto opened = place.open();
-      if (const auto removed = opened ? removed_set(*opened, place.prefix) : std::nullopt)
+      if (const auto removed =
+              opened && *opened ? removed_set(**opened, place.prefix) : std::nullopt)
         return Error{Cause::system, part + " was removed: " + *removed, ENOENT};
       if (!places.empty()) places += ", ";
       places += place.directory + "/" + place.prefix + "*.h5";

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/path_names.hpp"
@@ -16,6 +17,8 @@
 namespace mcr::restart {
 namespace {
 
+constexpr std::size_t most_name_bytes = 255;
+
 std::string bell_name(const std::string& node, const std::string& launch) {
   return "set-asked." + safe_name(node, 60) + "." + safe_name(launch, 80);
 }
@@ -24,16 +27,29 @@ std::string request_name(const PartId& part, PartWish wish) {
   return "set-request." + part.text() + (wish == PartWish::native ? ".native" : ".container");
 }
 
-bool make_empty(const File& home, const std::string& name) {
-  return open_beneath(home.descriptor(), name, O_WRONLY | O_CREAT, 0666).has_value();
+/// True if the file exists and this user or root made it under this name. Ranks ask only for parts of
+/// their own launch, so other users' files are no requests.
+bool is_there(const File& home, const std::string& name) {
+  struct stat status {};
+  if (system_calls().fstatat(home.descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    return false;
+  const auto file = open_file_beneath(home.descriptor(), name);
+  const auto author = file ? author_of(*file, home) : Result<uid_t>(file.error());
+  if (!author || !is_believed(*author, ::geteuid())) return false;
+  const auto content = file->read_all(most_name_bytes);
+  return content && as_text(*content) == name;
 }
 
-/// True if the file exists and is this user's or root's. Ranks ask only for parts of their own
-/// launch, so other users' files are no requests.
-bool is_there(int directory, const std::string& name) {
-  struct stat status {};
-  return system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISREG(status.st_mode) && is_believed(status.st_uid, ::geteuid());
+/// Makes the file if it is missing. It contains its own name, so that another user cannot make one by
+/// moving another file of this user there.
+bool make_file(const File& home, const std::string& name) {
+  return is_there(home, name) || replace_file(home.descriptor(), name, as_bytes(name), 0644,
+                                              Durability::none, Existing::kept)
+                                     .has_value();
+}
+
+Result<File> open_home(const std::string& directory) {
+  return File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
 }
 
 }  // namespace
@@ -58,8 +74,8 @@ void PartRequest::ring() {
     made_home_ = home->is_new;
     home_ = std::move(home->directory);
   }
-  if (make_empty(home_, request_)) {
-    (void)make_empty(home_, bell_);
+  if (make_file(home_, request_)) {
+    (void)make_file(home_, bell_);
   } else {
     // Another rank, which had made the directory, has removed it at the end of its wait. The next call
     // makes it again.
@@ -71,8 +87,7 @@ void PartRequest::ring() {
 void PartRequest::remove() {
   if (!home_.is_open()) return;
   for (const std::string& name : {request_, bell_}) {
-    if (is_there(home_.descriptor(), name))
-      (void)system_calls().unlinkat(home_.descriptor(), name.c_str(), 0);
+    if (is_there(home_, name)) (void)system_calls().unlinkat(home_.descriptor(), name.c_str(), 0);
   }
   const std::string name = name_of(directory_);
   if (made_home_ && is_still_named(home_, above_.descriptor(), name))
@@ -80,13 +95,17 @@ void PartRequest::remove() {
 }
 
 bool take_bell(const std::string& directory, const std::string& node, const std::string& launch) {
-  const std::string path = directory + "/" + bell_name(node, launch);
-  return is_there(AT_FDCWD, path) && system_calls().unlinkat(AT_FDCWD, path.c_str(), 0) == 0;
+  const auto home = open_home(directory);
+  const std::string bell = bell_name(node, launch);
+  return home && is_there(*home, bell) &&
+         system_calls().unlinkat(home->descriptor(), bell.c_str(), 0) == 0;
 }
 
 std::optional<PartWish> find_request(const std::string& directory, const PartId& part) {
+  const auto home = open_home(directory);
+  if (!home) return std::nullopt;
   for (const PartWish wish : {PartWish::native, PartWish::container}) {
-    if (is_there(AT_FDCWD, directory + "/" + request_name(part, wish))) return wish;
+    if (is_there(*home, request_name(part, wish))) return wish;
   }
   return std::nullopt;
 }

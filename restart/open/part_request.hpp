@@ -8,7 +8,7 @@
 //   set-request.<part>.container           the part shall be committed at once: it will be read
 //
 // While the rank waits, it makes the bell again and again; at the end it removes its request. No
-// wait is longer than its bound, whichever process dies, and at worst an empty file is left.
+// wait is longer than its bound, whichever process dies, and at worst a file of a few bytes is left.
 #pragma once
 
 #include <optional>

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 
 #include "restart/base/closed_directories.hpp"
@@ -29,16 +30,10 @@ bool is_modest(std::string_view container_directory) {
   return down;
 }
 
-bool belongs_to(const File& file, uid_t owner) {
-  const auto status = file.status();
-  return status && status->st_uid == owner;
-}
-
-/// Returns null if the stub was not read from a file, or that file is no longer at its path.
-std::shared_ptr<const File> directory_of_stub(const Stub& stub, const std::string& path) {
-  if (!stub.origin) return nullptr;
-  auto directory = open_directory_of(path, stub.origin->file);
-  return directory ? std::make_shared<const File>(*std::move(directory)) : nullptr;
+/// Nothing if the error means that no directory lies at the place for this user; else the error.
+Result<std::optional<OpenContainers>> none_or(const Error& error) {
+  if (means_no_way(error.system_error)) return std::optional<OpenContainers>();
+  return error;
 }
 
 }  // namespace
@@ -67,6 +62,10 @@ bool OpenContainers::believes(uid_t writer) const {
   return beside_ ? beside_->believes(writer, owner_) : is_believed(writer, owner_);
 }
 
+Result<bool> OpenContainers::believes_author_of(const File& file) const {
+  return is_allowed_ || believes(MCR_TRY(author_of(file, directory_)));
+}
+
 Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
   // The owner is checked first, also of what cannot be opened: a container of a user who is not
   // believed, whole or damaged, counts as missing.
@@ -75,11 +74,9 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
     return system_error("cannot open", name);
   if (believes(status.st_uid)) {
     File file = MCR_TRY(File::open(descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+    if (MCR_TRY(believes_author_of(file))) return ContainerReader::read(std::move(file), name);
     status = MCR_TRY(file.status());
-    const uid_t author =
-        is_allowed_ ? status.st_uid : author_of(status, MCR_TRY(directory_.status()));
-    if (believes(author)) return ContainerReader::read(std::move(file), name);
-    if (author == unknown_user && believes(status.st_uid))
+    if (believes(status.st_uid))
       return Error{Cause::usage,
                    name +
                        " can be written by other users, who can also put it where it lies, so the "
@@ -91,47 +88,48 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
                    ", so the container is not trusted; to read it, set allow= to its directory"};
 }
 
-std::optional<OpenContainers> ContainerPlace::open() const {
-  if (is_allowed) {
+Result<std::optional<OpenContainers>> ContainerPlace::open() const {
+  if (problem) return *problem;
+  if (is_allowed || below.empty()) {
     auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-    return opened ? std::optional(OpenContainers(std::move(*opened))) : std::nullopt;
-  }
-  if (below.empty()) {
-    auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-    if (!opened) return std::nullopt;
-    if (!belongs_to(*opened, owner)) return std::nullopt;
-    return OpenContainers(std::move(*opened), owner, {});
+    if (!opened) return none_or(opened.error());
+    if (is_allowed) return std::optional(OpenContainers(*std::move(opened)));
+    if (MCR_TRY(opened->status()).st_uid != owner) return std::optional<OpenContainers>();
+    return std::optional(OpenContainers(*std::move(opened), owner, {}));
   }
   const auto base = from != nullptr ? File::open(from->descriptor(), up, O_PATH | O_DIRECTORY)
                                     : File::open(AT_FDCWD, above, O_PATH | O_DIRECTORY);
-  const auto outer = base ? base->status() : Result<struct stat>(base.error());
-  if (!outer) return std::nullopt;
+  if (!base) return none_or(base.error());
+  const struct stat outer = MCR_TRY(base->status());
   auto opened = open_beneath(base->descriptor(), below, O_RDONLY | O_DIRECTORY);
-  if (!opened) return open_linked(*base, *outer);
-  const auto inner = opened->status();
-  if (!inner) return std::nullopt;
+  if (!opened) {
+    const int number = opened.error().system_error;
+    return number == ELOOP || number == ENOTDIR ? open_linked(*base, outer)
+                                                : none_or(opened.error());
+  }
+  const struct stat inner = MCR_TRY(opened->status());
   // The Beside applies only if no directory lies between `base` and the containers, because other
   // users may be able to write to a directory in between.
   const bool is_beside = below.find('/') == std::string::npos;
-  return OpenContainers(std::move(*opened), owner,
-                        is_beside ? std::optional(Beside(*outer, *inner)) : std::nullopt);
+  const auto beside = is_beside ? std::optional(Beside(outer, inner)) : std::nullopt;
+  return std::optional(OpenContainers(*std::move(opened), owner, beside));
 }
 
 /// If a link lies in place of the directory, follows it like an absolute path in the stub. The
 /// link's maker must be the stub's owner, root, or the owner of the directory above.
-std::optional<OpenContainers> ContainerPlace::open_linked(const File& base,
-                                                          const struct stat& outer) const {
+Result<std::optional<OpenContainers>> ContainerPlace::open_linked(const File& base,
+                                                                  const struct stat& outer) const {
+  const auto none = [] { return std::optional<OpenContainers>(); };
+  if (!is_plain_path(below) || below.find('/') != std::string::npos) return none();
   struct stat link {};
-  if (!is_plain_path(below) || below.find('/') != std::string::npos ||
-      system_calls().fstatat(base.descriptor(), below.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0 ||
-      !S_ISLNK(link.st_mode)) {
-    return std::nullopt;
-  }
-  if (!is_believed(link.st_uid, owner) && link.st_uid != outer.st_uid) return std::nullopt;
-  if (others_may_only_add(outer)) return std::nullopt;
+  if (system_calls().fstatat(base.descriptor(), below.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
+    return none_or(system_error("cannot look at", directory));
+  if (!S_ISLNK(link.st_mode)) return none();
+  if (!is_believed(link.st_uid, owner) && link.st_uid != outer.st_uid) return none();
+  if (others_may_only_add(outer)) return none();
   auto opened = File::open(base.descriptor(), below, O_RDONLY | O_DIRECTORY);
-  if (!opened) return std::nullopt;
-  return OpenContainers(std::move(*opened), owner, {});
+  if (!opened) return none_or(opened.error());
+  return std::optional(OpenContainers(*std::move(opened), owner, {}));
 }
 
 // The owner of the file at the path does not count if the stub's origin is known, because
@@ -150,9 +148,18 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
   const uid_t owner = owner_of(stub, stub_path);
   const std::string resolved = real_path(stub_path);
   const std::string stub_directory = parent_of(resolved.empty() ? stub_path : resolved);
-  const auto from = directory_of_stub(stub, resolved.empty() ? stub_path : resolved);
+  std::shared_ptr<const File> from;
+  std::optional<Error> problem;
+  if (stub.origin) {
+    auto opened = open_directory_of(resolved.empty() ? stub_path : resolved, stub.origin->file);
+    if (opened) {
+      from = std::make_shared<const File>(*std::move(opened));
+    } else if (lacks_resources(opened.error().system_error)) {
+      problem = opened.error();
+    }
+  }
   for (const std::string& masked_name : stub.masked_names) {
-    if (stub.origin && from == nullptr) break;
+    if (stub.origin && from == nullptr && !problem) break;
     const ContainerName name =
         container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
     const std::string relative = name.directory_from_stub(stub.container_directory);
@@ -165,6 +172,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     place.above = stub_directory + "/" + relative.substr(0, down);
     place.below = relative.substr(down);
     place.from = from;
+    place.problem = problem;
     place.up = down == 0 ? "." : relative.substr(0, down);
     place.owner = owner;
     place.is_allowed = is_below_allowed(place.directory, allow);

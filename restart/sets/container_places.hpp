@@ -35,6 +35,8 @@ class OpenContainers {
   [[nodiscard]] Result<Key> key() const;
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
+  /// True if the open file counts, which lies in this directory: believes() is true for its author.
+  [[nodiscard]] Result<bool> believes_author_of(const File& file) const;
   /// Opens the container `name` of this directory. Cause::usage if believes() is false for the
   /// container's owner.
   [[nodiscard]] Result<std::shared_ptr<ContainerReader>> container(const std::string& name) const;
@@ -56,15 +58,19 @@ struct ContainerPlace {
   /// path of `above`, which may lead elsewhere by now. Null if the stub was not read from a file.
   std::shared_ptr<const File> from;
   std::string up;
-  uid_t owner = 0;          ///< of the stub
-  bool is_allowed = false;  ///< below a directory of allow=
+  std::optional<Error> problem;  ///< why `from` could not be opened
+  uid_t owner = 0;               ///< of the stub
+  bool is_allowed = false;       ///< below a directory of allow=
 
   /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
-  /// Opens the directory if it exists and may be believed.
-  [[nodiscard]] std::optional<OpenContainers> open() const;
-  [[nodiscard]] std::optional<OpenContainers> open_linked(const File& base,
-                                                          const struct stat& outer) const;
+  /// Opens the directory if it exists and may be believed. An error means that this is not known, for
+  /// example because storage does not answer, or because the process has no descriptor left.
+  [[nodiscard]] Result<std::optional<OpenContainers>> open() const;
+
+ private:
+  [[nodiscard]] Result<std::optional<OpenContainers>> open_linked(const File& base,
+                                                                  const struct stat& outer) const;
 };
 
 /// Returns the places in the order in which to look. First come the places relative to the stub's

@@ -47,8 +47,12 @@ Bytes write_decision(const Decision& decision) {
     out.varint(name.sequence);
   }
   out.u64(checksum(file));
-  // Earlier versions read up to here.
+  // The first builds read up to here.
   out.text(decision.given.masked_name);
+  out.u64(checksum(file));
+  // Later builds read up to here.
+  out.text(decision.recorded_as);
+  out.varint(decision.recorded_in);
   out.u64(checksum(file));
   return file;
 }
@@ -68,15 +72,28 @@ Result<Decision> read_decision(ByteSpan file) {
   const std::size_t summed = in.position();
   if (kind > 1 || MCR_TRY(in.u64()) != checksum(file.first(summed)))
     return Error{Cause::damaged, "the decision does not match its checksum"};
-  if (in.position() == file.size()) return decision;  // an earlier version wrote it
+  if (in.position() == file.size()) return decision;  // one of the first builds wrote it
   decision.given.masked_name = MCR_TRY(in.text(max_name_bytes));
+  const std::size_t name_summed = in.position();
+  if (MCR_TRY(in.u64()) != checksum(file.first(name_summed)))
+    return Error{Cause::damaged, "the decision's masked name does not match its checksum"};
+  if (in.position() == file.size()) return decision;  // a later build wrote it
+  decision.recorded_as = MCR_TRY(in.text(max_name_bytes));
+  decision.recorded_in = MCR_TRY(in.varint());
   const std::size_t all_summed = in.position();
   if (MCR_TRY(in.u64()) != checksum(file.first(all_summed)))
-    return Error{Cause::damaged, "the decision's masked name does not match its checksum"};
+    return Error{Cause::damaged, "the decision's place does not match its checksum"};
   return decision;
 }
 
 namespace {
+
+/// False if another user may have moved the decision to this name in the directory `home`.
+bool lies_where_it_was_recorded(const Decision& decision, const std::string& name,
+                                const struct stat& home) {
+  return !others_may_only_add(home) ||
+         (decision.recorded_as == name && decision.recorded_in == home.st_ino);
+}
 
 /// Reads a decision of this user or root. No others count, because the launch is this user's.
 std::optional<Decision> read_own(const std::string& directory, const std::string& name) {
@@ -84,13 +101,13 @@ std::optional<Decision> read_own(const std::string& directory, const std::string
   const auto file = home ? File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
                          : Result<File>(home.error());
   const auto status = file ? file->status() : Result<struct stat>(file.error());
-  if (!status || !S_ISREG(status->st_mode)) return std::nullopt;
-  const auto author = author_of(*file, *home);
-  if (!author || !is_believed(*author, ::geteuid())) return std::nullopt;
+  const auto above = home ? home->status() : Result<struct stat>(home.error());
+  if (!status || !above || !S_ISREG(status->st_mode)) return std::nullopt;
+  if (!is_believed(author_of(*status, *above), ::geteuid())) return std::nullopt;
   const auto content = file->read_all(max_bytes);
   if (!content) return std::nullopt;
   auto decision = read_decision(*content);
-  if (!decision) return std::nullopt;
+  if (!decision || !lies_where_it_was_recorded(*decision, name, *above)) return std::nullopt;
   return std::move(*decision);
 }
 
@@ -120,9 +137,12 @@ std::optional<Decision> find_decision(const std::string& directory, const std::s
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
                                  const Decision& decision) {
   const File home = MCR_TRY(open_own_containers(directory));
+  Decision placed = decision;
+  placed.recorded_in = MCR_TRY(home.status()).st_ino;
   for (const std::string& free : {name, second_name(name)}) {
     if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
-    const auto put = replace_file(home.descriptor(), free, write_decision(decision), 0644,
+    placed.recorded_as = free;
+    const auto put = replace_file(home.descriptor(), free, write_decision(placed), 0644,
                                   Durability::durable, Existing::kept);
     if (put) return Recorded{decision, true};
     if (put.error().system_error != EEXIST) return put.error();

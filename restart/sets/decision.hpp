@@ -4,6 +4,7 @@
 // docs/format.md, "Decision".
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@ struct Decision {
   bool as_it_is = true;   ///< true: each path gives its own file; false: all paths give `given`
   GenerationName given;   ///< without a masked name in decisions of the first builds
   GenerationName newest;  ///< for messages only; read without its masked name
+  /// The name under which the decision was recorded, and the inode number of its directory; empty in
+  /// decisions of earlier versions. Another user can move a decision, but cannot change these fields.
+  std::string recorded_as = {};
+  std::uint64_t recorded_in = 0;
 };
 /// True if all paths give that generation. A decision without a masked name gives any of that launch
 /// and sequence.
@@ -33,7 +38,8 @@ std::string decision_name(const std::string& prefix);
 std::optional<std::string> prefix_of_decision(std::string_view file_name);
 
 /// Returns the decision under that name (or its second name) in a directory of containers. Returns
-/// nothing if there is no readable decision of this user or root.
+/// nothing if there is no readable decision of this user or root, or if another user may have moved it
+/// there.
 std::optional<Decision> find_decision(const std::string& directory, const std::string& name);
 
 /// The decision that holds, and whether it is the one that this process wanted to record.

@@ -13,34 +13,25 @@
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/ranks_to_probe.hpp"
 #include "restart/sets/stored_sets.hpp"
-#include "restart/stage/file_at.hpp"
 #include "restart/stage/stage.hpp"
 
 namespace mcr::restart {
 namespace {
 
-/// Looks at a file that cannot be opened, or at a link that leads to no file. Returns false if neither
-/// lies there.
-bool look_at_closed(const std::string& path, struct stat& status) {
-  return system_calls().fstatat(AT_FDCWD, path.c_str(), &status, 0) == 0 ||
-         system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 /// Reads the stub at a name, or the note about a native file there (`is_native`).
 std::optional<Stub> read_stub_at(const std::string& path, const std::string& containers,
                                  const std::string& base, uid_t owner, AtName& there,
-                                 bool& is_native) {
+                                 bool& is_native, Look& look) {
   using Kind = FileAt::Kind;
-  FileAt found = file_at(AT_FDCWD, path, Links::followed);
+  FileAt found = file_of_rank(path, base, owner);
   if (found.kind == Kind::nothing || found.kind == Kind::other) return std::nullopt;
-  if (found.kind == Kind::closed && !look_at_closed(path, found.status)) return std::nullopt;
-  // If the file's owner is not believed, the name counts as empty.
-  if (!is_believed_among(path, base, found.status, owner)) return std::nullopt;
   if (found.kind == Kind::closed) {
+    look.note(found.error);
     there.kind = AtName::Kind::unreadable;
     return std::nullopt;
   }
@@ -128,7 +119,7 @@ PresentNames present_names(const std::string& path, const std::string& masked_na
     AtName there;
     for (const std::string& sibling : paths_of(other)) {
       bool is_native = false;
-      auto stub = read_stub_at(sibling, containers, base, owner, there, is_native);
+      auto stub = read_stub_at(sibling, containers, base, owner, there, is_native, look);
       // A stub of another rank under this rank's name says nothing about the set.
       if (stub && stub->rank != other) there = AtName{};
       if (there.kind == AtName::Kind::nothing) continue;

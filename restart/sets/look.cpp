@@ -22,9 +22,10 @@ Result<std::vector<std::string>> list_containers(int directory,
   if (names || names.error().system_error != EOVERFLOW) return names;
   return list_fitting_names(directory, ".", [&](const std::string& name) {
     struct stat status {};
-    return is_container_name(name) &&
-           system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           believes(status.st_uid);
+    if (!is_container_name(name)) return false;
+    if (system_calls().fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return !means_gone(errno);
+    return believes(status.st_uid);
   });
 }
 
@@ -39,10 +40,20 @@ bool Look::is_over() {
   return true;
 }
 
+void Look::note(const Error& error) {
+  if (!means_no_way(error.system_error) && !problem_) problem_ = error;
+}
+
 const Error& Look::incomplete(const Error& error) {
-  const bool has_none = means_gone(error.system_error) || error.system_error == EACCES;
-  if (!has_none && !problem_) problem_ = error;
+  note(error);
   return error;
+}
+
+std::optional<OpenContainers> Look::open(const ContainerPlace& place) {
+  auto opened = place.open();
+  if (opened) return *std::move(opened);
+  note(opened.error());
+  return std::nullopt;
 }
 
 Result<std::span<const std::string>> Look::containers(const OpenContainers& directory,

@@ -24,7 +24,8 @@
 namespace mcr::restart {
 
 /// Returns the names of containers in a directory, sorted. If all names exceed most_kept_bytes, returns
-/// only containers whose owner `believes` accepts; EOVERFLOW if these exceed it as well.
+/// only containers whose owner `believes` accepts, or whose owner is not known because they cannot be
+/// examined; EOVERFLOW if these exceed it as well.
 Result<std::vector<std::string>> list_containers(int directory,
                                                  const std::function<bool(uid_t)>& believes);
 
@@ -40,22 +41,27 @@ class Look {
   /// container that was not found may then exist all the same. Nothing if the look is complete.
   [[nodiscard]] const std::optional<Error>& problem() const { return problem_; }
 
+  /// Notes that a part of the look failed, unless the reason means that there is nothing for this user.
+  void note(const Error& error);
+
+  /// Opens the place; nothing if it does not exist or is not believed, or if that is not known.
+  std::optional<OpenContainers> open(const ContainerPlace& place);
+
   /// Returns the names of containers in the directory that begin with `prefix`, sorted; valid as
   /// long as the look.
   Result<std::span<const std::string>> containers(const OpenContainers& directory,
                                                   const std::string& prefix);
 
-  /// The arguments of stored_generations(): the directory's identity, the fields of the place
-  /// (`directory`, `below`, `prefix`, `masked_name`, `owner`, `is_allowed`), components, own_only.
-  using Question = std::tuple<FileIdentity, std::string, std::string, std::string, std::string,
-                              uid_t, bool, std::size_t, bool>;
+  /// The arguments of stored_generations(): the open directory, the fields of the place (`directory`,
+  /// `prefix`, `masked_name`), components, own_only.
+  using Question =
+      std::tuple<OpenContainers::Key, std::string, std::string, std::string, std::size_t, bool>;
   /// Returns the answer, which is found by `find` when the question is asked for the first time.
   const std::vector<Generation>& answer(Question question,
                                         const std::function<std::vector<Generation>()>& find);
 
  private:
-  /// Notes why a directory was not listed, unless the reason means that it has no containers for this
-  /// user: it is gone, or this user may not read it. Returns `error`.
+  /// Notes the error, and returns it.
   const Error& incomplete(const Error& error);
 
   std::uint64_t until_ms_;

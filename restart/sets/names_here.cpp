@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/sets/names_here.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/places_above.hpp"
 #include "restart/sets/stored_sets.hpp"
-#include "restart/stage/file_at.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -24,9 +21,8 @@ constexpr std::uint32_t probed_ranks = 4;
 /// the mask is wrong, the file is another rank's.
 bool is_of_rank(const std::string& path, const std::string& mask, std::uint32_t rank,
                 std::uint32_t rank_count, uid_t owner) {
-  const FileAt there = file_at(AT_FDCWD, path, Links::followed);
-  return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count &&
-         is_believed_among(path, shared_directory(mask), there.status, owner);
+  const FileAt there = file_of_rank(path, shared_directory(mask), owner);
+  return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count;
 }
 
 /// Returns the mask for renamed files: the most likely mask under which another rank's file exists.

@@ -43,10 +43,6 @@ std::string note_name(std::uint64_t inode) {
   return aside_name(inode) + std::string(native_note_ending);
 }
 
-std::string note_path(const std::string& containers, std::uint64_t inode) {
-  return aside_path(containers, inode) + std::string(native_note_ending);
-}
-
 /// Opens the directory with notes and kept files, as a place for this user's own files.
 Result<File> open_home(const std::string& containers) {
   const File above = MCR_TRY(open_own_containers(containers));
@@ -154,21 +150,36 @@ void complete_note(const std::string& containers, const struct stat& status) {
 
 namespace {
 
-/// Reads a note about the file at `path`; `note` is the opened note file.
-std::optional<NativeNote> read_note(const Result<File>& note, const std::string& path,
-                                    const struct stat& status) {
-  if (!note || !S_ISREG(status.st_mode)) return std::nullopt;
-  const auto noted = note->status();
+/// False if another user may have moved the note into its directory `home` from the place of another
+/// file. That user cannot give it a file's time, so only unfinished notes need this test.
+bool lies_where_it_was_made(const Stub& stub, const File& home, const std::string& path) {
+  const auto status = home.status();
+  if (!status || others_may_only_add(*status))
+    return status && parent_of(stub.path) == real_path(parent_of(path));
+  return true;
+}
+
+/// Reads the note about the file at `path`; `containers` leads from `directory` to the directory of
+/// containers.
+std::optional<NativeNote> read_note(int directory, const std::string& containers,
+                                    const std::string& path, const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
+  const auto home = File::open(directory, directory_of(containers), O_PATH | O_DIRECTORY);
+  if (!home) return std::nullopt;
+  const auto note = open_file_beneath(home->descriptor(), note_name(status.st_ino));
+  const auto noted = note ? note->status() : Result<struct stat>(note.error());
+  if (!noted) return std::nullopt;
   // Because of a note, an open may give other bytes than the file's. So only notes of the file's
   // owner, or root, count.
-  if (!noted || !S_ISREG(noted->st_mode) || !is_believed(noted->st_uid, status.st_uid))
-    return std::nullopt;
+  const auto author = author_of(*note, *home);
+  if (!author || !is_believed(*author, status.st_uid)) return std::nullopt;
   auto stub = read_stub_file(*note);
   if (!stub) return std::nullopt;
   // An unfinished note may be left from a dead writer, and another file may have got the inode
   // number since.
   const bool believed = is_unfinished(*noted)
-                            ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted)
+                            ? name_of(stub->path) == name_of(path) && !is_younger(path, *noted) &&
+                                  lies_where_it_was_made(*stub, *home, path)
                             : is_as_closed(*noted, status);
   if (!believed) return std::nullopt;
   // The stub counts as if it lay in the file itself.
@@ -183,9 +194,7 @@ std::optional<NativeNote> read_note(const Result<File>& note, const std::string&
 
 std::optional<NativeNote> native_note_in(const std::string& containers, const std::string& path,
                                          const struct stat& status) {
-  auto note = read_note(File::open(AT_FDCWD, note_path(containers, status.st_ino),
-                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
-                        path, status);
+  auto note = read_note(AT_FDCWD, containers, path, status);
   if (note) note->containers = containers;
   return note;
 }
@@ -197,9 +206,7 @@ std::optional<NativeNote> find_native_note(const File& directory, const std::str
   std::string up;
   for (int level = 0; level <= most_levels; ++level) {
     const std::string below = up + std::string(container_dir);
-    auto note = read_note(File::open(directory.descriptor(), note_path(below, status.st_ino),
-                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
-                          path, status);
+    auto note = read_note(directory.descriptor(), below, path, status);
     if (note) {
       note->containers = above + "/" + std::string(container_dir);
       note->below = below;

@@ -216,8 +216,10 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
 }
 
 Result<File> open_log(const File& containers, const std::string& name) {
+  // Where other users can move files of this user, a log to which they may write is not believed.
+  const mode_t mode = others_may_only_add(MCR_TRY(containers.status())) ? 0644 : 0666;
   File log =
-      MCR_TRY(open_beneath(containers.descriptor(), name, O_RDWR | O_APPEND | O_CREAT, 0666));
+      MCR_TRY(open_beneath(containers.descriptor(), name, O_RDWR | O_APPEND | O_CREAT, mode));
   const struct stat status = MCR_TRY(log.status());
   if (S_ISREG(status.st_mode) && status.st_nlink == 1) return log;
   errno = EMLINK;

@@ -37,17 +37,18 @@ void note_removed_set(const File& containers, const std::string& prefix, const s
   if (!log) return;
   (void)log->append(as_bytes(time_stamp() + " " + printable(prefix + "* " + why) + "\n"))
       .has_value();
-  if (log->size().value_or(0) <= most_bytes) return;
+  const auto status = log->status();
+  if (!status || static_cast<std::uint64_t>(status->st_size) <= most_bytes) return;
   const std::string rest = tail_of(*log, most_bytes / 2);
-  (void)replace_file(containers.descriptor(), log_name, as_bytes(rest), 0666, Durability::none)
+  (void)replace_file(containers.descriptor(), log_name, as_bytes(rest), status->st_mode & 0666,
+                     Durability::none)
       .has_value();
 }
 
 std::optional<std::string> removed_set(const OpenContainers& containers,
                                        const std::string& prefix) {
   const auto log = open_file_beneath(containers.descriptor(), log_name);
-  const auto status = log ? log->status() : Result<struct stat>(log.error());
-  if (!status || !containers.believes(status->st_uid)) return std::nullopt;
+  if (!log || !containers.believes_author_of(*log).value_or(false)) return std::nullopt;
   const std::string text = tail_of(*log, most_bytes);
   const std::size_t found = text.rfind(" " + printable(prefix) + "* ");
   if (found == std::string::npos) return std::nullopt;

@@ -49,8 +49,12 @@ void add_share(Generation& generation, const SetShare& share, uid_t owner, std::
 class FoundGenerations {
  public:
   FoundGenerations(const ContainerPlace& place, const OpenContainers& directory,
-                   std::size_t components, bool own_only)
-      : place_(place), directory_(directory), components_(components), own_only_(own_only) {
+                   std::size_t components, bool own_only, Look& look)
+      : place_(place),
+        directory_(directory),
+        components_(components),
+        own_only_(own_only),
+        look_(look) {
     if (auto parsed = parse_container_name(place.prefix + container_suffix(0, 0, {}))) {
       wanted_ = std::move(parsed->masked_name);
       launch_ = std::move(parsed->launch);
@@ -60,17 +64,15 @@ class FoundGenerations {
       bundles_ = std::move(parsed->pattern);
   }
 
-  std::vector<Generation> find(Look& look) {
+  std::vector<Generation> find() {
     if (wanted_) {
-      for_each(look, own_only_ ? place_.prefix : "set-" + *wanted_ + ".",
-               [&](const std::string& name) {
-                 const auto own = parse_container_name(name);
-                 if (own && wanted_ == own->masked_name)
-                   add_container(name, {own->launch, own->sequence});
-               });
+      for_each(own_only_ ? place_.prefix : "set-" + *wanted_ + ".", [&](const std::string& name) {
+        const auto own = parse_container_name(name);
+        if (own && wanted_ == own->masked_name) add_container(name, {own->launch, own->sequence});
+      });
     }
     if (bundles_) {
-      for_each(look, "set-" + *bundles_ + (own_only_ ? "." + launch_ + "-" : "."),
+      for_each("set-" + *bundles_ + (own_only_ ? "." + launch_ + "-" : "."),
                [&](const std::string& name) {
                  const auto bundle = parse_bundle_name(name);
                  if (bundle && bundles_ == bundle->pattern) add_bundle(name);
@@ -87,13 +89,19 @@ class FoundGenerations {
 
  private:
   template <typename Take>
-  void for_each(Look& look, const std::string& prefix, Take take) {
-    const auto names = look.containers(directory_, prefix);
+  void for_each(const std::string& prefix, Take take) {
+    const auto names = look_.containers(directory_, prefix);
     if (!names) return;
     for (const std::string& name : *names) {
-      if (look.is_over()) return;
+      if (look_.is_over()) return;
       take(name);
     }
+  }
+
+  /// True if the error says nothing about the container. The look is then not complete.
+  [[nodiscard]] bool could_not_look(const Error& error) const {
+    if (lacks_resources(error.system_error)) look_.note(error);
+    return lacks_resources(error.system_error);
   }
 
   [[nodiscard]] bool left_out(const std::string& name) const {
@@ -115,7 +123,10 @@ class FoundGenerations {
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-    if (!shares || !status) return;
+    if (!shares || !status) {
+      (void)could_not_look(shares ? status.error() : shares.error());
+      return;
+    }
     for (const SetShare& share : *shares) {
       const SetIdentity& set = share.set;
       const std::string own =
@@ -145,10 +156,11 @@ class FoundGenerations {
     const auto reader = directory_.container(file);
     // If the container's owner is not believed, the container counts as missing.
     if (!reader && reader.error().cause == Cause::usage) return;
-    Generation& generation = one_container_more(name);
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
+    if (!status && could_not_look(status.error())) return;
+    Generation& generation = one_container_more(name);
     Read& read = read_[identity];
     if (status && (*reader)->set().bundled.empty())
       read.names = {(*reader)->set().launch, (*reader)->set().sequence};
@@ -167,8 +179,9 @@ class FoundGenerations {
 
   [[nodiscard]] FileIdentity identity_of(const std::string& file) const {
     struct stat status {};
-    (void)system_calls().fstatat(directory_.descriptor(), file.c_str(), &status,
-                                 AT_SYMLINK_NOFOLLOW);
+    if (system_calls().fstatat(directory_.descriptor(), file.c_str(), &status,
+                               AT_SYMLINK_NOFOLLOW) != 0)
+      look_.note(system_error("cannot look at", file));
     return FileIdentity(status);
   }
 
@@ -183,6 +196,7 @@ class FoundGenerations {
   const OpenContainers& directory_;
   std::size_t components_;
   bool own_only_;
+  Look& look_;
   std::optional<std::string> wanted_;   ///< the masked name in names of containers
   std::string launch_;                  ///< in the place's prefix
   std::optional<std::string> bundles_;  ///< the pattern in names of bundles
@@ -231,15 +245,18 @@ const std::vector<Generation>& stored_generations(const ContainerPlace& place,
                                                   std::size_t components, bool own_only,
                                                   Look& look) {
   const auto nothing = [] { return std::vector<Generation>(); };
-  const std::vector<Generation>& none = look.answer({}, nothing);
+  const std::vector<Generation>& none = look.answer({}, nothing);  // valid as long as the look
   if (look.is_over()) return none;
-  const auto directory = place.open();
-  struct stat status {};
-  if (!directory || ::fstat(directory->descriptor(), &status) != 0) return none;
+  const auto directory = look.open(place);
+  if (!directory) return none;
+  const auto key = directory->key();
+  if (!key) {
+    look.note(key.error());
+    return none;
+  }
   return look.answer(
-      {FileIdentity(status), place.directory, place.below, place.prefix, place.masked_name,
-       place.owner, place.is_allowed, components, own_only},
-      [&] { return FoundGenerations(place, *directory, components, own_only).find(look); });
+      {*key, place.directory, place.prefix, place.masked_name, components, own_only},
+      [&] { return FoundGenerations(place, *directory, components, own_only, look).find(); });
 }
 
 }  // namespace mcr::restart

@@ -50,8 +50,12 @@ FileAt file_at(Result<File> file) {
   found.file = *std::move(file);
   found.status = *status;
   found.kind = S_ISREG(status->st_mode) ? FileAt::Kind::plain_file : FileAt::Kind::other;
-  if (found.kind == FileAt::Kind::other || !is_stub_file(found.file)) return found;
+  if (found.kind == FileAt::Kind::other) return found;
+  const auto begins_as = begins_as_stub(found.file);
+  if (!begins_as) return not_open(begins_as.error());
+  if (!*begins_as) return found;
   auto stub = read_stub_file(found.file);
+  if (!stub && stub.error().cause == Cause::system) return not_open(stub.error());
   found.kind = stub ? FileAt::Kind::stub : FileAt::Kind::damaged_stub;
   if (stub) {
     found.stub = *std::move(stub);

@@ -21,7 +21,7 @@ struct FileAt {
     damaged_stub,
     plain_file,  ///< any other regular file
     other,       ///< not a regular file: a directory, a link, a pipe, a device
-    closed,      ///< it cannot be opened or examined
+    closed,      ///< it cannot be opened, examined or read
   };
   Kind kind = Kind::nothing;
   /// Open for reading if it is a regular file that can be opened.

@@ -14,7 +14,7 @@
 
 namespace mcr::restart {
 
-bool is_stub_file(const File& file) {
+Result<bool> begins_as_stub(const File& file) {
   const int flags = ::fcntl(file.descriptor(), F_GETFL);
   file.leave_access_time();
   std::array<std::byte, Stub::head_bytes> head;
@@ -23,8 +23,11 @@ bool is_stub_file(const File& file) {
   // If the file is no stub, restore the flags: reads of the program's own files must update the
   // access time.
   if (!is_stub && flags >= 0) (void)::fcntl(file.descriptor(), F_SETFL, flags);
+  if (!got) return got.error();
   return is_stub;
 }
+
+bool is_stub_file(const File& file) { return begins_as_stub(file).value_or(false); }
 
 Result<Stub> read_stub_file(const File& file) {
   file.leave_access_time();

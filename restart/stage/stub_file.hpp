@@ -10,8 +10,9 @@
 
 namespace mcr::restart {
 
-/// True if the file begins with the signature of a stub (the rest may be damaged); false if the
-/// file cannot be read.
+/// True if the file begins with the signature of a stub (the rest may be damaged).
+Result<bool> begins_as_stub(const File& file);
+/// The same; false if the file cannot be read.
 bool is_stub_file(const File& file);
 
 /// Reads a stub. Cause::damaged: the file is no stub or was altered. Cause::unsupported: a newer

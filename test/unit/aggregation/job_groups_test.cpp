@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "aggregation/slurm/resident_start.hpp"
 #include "aggregation/slurm/small_files.hpp"
 #include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -64,6 +66,18 @@ TEST_CASE("no group is found for another job, without groups of Slurm, or from t
     CHECK(is_sound(groups, mounts_v1.substr(0, length)));
   for (std::size_t length = 0; length < groups.size(); ++length)
     CHECK(is_sound(std::string_view(groups).substr(0, length), mounts_v1));
+}
+
+TEST_CASE("a list of processes is read whole, and no number of a line that is not whole is taken") {
+  const restart::ScratchDirectory group;
+  const auto put = [&](const std::string& text) { std::ofstream(group / "cgroup.procs") << text; };
+  std::string text;
+  constexpr std::size_t many = 300'000;  // 2.4 MB
+  for (std::size_t i = 0; i < many; ++i) text += std::to_string(1'000'000 + i) + "\n";
+  put(text);
+  CHECK(processes_in(group.path()).size() == many);
+  put(text + "1234");
+  CHECK(processes_in(group.path()).back() == 1'000'000 + many - 1);
 }
 
 /// Returns true once the group has `count` processes, false after ten seconds.

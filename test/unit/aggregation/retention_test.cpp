@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/retention.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/set_files.hpp"
+#include "restart/base/system.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;
@@ -104,6 +108,55 @@ TEST_CASE("a set is superseded when no stub names it and a newer one is whole") 
   auto sets = sets_of(job);
   REQUIRE(superseded(sets)->size() == 1);
   CHECK(superseded(sets)->front().set->name.sequence == 0);
+}
+
+namespace {
+
+/// While it lives, one file cannot be read (EIO).
+class Unreadable {
+ public:
+  explicit Unreadable(const std::string& path) : replaced_(table()) {
+    struct stat status {};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    file_ = status.st_ino;
+  }
+
+ private:
+  static const restart::SystemCalls& table() {
+    static const restart::SystemCalls failing = [] {
+      restart::SystemCalls calls = restart::real_system_calls();
+      calls.pread = [](int descriptor, void* out, std::size_t bytes, off_t offset) -> ssize_t {
+        struct stat status {};
+        if (::fstat(descriptor, &status) != 0 || status.st_ino != file_)
+          return restart::real_system_calls().pread(descriptor, out, bytes, offset);
+        errno = EIO;
+        return -1;
+      };
+      return calls;
+    }();
+    return failing;
+  }
+  static inline ino_t file_ = 0;
+  restart::ReplacedSystemCalls replaced_;
+};
+
+}  // namespace
+
+TEST_CASE("no set is superseded while a stub cannot be read") {
+  StagedJob job(1);
+  job.join(0);
+  commit_set(job, 1, {0}, 0);
+  std::filesystem::copy_file(job.out("a.0.h5"), job.out("copy.h5"));
+  commit_set(job, 1, {0}, 1);
+  const auto sets = sets_of(job);
+  CHECK(superseded(sets)->empty());
+  {
+    const Unreadable copy(job.out("copy.h5"));
+    const auto found = superseded(sets);
+    CHECK((!found || found->empty()));
+  }
+  std::filesystem::remove(job.out("copy.h5"));
+  CHECK(superseded(sets)->size() == 1);
 }
 
 TEST_CASE("a set that does not read is neither whole nor superseded") {

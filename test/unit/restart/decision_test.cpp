@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <set>
+
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
@@ -12,19 +14,31 @@ using namespace mcr::restart;
 namespace {
 
 Decision example() {
-  return {false, {"mpi-0123456789abcdef", 7, "/out/c.{rank}.h5"}, {"mpi-fedcba9876543210", 300}};
+  return {false,
+          {"mpi-0123456789abcdef", 7, "/out/c.{rank}.h5"},
+          {"mpi-fedcba9876543210", 300},
+          "set-c.{rank}.h5.now-0.decision",
+          12};
+}
+
+/// The decision as builds wrote it that did not record its place.
+Bytes without_place(const Decision& decision) {
+  Bytes file = write_decision(decision);
+  file.resize(file.size() - 8 - 1 - decision.recorded_as.size() - 1);
+  return file;
 }
 
 /// The decision as builds wrote it that did not record the masked name.
 Bytes without_name(const Decision& decision) {
-  Bytes file = write_decision(decision);
+  Bytes file = without_place(decision);
   file.resize(file.size() - 8 - decision.given.masked_name.size() - 1);
   return file;
 }
 
 bool says(const Result<Decision>& read, const Decision& wanted) {
   return read && read->as_it_is == wanted.as_it_is && read->given == wanted.given &&
-         read->newest == wanted.newest;
+         read->newest == wanted.newest && read->recorded_as == wanted.recorded_as &&
+         read->recorded_in == wanted.recorded_in;
 }
 
 }  // namespace
@@ -45,9 +59,11 @@ TEST_CASE("every altered bit of a decision is noticed, and every length to which
       CHECK_FALSE(read_decision(altered));
     }
   }
-  const std::size_t first_form = without_name(example()).size();
+  const std::set<std::size_t> earlier_forms{without_name(example()).size(),
+                                            without_place(example()).size()};
   for (std::size_t length = 0; length < file.size(); ++length)
-    CHECK(read_decision(ByteSpan(file).first(length)).has_value() == (length == first_form));
+    CHECK(read_decision(ByteSpan(file).first(length)).has_value() ==
+          earlier_forms.contains(length));
   WARN(changes << " bits changed, " << file.size() << " lengths cut: all noticed");
 }
 
@@ -86,4 +102,27 @@ TEST_CASE("the first decision that is recorded under a name holds") {
   CHECK_FALSE(second->is_ours);
   CHECK(second->decision.given == example().given);
   CHECK(find_decision(place, "set-x.decision")->newest == example().newest);
+}
+
+TEST_CASE("a decision that was moved does not count where other users can move files") {
+  const ScratchDirectory directory;
+  const std::string own = directory / "own";
+  const std::string place = directory / "mcr";
+  for (const std::string& made : {own, place}) {
+    REQUIRE(::mkdir(made.c_str(), 0755) == 0);
+    REQUIRE(::chmod(made.c_str(), 01777) == 0);
+  }
+  REQUIRE(record_decision(own, "set-x.decision", example()));
+  REQUIRE(record_decision(place, "set-y.decision", example()));
+  CHECK(find_decision(own, "set-x.decision"));
+  SECTION("from another directory") {
+    REQUIRE(::rename((own + "/set-x.decision").c_str(), (place + "/set-x.decision").c_str()) == 0);
+  }
+  SECTION("from another name") {
+    REQUIRE(::rename((place + "/set-y.decision").c_str(), (place + "/set-x.decision").c_str()) ==
+            0);
+  }
+  CHECK_FALSE(find_decision(place, "set-x.decision"));
+  REQUIRE(::chmod(place.c_str(), 0755) == 0);
+  CHECK(find_decision(place, "set-x.decision"));  // as in a directory that its user moved
 }

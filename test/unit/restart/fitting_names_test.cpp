@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "restart/base/file.hpp"
+#include "restart/base/system.hpp"
 #include "restart/sets/look.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
@@ -36,6 +37,28 @@ void make_names(const std::string& directory, std::size_t count, const std::stri
             0);
   }
 }
+
+/// While it lives, the file of that name cannot be examined (EIO).
+class Unexamined {
+ public:
+  explicit Unexamined(const std::string& name) : replaced_(table()) { name_ = name; }
+
+ private:
+  static const SystemCalls& table() {
+    static const SystemCalls failing = [] {
+      SystemCalls calls = real_system_calls();
+      calls.fstatat = [](int directory, const char* name, struct stat* status, int flags) {
+        if (name != name_) return real_system_calls().fstatat(directory, name, status, flags);
+        errno = EIO;
+        return -1;
+      };
+      return calls;
+    }();
+    return failing;
+  }
+  static inline std::string name_;
+  ReplacedSystemCalls replaced_;
+};
 
 bool is_long(const std::string& name) { return name.starts_with("x"); }
 
@@ -91,6 +114,13 @@ TEST_CASE("if others have filled a directory, the containers that count are foun
   REQUIRE(names);
   CHECK(*names == Names{own});
   CHECK_FALSE(list_containers(home.descriptor(), [](uid_t) { return true; }));
+  {
+    // A container that cannot be examined is not left out: its reader reports it.
+    const Unexamined container(own);
+    const auto all = list_containers(home.descriptor(), [](uid_t writer) { return writer == 0; });
+    REQUIRE(all);
+    CHECK(*all == Names{own});
+  }
   // A look that has listed the directory for one owner finds what counts for another owner.
   const std::string other = "set-c_{rank}.h5.launch-1.r0-1.h5";
   std::ofstream(scratch / other).close();

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <sstream>
+
 #include "test/support/catch.hpp"
 #include "test/unit/restart/scratch_directory.hpp"
 
@@ -55,6 +57,12 @@ struct Member {
   File root = *File::open(AT_FDCWD, place.path(), O_PATH | O_DIRECTORY);
 };
 
+std::string note_number(const Member& member) {
+  std::ostringstream text;
+  text << std::hex << member.status().st_ino;
+  return text.str();
+}
+
 }  // namespace
 
 TEST_CASE("a note about a native file is found from the file's own directory") {
@@ -66,6 +74,32 @@ TEST_CASE("a note about a native file is found from the file's own directory") {
   CHECK(note->is_complete);
   CHECK(note->below == "../mcr");
   CHECK(note->stub.launch == "launch");
+}
+
+TEST_CASE("a note that another user may have written or moved does not count") {
+  const Member member;
+  const std::string notes = member.place.path() + "/out/mcr/set-natives";
+  const auto is_found = [&] {
+    return find_native_note(member.directory(), member.path(), "mcr", member.status()).has_value();
+  };
+  SECTION("other users can write the note, and add names beside it") {
+    member.note();
+    const std::string note = notes + "/" + note_number(member) + ".stub";
+    REQUIRE(::chmod(note.c_str(), 0666) == 0);
+    CHECK(is_found());  // only this user can have put it there
+    REQUIRE(::chmod(notes.c_str(), 01777) == 0);
+    CHECK_FALSE(is_found());
+  }
+  SECTION("an unfinished note was made in another directory") {
+    Stub stub = member.stub();
+    stub.path = member.place.path() + "/elsewhere/rank0/a.h5";
+    REQUIRE(note_native(member.directory(), "../mcr", stub, member.status().st_ino));
+    CHECK(is_found());  // the files may have been moved together
+    REQUIRE(::chmod(notes.c_str(), 01777) == 0);
+    CHECK_FALSE(is_found());
+    REQUIRE(note_native(member.directory(), "../mcr", member.stub(), member.status().st_ino));
+    CHECK(is_found());
+  }
 }
 
 TEST_CASE("a note does not count for a file that was written again later") {

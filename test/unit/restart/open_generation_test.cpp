@@ -9,6 +9,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
+#include <string_view>
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
@@ -124,6 +126,80 @@ TEST_CASE("if a rank has not finished the newest set, every rank gets the whole 
   // The setting mix=native gives the stub's own part, and mix=refuse an error.
   CHECK(run.read(0, Mix::native, "native") == Run::content("A", 1, 0));
   CHECK(run.read(0, Mix::refuse, "refuse") == "error");
+}
+
+namespace {
+
+/// While it lives, the open number `at` of a file other than a container fails with EIO. (A container
+/// that cannot be read counts as damaged.)
+class FailingOpen {
+ public:
+  explicit FailingOpen(long at) : replaced_(table()) { left_ = at; }
+  static bool is_hit() { return left_ < 0; }
+
+ private:
+  static const SystemCalls& table() {
+    static const SystemCalls failing = [] {
+      SystemCalls calls = real_system_calls();
+      calls.openat = [](int directory, const char* name, int flags, mode_t mode) {
+        const bool counts = std::string_view(name).find("set-") == std::string_view::npos;
+        if (!counts || left_-- != 0)
+          return real_system_calls().openat(directory, name, flags, mode);
+        errno = EIO;
+        return -1;
+      };
+      return calls;
+    }();
+    return failing;
+  }
+  static inline long left_ = 0;
+  ReplacedSystemCalls replaced_;
+};
+
+}  // namespace
+
+TEST_CASE("an open in which a call fails gives the set that all ranks get, or an error") {
+  const Run run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) run.write("A", 0, rank, 10);
+  run.write("A", 1, 0, 20);
+  run.write("A", 1, 1, 20);
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, run.path(0), O_RDONLY));
+  REQUIRE(stub);
+  // Returns true if the open failed or gave the set A, 0. The launch is another one in each turn.
+  const auto is_right = [&](const std::string& launch, const auto& make_fault) {
+    Opener opener;
+    opener.launch = launch;
+    opener.rank_count = ranks;
+    const auto opened = [&] {
+      const auto fault = make_fault();
+      return open_generation(*stub, run.path(0), opener);
+    }();
+    if (!opened) return true;
+    Bytes bytes(static_cast<std::size_t>(opened->source->size()));
+    REQUIRE(opened->source->read_at(0, bytes));
+    return std::string(as_text(bytes)) == Run::content("A", 0, 0);
+  };
+  bool is_hit = true;
+  long at = 0;
+  SECTION("the process has no descriptor or memory left") {
+    for (; is_hit; ++at) {
+      INFO("call " << at);
+      CHECK(is_right("full" + std::to_string(at),
+                     [&] { return std::make_unique<FaultySystem>(at, Fault::error, EMFILE); }));
+      const FaultySystem counts(-1, Fault::error);
+      (void)run.read(0, Mix::previous, "count" + std::to_string(at));
+      is_hit = at < counts.calls();
+    }
+  }
+  SECTION("storage does not answer for a directory or another rank's file") {
+    for (; is_hit; ++at) {
+      INFO("open " << at);
+      CHECK(is_right("broken" + std::to_string(at),
+                     [&] { return std::make_unique<FailingOpen>(at); }));
+      is_hit = FailingOpen::is_hit();
+    }
+  }
+  CHECK(at > 20);
 }
 
 TEST_CASE("a decision holds for all ranks of its launch, and a later launch decides anew") {

@@ -3,12 +3,16 @@
 #include "restart/open/open_part.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <ctime>
 #include <filesystem>
 
 #include "restart/base/durable_replace.hpp"
+#include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/index.hpp"
 #include "restart/stage/stage.hpp"
@@ -197,6 +201,73 @@ TEST_CASE("the container with the part is found, whatever ranks the containers' 
   SECTION("beside a damaged container") {
     put(tree.container_path(directory, 0, 7), as_bytes("not a container"));
     CHECK(tree.read(tree.stub.path) == "the part");
+  }
+}
+
+TEST_CASE("if it is not known whether a container exists, the error says why") {
+  const Tree tree;
+  tree.put_container(tree.container_path(tree.root + "/out/mcr"), "the part");
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const int next = ::dup(0);
+  ::close(next);
+  // The search needs more descriptors than are left.
+  for (int left = 0; left < 2; ++left) {
+    struct rlimit limit = before;
+    limit.rlim_cur = static_cast<rlim_t>(next + left);
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    const auto answer = open_part(tree.stub, tree.stub.path, "none");
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().system_error == EMFILE);
+  }
+  CHECK(tree.read(tree.stub.path) == "the part");
+}
+
+namespace {
+
+/// A monotonic clock that goes on by `step` seconds whenever it is read.
+class FastClock {
+ public:
+  explicit FastClock(time_t step) : replaced_(table()) { step_ = step; }
+
+ private:
+  static const SystemCalls& table() {
+    static const SystemCalls fast = [] {
+      SystemCalls calls = real_system_calls();
+      calls.clock_gettime = [](clockid_t clock, struct timespec* time) {
+        const int answer = real_system_calls().clock_gettime(clock, time);
+        if (clock == CLOCK_MONOTONIC) time->tv_sec += passed_ += step_;
+        return answer;
+      };
+      return calls;
+    }();
+    return fast;
+  }
+  static inline time_t step_ = 0;
+  static inline time_t passed_ = 0;
+  ReplacedSystemCalls replaced_;
+};
+
+}  // namespace
+
+TEST_CASE("the search for a part ends after a minute, however many containers there are") {
+  const Tree tree;
+  const std::string directory = tree.root + "/out/mcr";
+  for (std::uint32_t last = 10; last < 30; ++last)
+    put(tree.container_path(directory, 0, last),
+        container_of(*PartId::random(), 3, "another part", tree.stub.masked_names[1]));
+  tree.put_container(tree.container_path(directory, 0, 30), "the part");
+  SECTION("twenty containers in twenty seconds are not too many") {
+    const FastClock clock(1);
+    CHECK(tree.read(tree.stub.path) == "the part");
+  }
+  SECTION("twenty containers in two hundred seconds are too many") {
+    const FastClock clock(10);
+    const auto answer = open_part(tree.stub, tree.stub.path, "none");
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().system_error == ETIMEDOUT);
+    CHECK(answer.error().message.find("could not all be examined in time") != std::string::npos);
   }
 }
 

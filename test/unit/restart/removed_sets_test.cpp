@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "restart/sets/removed_sets.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "test/support/catch.hpp"
+#include "test/unit/restart/scratch_directory.hpp"
+
+using namespace mcr;
+using namespace mcr::restart;
+
+namespace {
+
+/// A directory of containers with that mode, and the mode of its log if it can be made with umask 0.
+struct Logged {
+  explicit Logged(mode_t mode) {
+    const mode_t before = ::umask(0);
+    REQUIRE(::mkdir(path.c_str(), 0700) == 0);
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    note_removed_set(open(), "set-x.L-0.", "removed");
+    ::umask(before);
+  }
+  [[nodiscard]] File open() const { return *File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY); }
+  [[nodiscard]] bool says_so() const {
+    const OpenContainers containers(open(), ::geteuid(), Beside::of(path));
+    return removed_set(containers, "set-x.L-0.").has_value();
+  }
+  void give_log(mode_t mode) const {
+    REQUIRE(::chmod((path + "/set-removed.log").c_str(), mode) == 0);
+  }
+
+  ScratchDirectory place;
+  std::string path = place / "mcr";
+};
+
+}  // namespace
+
+TEST_CASE("the line about a removed set is found, whatever the umask") {
+  CHECK(Logged(0755).says_so());
+  CHECK(Logged(01777).says_so());
+}
+
+TEST_CASE("a log that other users can write, and can move where it lies, says nothing") {
+  const Logged logged(01777);
+  logged.give_log(0666);
+  CHECK_FALSE(logged.says_so());
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words of the command line, read from the options that --help lists,
+// The words of the command line, read from the options that --help lists, for completion.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -41,5 +41,6 @@ RunCommand declare_trace(CLI::App& app);
 RunCommand declare_leader(CLI::App& app);
 RunCommand declare_leaders(CLI::App& app);
 RunCommand declare_help(CLI::App& app);
+RunCommand declare_completion(CLI::App& app);
 
 }  // namespace mcr::aggregation

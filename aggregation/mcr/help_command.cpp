@@ -106,7 +106,7 @@ int show_topic(const CommonOptions& common, const CLI::App& app, const std::stri
     topics.push_back(command.name);
   }
   std::string near = near_topics(topic, topics);
-  if (!near.empty()) near = "near it: " + near + "; ";
+  if (!near.empty()) near = "similar: " + near + "; ";
   return print_error(common, "help",
                      Error{Cause::usage, "there is no page and no command " + topic + "; " + near +
                                              "`mcr help` lists all"});

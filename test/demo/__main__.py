@@ -40,7 +40,7 @@ def check_tools():
 def choose_shape(options):
     try:
         shape = shapes.choose(shapes.look(options.place, options.stage), options.mib and int(options.mib * MIB))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise Failed(str(error))
     say(f"A heat solver on {shape.ranks} ranks ({len(os.sched_getaffinity(0))} cores), {shape.size}³ cells; a checkpoint is {shape.ranks} files of "
         f"{size(shape.bytes_per_rank)}, {CHECKPOINTS} in a job. It knows HDF5 and MPI, nothing of mcr.")

@@ -6,6 +6,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from cgroups import own_groups
+from processes import read_bytes
+
 MIB = 1 << 20
 CHECKPOINTS = 4
 STEPS_BETWEEN = 40
@@ -40,16 +43,14 @@ class Machine:
 
 
 def free_memory():
-    """What the kernel can give, and what the control group still allows."""
+    """What the kernel can give, and what this process's control groups still allow."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.M)
     free = [int(found.group(1)) * 1024] if found else []
-    for limit, used in (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):
-        try:
-            limit, used = ((Path("/sys/fs/cgroup") / name).read_text().strip() for name in (limit, used))
-        except OSError:
-            continue
-        if limit.isdigit():
-            free.append(int(limit) - int(used))
+    for group in own_groups():
+        for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+            limit, used = (read_bytes(group / name).strip() for name in (limit, used))
+            if limit.isdigit() and used.isdigit():
+                free.append(int(limit) - int(used))
     return min(free)
 
 

@@ -29,6 +29,8 @@ constexpr std::array table{
                  declare_leader},
     CommandEntry{"leaders", "start and stop leaders that outlive a program's job step",
                  declare_leaders},
+    CommandEntry{"help", "show a page of the guide, or the manual page of a command", declare_help},
+    CommandEntry{"completion", {}, declare_completion},
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ using RunCommand = std::function<int(const CommonOptions&)>;
 
 struct CommandEntry {
   std::string_view name;
-  std::string_view purpose;  ///< one line for `mcr --help`
+  std::string_view purpose;  ///< one line for `mcr --help`; empty: not listed there
   RunCommand (*declare)(CLI::App& app);
 };
 std::span<const CommandEntry> all_commands();
@@ -40,5 +40,7 @@ RunCommand declare_run(CLI::App& app);
 RunCommand declare_trace(CLI::App& app);
 RunCommand declare_leader(CLI::App& app);
 RunCommand declare_leaders(CLI::App& app);
+RunCommand declare_help(CLI::App& app);
+RunCommand declare_completion(CLI::App& app);
 
 }  // namespace mcr::aggregation

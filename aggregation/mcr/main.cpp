@@ -35,16 +35,6 @@ bool is_command(std::string_view name) {
                      [&](const CommandEntry& entry) { return entry.name == name; });
 }
 
-/// Replaces `mcr help` by `mcr --help`, and `mcr help COMMAND` by `mcr COMMAND --help`.
-std::vector<std::string> without_help_command(std::vector<std::string> words) {
-  const auto first = std::find_if(words.begin(), words.end(),
-                                  [](const std::string& word) { return !word.starts_with('-'); });
-  if (first == words.end() || *first != "help") return words;
-  words.erase(first);
-  words.emplace_back("--help");
-  return words;
-}
-
 /// Returns the error as text that begins with the subcommand's name. If an option is unknown and an
 /// argument is missing, names the option, although CLI11 reports the argument first.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
@@ -65,8 +55,9 @@ int run(std::vector<std::string> words) {
   app.require_subcommand(1);
   app.fallthrough();  // --json may follow the subcommand's name
   app.footer(
-      "`mcr help COMMAND` prints the same as `mcr COMMAND --help`.\nExit codes: 0 done, 1 the "
-      "system refused or something is missing, 2 wrong usage, 3 damaged data, 4 not finished in "
+      "`mcr help` lists the pages of the guide; `mcr help COMMAND` shows a manual page.\n"
+      "Exit codes: 0 done, 1 the system refused or something is missing, 2 wrong usage, 3 damaged "
+      "data, 4 not finished in "
       "time.\nWith the Python package mcr-hdf5: `mcr view`, `mcr diff` and `mcr plot` "
       "(docs/python.md).");
   CommonOptions common;
@@ -75,6 +66,7 @@ int run(std::vector<std::string> words) {
   std::vector<std::pair<CLI::App*, RunCommand>> commands;
   for (const CommandEntry& entry : all_commands()) {
     CLI::App* command = app.add_subcommand(std::string(entry.name), std::string(entry.purpose));
+    if (entry.purpose.empty()) command->group("");  // hidden
     commands.emplace_back(command, entry.declare(*command));
   }
   // Look at all words: the parser may have stopped before --json.
@@ -83,7 +75,6 @@ int run(std::vector<std::string> words) {
     if (json) print_json({{"error", why}});
     return exit_code::usage;
   };
-  words = without_help_command(std::move(words));
   const auto name = std::find_if(words.begin(), words.end(),
                                  [](const std::string& word) { return !word.starts_with('-'); });
   if (name != words.end() && is_python_command(*name)) {

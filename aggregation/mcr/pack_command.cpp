@@ -192,6 +192,14 @@ nlohmann::json to_json(const CommitReport& report) {
             {"commit", report.commit_seconds}}}};
 }
 
+/// Accepts the words that the table of settings allows for a choice.
+CLI::IsMember one_of_setting(std::string_view key) {
+  const auto rows = restart::settings_table();
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [key](const restart::SettingRow& one) { return one.name == key; });
+  return CLI::IsMember(CLI::detail::split(std::string(row->allowed), '|'));
+}
+
 void print_report(const CommitReport& report, bool verbose) {
   if (verbose) {
     Table table({"variable", "type", "raw", "stored", "ratio", "pipeline", "why"},
@@ -217,10 +225,11 @@ RunCommand declare_pack(CLI::App& app) {
   app.add_option("-o,--output", options->output,
                  "path of the container; default: packed.h5 beside the files");
   const auto setting = [&](const char* option, const char* key, const char* help) {
-    app.add_option(option, options->settings[key], help);
+    return app.add_option(option, options->settings[key], help);
   };
-  setting("--profile", "profile", "fast, balanced, max, none, paper, portable");
-  setting("--scheme", "scheme", "auto, aware, aware-block, agnostic, agnostic-block");
+  setting("--profile", "profile", "what compression aims at")->check(one_of_setting("profile"));
+  setting("--scheme", "scheme", "how the parts of a set are merged")
+      ->check(one_of_setting("scheme"));
   setting("--block", "block", "block size of the schemes that end in -block");
   setting("--match", "match",
           "regular expression: names that differ only in the text that its groups match are one "

@@ -16,7 +16,7 @@
 namespace mcr::aggregation {
 namespace {
 
-constexpr std::array<std::string_view, 3> python_commands{"view", "diff", "plot"};
+constexpr std::array<std::string_view, 3> table{"view", "diff", "plot"};
 
 // As `python3 -m mcr_hdf5`, but never imports a module from the current directory, which may belong
 // to another user.
@@ -41,8 +41,10 @@ void prepend_own_directory() {
 
 }  // namespace
 
+std::span<const std::string_view> python_commands() { return table; }
+
 bool is_python_command(std::string_view name) {
-  return std::find(python_commands.begin(), python_commands.end(), name) != python_commands.end();
+  return std::find(table.begin(), table.end(), name) != table.end();
 }
 
 int run_python_command(const std::vector<std::string>& words) {

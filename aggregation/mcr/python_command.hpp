@@ -2,12 +2,14 @@
 // The subcommands that the Python package mcr_hdf5 brings (restart/python): view, diff, plot.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcr::aggregation {
 
+std::span<const std::string_view> python_commands();
 bool is_python_command(std::string_view name);
 
 /// Replaces this process by `python3 -m mcr_hdf5 WORDS`; the first word is the command. Returns the

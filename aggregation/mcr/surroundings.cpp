@@ -100,19 +100,17 @@ std::string settings_text(const std::string& connector) {
   return text;
 }
 
-/// Returns the path that `relative` names from this program's directory; "" if that directory is
-/// not known.
-std::string beside_command(const char* relative) {
-  const std::string self = own_file();
-  return self.empty() ? self : self.substr(0, self.rfind('/') + 1) + relative;
-}
-
 }  // namespace
 
 std::string own_file() {
   std::array<char, PATH_MAX> buffer{};
   const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
   return std::string(buffer.data(), length <= 0 ? 0 : static_cast<std::size_t>(length));
+}
+
+std::string beside_command(const char* relative) {
+  const std::string self = own_file();
+  return self.empty() ? self : self.substr(0, self.rfind('/') + 1) + relative;
 }
 
 std::vector<std::string> original_environment() {

@@ -19,6 +19,9 @@ std::string original_variable(const std::string& name);
 
 /// Returns this program's own file; "" if it is not known.
 std::string own_file();
+/// Returns the path that `relative` names from this program's directory; "" if that directory is
+/// not known.
+std::string beside_command(const char* relative);
 
 /// Return the directory, and the file, of the plugin that was installed with this command.
 std::string plugin_directory();

@@ -7,8 +7,12 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from throttled_storage import ThrottledStorage
 
 
 class Failed(Exception):
@@ -123,8 +127,7 @@ class Place:
         self.prefix = pathlib.Path(prefix).resolve()
         self.mcr = self.prefix / "bin/mcr"
         self.make_set_program = self.build / "bench/sets/make_set"
-        self.throttle = self.disk / "throttled_storage.so"
-        run(["cc", "-O2", "-shared", "-fPIC", "-o", self.throttle, self.source / "bench/support/throttled_storage.c", "-ldl"])
+        self.slow_storage = ThrottledStorage(self.disk, self.prefix)
 
     def directory(self, name, disk=False):
         path = (self.disk if disk else self.memory) / name
@@ -155,23 +158,10 @@ class Place:
         """Returns an environment in which `directory` is slow storage. `total`: the limit is for all processes
         together."""
         state = self.memory / f"throttle-{time.monotonic_ns()}"
-        return {"LD_PRELOAD": str(self.throttle), "THROTTLE_DIRECTORY": str(directory),
-                "THROTTLE_PROCESS": str(per_process), "THROTTLE_STATE": str(state),
-                "THROTTLE_TOTAL": str(total or 0)}
+        return self.slow_storage.environment(directory, per_process, total or 0, state)
 
     def throttled_prefix(self):
-        """Makes an installation in which storage is as slow for leaders as for the job. (A leader clears its
-        environment.)"""
-        prefix = self.disk / "throttled"
-        if not prefix.exists():
-            shutil.copytree(self.prefix, prefix, symlinks=True)
-            command = prefix / "bin/mcr"
-            command.unlink()
-            command.write_text("#!/bin/sh\n"
-                               'for word; do shift; [ "$word" = --detach ] || set -- "$@" "$word"; done\n'
-                               f"LD_PRELOAD='{self.throttle}' exec '{self.mcr}' \"$@\"\n")
-            command.chmod(0o755)
-        return prefix
+        return self.slow_storage.installation()
 
     def end(self):
         shutil.rmtree(self.memory, ignore_errors=True)

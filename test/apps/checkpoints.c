@@ -169,9 +169,8 @@ hid_t run_create(struct run* run, long step) {
   char path[4200];
   snprintf(path, sizeof path, "%s%s", run_path(run, step), run->rename ? ".tmp" : "");
   make_folders(path);
-  double begun = run_clock();
+  run->checkpoint_begin = run_clock();
   hid_t file = must(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), path);
-  run->checkpoint_seconds -= begun;  // run_commit adds the end
   write_number(file, "step", H5T_NATIVE_LONG, &step);
   return file;
 }
@@ -186,10 +185,12 @@ void run_commit(struct run* run, hid_t file, long step) {
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     if (rename(temporary, path)) run_fail("cannot rename %s: %s", temporary, strerror(errno));
   }
-  run->checkpoint_seconds += run_clock();
+  const double waited = run_clock() - run->checkpoint_begin;
+  double slowest = 0;
+  run->checkpoint_seconds += waited;
   run->written += 1;
   run->written_bytes += (long)bytes;
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Allreduce(&waited, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);  // a barrier, too
   const long old = step - run->keep * run->every;
   if (run->keep && old > 0) {
     char written[4200];
@@ -197,7 +198,7 @@ void run_commit(struct run* run, hid_t file, long step) {
     if (strcmp(written, run_path(run, old))) remove(run_path(run, old));
   }
   if (run->rank == 0) {
-    printf("checkpoint after step %ld\n", step);
+    printf("checkpoint after step %ld, slowest rank waited %.6f s\n", step, slowest);
     fflush(stdout);
   }
 }

@@ -24,6 +24,7 @@ struct run {
   bool gzip;          // chunked and compressed datasets
   long sleep_ms;      // per step
   // Results
+  double checkpoint_begin;    // of the newest checkpoint, by run_clock()
   double checkpoint_seconds;  // this rank spent in checkpoint calls
   long written, written_bytes;
 };

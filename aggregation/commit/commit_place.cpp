@@ -38,7 +38,7 @@ Present find_present(const ContainerName& where, KnownContainers* known) {
   KnownContainers listed_now;
   present.names = (known != nullptr ? *known : listed_now).find(where);
   if (present.names.empty()) return present;
-  const auto home = File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
+  const auto home = restart::open_own_containers(where.directory);
   if (!home) return present;
   std::set<FileIdentity> seen;
   for (const std::string& name : present.names) {

@@ -64,10 +64,9 @@ void add_parts(File file, const std::string& container, Seen& seen, Holders& hol
   std::set<std::string>& directories = seen[FileIdentity(*status)];
   if (directories.size() >= most_directories || !directories.insert(parent_of(container)).second)
     return;
-  const auto home = File::open(AT_FDCWD, parent_of(container), O_PATH | O_DIRECTORY);
-  const auto author = home ? restart::author_of(file, *home) : Result<uid_t>(home.error());
+  const uid_t author = restart::Beside::of(parent_of(container)).author(*status);
   const auto reader = restart::ContainerReader::read(std::move(file), container);
-  if (!reader || !author) return;
+  if (!reader) return;
   const auto parts = (*reader)->parts();
   if (!parts) return;
   const auto path = std::make_shared<const std::string>(container);
@@ -76,7 +75,7 @@ void add_parts(File file, const std::string& container, Seen& seen, Holders& hol
     const auto& set = restart::set_of_part((*reader)->set(), i);
     if (!name || *name != set.masked_name)
       name = std::make_shared<const std::string>(set.masked_name);
-    holders[(**parts)[i].entry.part].push_back({path, name, *author});
+    holders[(**parts)[i].entry.part].push_back({path, name, author});
   }
 }
 

@@ -119,6 +119,22 @@ bool Beside::writers_may_remove(uid_t owner) const {
   return by_group || (inner_.st_mode & S_IWOTH) != 0;
 }
 
+bool Beside::others_may_add() const {
+  return (inner_.st_mode & others_write) != 0 || lets_named_write_;
+}
+
+uid_t Beside::author(const struct stat& file) const {
+  if (is_open_to_strangers()) return unknown_user;
+  if (is_shared_by_all()) return author_of(file, inner_);
+  const bool is_of_owner =
+      is_believed(inner_.st_uid, file.st_uid) || inner_.st_uid == outer_.st_uid;
+  return is_of_owner ? file.st_uid : unknown_user;
+}
+
+bool Beside::is_open_to_strangers() const {
+  return !is_known_ || (!is_shared_by_all() && others_may_add());
+}
+
 bool Beside::is_shared_by_all() const { return is_shared(outer_) && is_no_more_open(); }
 
 bool Beside::may_be_used() const {
@@ -136,16 +152,17 @@ bool Beside::is_no_more_open() const {
   const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
   if ((group && !group_above && !others_above) || (others && !others_above)) return false;
   if (lets_more_write_ && !others_above) return false;
-  return !is_sticky(outer_) || is_sticky(inner_) || (!group && !others && !lets_named_write_);
+  return !others_may_only_add(outer_) || !others_may_add();
 }
 
 mode_t mode_beside(const struct stat& outer) {
   mode_t mode = 0777;
-  const bool others_write = may_write(outer, S_IWOTH, S_IXOTH);
+  if (others_may_only_add(outer)) mode &= ~others_write;
+  const bool all_write = may_write(outer, S_IWOTH, S_IXOTH);
   const bool keeps_group = (outer.st_mode & S_ISGID) != 0 || outer.st_gid == ::getegid();
-  const bool group_writes = others_write || (keeps_group && may_write(outer, S_IWGRP, S_IXGRP));
+  const bool group_writes = all_write || (keeps_group && may_write(outer, S_IWGRP, S_IXGRP));
   if (!group_writes) mode &= ~static_cast<mode_t>(S_IWGRP);
-  if (!others_write) mode &= ~static_cast<mode_t>(S_IWOTH);
+  if (!all_write) mode &= ~static_cast<mode_t>(S_IWOTH);
   if ((outer.st_mode & S_IXGRP) == 0) mode &= ~static_cast<mode_t>(S_IRWXG);
   if ((outer.st_mode & S_IXOTH) == 0) mode &= ~static_cast<mode_t>(S_IRWXO);
   return is_sticky(outer) ? mode | S_ISVTX : mode;

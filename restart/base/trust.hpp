@@ -57,9 +57,10 @@ bool is_own_link(const struct stat& status);
 /// (containers, notes, decisions) are about files in `outer` or below it.
 class Beside {
  public:
-  Beside() = default;  ///< root owns both; no other user may use them
+  Beside() = default;  ///< nothing is known: nobody is the author of a file there
   Beside(const struct stat& outer, const struct stat& inner)
-      : outer_(outer),
+      : is_known_(true),
+        outer_(outer),
         inner_(inner),
         outer_group_(outer.st_mode & S_IRWXG),
         inner_group_(inner.st_mode & S_IRWXG) {}
@@ -77,11 +78,14 @@ class Beside {
   /// True if a file that `writer` made in `inner` counts for a file of `owner` in `outer` or below
   /// it.
   [[nodiscard]] bool believes(uid_t writer, uid_t owner) const;
-  /// The author of a file in `inner`.
-  [[nodiscard]] uid_t author(const struct stat& file) const { return author_of(file, inner_); }
+  /// The author of a file in `inner`: its owner, or unknown_user if others may add files to `inner`, and so
+  /// move files of this user there, who could not have replaced the files in `outer` themselves.
+  [[nodiscard]] uid_t author(const struct stat& file) const;
   /// True if this user may keep files in `inner`: other users can do no more to files there than to
   /// files in `outer`.
   [[nodiscard]] bool may_be_used() const;
+  /// True if users may add files to `inner` who could not replace the files in `outer`.
+  [[nodiscard]] bool is_open_to_strangers() const;
   /// True if `outer` is one directory of several users without a sticky bit, so that each of them may
   /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
   /// users owns a file in `inner`.
@@ -98,11 +102,14 @@ class Beside {
   [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
   /// Which directory `outer` is.
   [[nodiscard]] FileIdentity outer_identity() const { return FileIdentity(outer_); }
-  /// True if every user who may write to `inner` may write to `outer` too, and `inner` has a sticky
-  /// bit if `outer` has one and other users may write to `inner`.
+  /// True if every user who may write to `inner` may write to `outer` too. If other users may only add
+  /// files to `outer` (sticky bit), nobody but its owner may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;
 
  private:
+  [[nodiscard]] bool others_may_add() const;
+
+  bool is_known_ = false;
   struct stat outer_ {};
   struct stat inner_ {};
   mode_t outer_group_ = 0;  ///< rights of the owning group, at the place of the group bits

@@ -63,7 +63,11 @@ bool OpenContainers::believes(uid_t writer) const {
 }
 
 Result<bool> OpenContainers::believes_author_of(const File& file) const {
-  return is_allowed_ || believes(MCR_TRY(author_of(file, directory_)));
+  if (is_allowed_) return true;
+  const struct stat status = MCR_TRY(file.status());
+  if (beside_) return believes(beside_->author(status));
+  const File above = MCR_TRY(File::open(descriptor(), "..", O_PATH | O_DIRECTORY));
+  return believes(MCR_TRY(Beside::of(above, directory_)).author(status));
 }
 
 Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {
@@ -77,10 +81,12 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
     if (MCR_TRY(believes_author_of(file))) return ContainerReader::read(std::move(file), name);
     status = MCR_TRY(file.status());
     if (believes(status.st_uid))
-      return Error{Cause::usage,
-                   name +
-                       " can be written by other users, who can also put it where it lies, so the "
-                       "container is not trusted; to read it, set allow= to its directory"};
+      return Error{
+          Cause::usage,
+          name +
+              " lies where other users may put files, so the container is not trusted; to "
+              "read it, take away their write permission on its directory (chmod go-w), or "
+              "set allow= to its directory"};
   }
   return Error{Cause::usage,
                name + " belongs to " + user_text(status.st_uid) + ", but the stub belongs to " +
@@ -107,11 +113,10 @@ Result<std::optional<OpenContainers>> ContainerPlace::open() const {
     return number == ELOOP || number == ENOTDIR ? open_linked(*base, outer)
                                                 : none_or(opened.error());
   }
-  const struct stat inner = MCR_TRY(opened->status());
   // The Beside applies only if no directory lies between `base` and the containers, because other
   // users may be able to write to a directory in between.
   const bool is_beside = below.find('/') == std::string::npos;
-  const auto beside = is_beside ? std::optional(Beside(outer, inner)) : std::nullopt;
+  const auto beside = is_beside ? std::optional(MCR_TRY(Beside::of(*base, *opened))) : std::nullopt;
   return std::optional(OpenContainers(*std::move(opened), owner, beside));
 }
 

@@ -97,7 +97,7 @@ bool lies_where_it_was_recorded(const Decision& decision, const std::string& nam
 
 /// Reads a decision of this user or root. No others count, because the launch is this user's.
 std::optional<Decision> read_own(const std::string& directory, const std::string& name) {
-  const auto home = File::open(AT_FDCWD, directory, O_PATH | O_DIRECTORY);
+  const auto home = open_own_containers(directory);
   const auto file = home ? File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
                          : Result<File>(home.error());
   const auto status = file ? file->status() : Result<struct stat>(file.error());

@@ -12,6 +12,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/sets/look.hpp"
+#include "restart/sets/own_containers.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -25,8 +26,8 @@ bool is_by_this_user(const ContainerReader& container, const File& directory) {
 /// True if this rank has a part in the container. Also true if the container cannot be read,
 /// because its name includes the rank.
 bool has_part_of(const std::string& directory, const std::string& name, const PartBegin& begin) {
-  const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-  if (!home) return true;
+  const auto home = open_own_containers(directory);
+  if (!home) return home.error().system_error != EPERM;  // where others may add files, none counts
   struct stat status {};
   if (system_calls().fstatat(home->descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
       !is_believed(status.st_uid, ::geteuid())) {

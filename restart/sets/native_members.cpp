@@ -159,6 +159,19 @@ bool lies_where_it_was_made(const Stub& stub, const File& home, const std::strin
   return true;
 }
 
+/// Returns the author of a note in `containers`/set-natives: unknown_user if users may add files there who
+/// could not replace the files beside `containers`.
+uid_t author_of_note(int directory, const std::string& containers, const File& home,
+                     const struct stat& note) {
+  const auto above = File::open(directory, containers, O_PATH | O_DIRECTORY);
+  const auto outer = File::open(directory, containers + "/..", O_PATH | O_DIRECTORY);
+  if (!above || !outer) return unknown_user;
+  const auto beside = Beside::of(*outer, *above);
+  const auto inner = Beside::of(*above, home);
+  if (!beside || !inner || beside->is_open_to_strangers()) return unknown_user;
+  return inner->author(note);
+}
+
 /// Reads the note about the file at `path`; `containers` leads from `directory` to the directory of
 /// containers.
 std::optional<NativeNote> read_note(int directory, const std::string& containers,
@@ -171,8 +184,8 @@ std::optional<NativeNote> read_note(int directory, const std::string& containers
   if (!noted) return std::nullopt;
   // Because of a note, an open may give other bytes than the file's. So only notes of the file's
   // owner, or root, count.
-  const auto author = author_of(*note, *home);
-  if (!author || !is_believed(*author, status.st_uid)) return std::nullopt;
+  if (!is_believed(author_of_note(directory, containers, *home, *noted), status.st_uid))
+    return std::nullopt;
   auto stub = read_stub_file(*note);
   if (!stub) return std::nullopt;
   // An unfinished note may be left from a dead writer, and another file may have got the inode

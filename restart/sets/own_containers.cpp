@@ -11,7 +11,6 @@
 #include "restart/base/access_list.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/base/durable_replace.hpp"
-#include "restart/base/fitting_names.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -21,14 +20,13 @@ namespace {
 
 Error not_to_be_used(const std::string& path, const struct stat& inner, const Beside& beside) {
   const bool is_open = !beside.is_no_more_open();
-  const std::string why = is_open
-                              ? " can be changed by users who may not change the directory above it"
-                              : ", who could remove or replace other users' files in it";
+  const std::string why = is_open ? " lets users add files who could not replace those beside it"
+                                  : ", who could remove or replace other users' files in it";
   return Error{Cause::system,
                path + " belongs to " + user_text(inner.st_uid) + (is_open ? " and" : "") + why +
                    "; write into a directory of your own, name another directory with "
                    "container_dir=, or let the owner " +
-                   (is_open ? "close it" : "remove it"),
+                   (is_open ? "see what is in it and close it (chmod go-w)" : "remove it"),
                EPERM};
 }
 
@@ -86,34 +84,29 @@ Result<mode_t> mode_of_new(const File& parent) {
   return mode_beside(MCR_TRY(inherits ? parent.status() : status_with_own_group(parent)));
 }
 
-/// True if the directory holds only files of ours. The mode of any other directory is never
-/// changed, because another directory may have been put in the place of ours.
-bool holds_only_ours(const File& directory) {
-  const auto others = list_fitting_names(directory.descriptor(), ".", [](const std::string& name) {
-    return !name.starts_with("set-") && !name.starts_with(temporary_prefix) &&
-           !name.starts_with("unfinished-");
-  });
-  return others && others->empty();
+/// True if the directory has no file. The mode of any other directory is never changed: if others could
+/// add files to it, closing it would make these files look like this user's, and another directory may
+/// have been put in the place of ours.
+bool is_empty(const File& directory) {
+  const auto names = list_directory(directory.descriptor(), ".");
+  return names && names->empty();
 }
 
-/// The kind of the directory above. of_others: another user may write to it, so another directory
-/// may lie in the place of ours.
-enum class Parent { of_others, of_containers };
-
-/// Removes access lists and write permissions from a directory of this user that is more open than
-/// `parent`. An earlier umask or an inherited list can have made it so open.
-Result<void> close_as_far(const File& parent, const File& directory, Parent kind) {
+/// Removes access lists and write permissions from an empty directory of this user that is more open than
+/// `parent`. An inherited list can have made it so open.
+Result<void> close_as_far(const File& parent, const File& directory) {
   const struct stat inner = MCR_TRY(directory.status());
   const Beside beside = MCR_TRY(Beside::of(parent, directory));
-  if (inner.st_uid != ::geteuid() || beside.is_no_more_open()) return {};
-  if (kind == Parent::of_others && !holds_only_ours(directory)) return {};
+  if (inner.st_uid != ::geteuid() || beside.is_no_more_open() || !is_empty(directory)) return {};
   const mode_t wanted = mode_beside(MCR_TRY(status_with_own_group(parent)));
   for (const char* list : {access_list_name, default_list_name})
     (void)system_calls().fremovexattr(directory.descriptor(), list);
   const mode_t mode =
       (inner.st_mode & wanted) | (wanted & S_ISVTX) | (inner.st_mode & (S_ISVTX | S_ISGID));
   (void)system_calls().fchmod(directory.descriptor(), mode & 07777);
-  return {};
+  if (is_empty(directory)) return {};
+  return Error{Cause::system, "another user has put a file into a directory that was just made",
+               EPERM};
 }
 
 /// If others may not enter the directory above but its group may, gives our directory that group,
@@ -124,11 +117,6 @@ void let_group_enter(const File& parent, const File& directory) {
   if (!outer || !inner || inner->st_gid == outer->st_gid) return;
   if ((outer->st_mode & S_IXOTH) != 0 || (outer->st_mode & S_IXGRP) == 0) return;
   (void)system_calls().fchown(directory.descriptor(), static_cast<uid_t>(-1), outer->st_gid);
-}
-
-bool is_empty(const File& directory) {
-  const auto names = list_directory(directory.descriptor(), ".");
-  return names && names->empty();
 }
 
 /// True if the directory was born at `moment` or later, or if the file system does not record birth
@@ -148,7 +136,7 @@ struct Made {
   bool is_certain = false;  ///< and no other user has put another directory in its place
 };
 
-Result<Made> make_usable(const File& parent, const std::string& path, Parent kind) {
+Result<Made> make_usable(const File& parent, const std::string& path) {
   const std::string name = name_of(path);
   const auto open = [&] { return open_beneath(parent.descriptor(), name, O_RDONLY | O_DIRECTORY); };
   Made made;
@@ -165,7 +153,7 @@ Result<Made> make_usable(const File& parent, const std::string& path, Parent kin
     made.is_certain = made.is_new && there && is_empty(*there) && is_born_since(*there, before);
     if (made.is_certain) let_group_enter(parent, *there);
   }
-  if (there) MCR_TRY(close_as_far(parent, *there, kind));
+  if (there) MCR_TRY(close_as_far(parent, *there));
   made.directory = MCR_TRY(open_usable(parent, path));
   if (made.is_certain)
     made.is_certain =
@@ -190,9 +178,7 @@ Result<File> open_own_containers(const std::string& directory) {
 }
 
 Result<File> make_own_containers(const std::string& directory) {
-  return std::move(
-      MCR_TRY(make_usable(MCR_TRY(parent_directory(directory)), directory, Parent::of_others))
-          .directory);
+  return std::move(MCR_TRY(make_usable(MCR_TRY(parent_directory(directory)), directory)).directory);
 }
 
 Result<File> open_own_containers(const File& directory, const std::string& below) {
@@ -200,19 +186,18 @@ Result<File> open_own_containers(const File& directory, const std::string& below
 }
 
 Result<File> make_own_containers(const File& directory, const std::string& below) {
-  return std::move(MCR_TRY(make_usable(MCR_TRY(parent_of_containers(directory, below)), below,
-                                       Parent::of_others))
-                       .directory);
+  return std::move(
+      MCR_TRY(make_usable(MCR_TRY(parent_of_containers(directory, below)), below)).directory);
 }
 
 Result<MadeContainers> make_open_containers(const File& directory, const std::string& name) {
-  Made made = MCR_TRY(make_usable(directory, name, Parent::of_others));
+  Made made = MCR_TRY(make_usable(directory, name));
   if (made.is_certain) MCR_TRY(open_as_parent(made.directory, directory));
   return MadeContainers{std::move(made.directory), made.is_new};
 }
 
 Result<File> make_in_own_containers(const File& containers, const std::string& name) {
-  return std::move(MCR_TRY(make_usable(containers, name, Parent::of_containers)).directory);
+  return std::move(MCR_TRY(make_usable(containers, name)).directory);
 }
 
 Result<File> open_log(const File& containers, const std::string& name) {
@@ -226,11 +211,18 @@ Result<File> open_log(const File& containers, const std::string& name) {
   return system_error("cannot use a log that is not a regular file with a single link:", name);
 }
 
+bool may_be_closed(const std::string& directory) {
+  const auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
+  return status && status->st_uid == ::geteuid() && is_empty(*opened);
+}
+
 bool is_doubtful(const std::string& directory) {
   struct stat status {};
   if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
     return false;
-  return !S_ISDIR(status.st_mode) || !is_believed(status.st_uid, ::geteuid());
+  return !S_ISDIR(status.st_mode) || !is_believed(status.st_uid, ::geteuid()) ||
+         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
 }  // namespace mcr::restart

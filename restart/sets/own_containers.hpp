@@ -35,8 +35,12 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
 /// log must be a regular file with a single hard link.
 Result<File> open_log(const File& containers, const std::string& name);
 
-/// Looks at the directory's owner only. True if open_own_containers() must decide whether the
+/// Looks at the directory's owner and mode only. True if open_own_containers() must decide whether the
 /// directory may be used.
 bool is_doubtful(const std::string& directory);
+
+/// True if make_own_containers() takes write permissions away from the directory where that is needed: it
+/// is this user's, and empty.
+bool may_be_closed(const std::string& directory);
 
 }  // namespace mcr::restart

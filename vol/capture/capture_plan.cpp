@@ -78,7 +78,8 @@ std::optional<std::string> refusal_of(const std::string& masked_name, const std:
       restart::container_name(masked_name, settings.text("container_dir"), launch, 0).directory;
   if (!restart::is_doubtful(directory)) return std::nullopt;
   const auto opened = restart::open_own_containers(directory);
-  if (opened || opened.error().system_error != EPERM) return std::nullopt;
+  if (opened || opened.error().system_error != EPERM || restart::may_be_closed(directory))
+    return std::nullopt;
   return opened.error().message;
 }
 

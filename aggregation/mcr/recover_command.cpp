@@ -25,6 +25,7 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -66,12 +67,19 @@ bool has_native_file(const StoredSet& set) {
   });
 }
 
+/// True if a writer of the set can have left the file empty, before it died or while it replaced the
+/// stub. A file that was made after the set's containers is another one, such as a lock.
+bool may_be_left_empty(const StoredSet& set, const restart::FileAt& there) {
+  return there.status.st_size == 0 && !restart::was_made_after(there.file, set.written_ns) &&
+         !has_native_file(set);
+}
+
 /// True if a stub may replace the file: an empty file, as a writer leaves it that died before it
 /// filled in the stub, or a damaged stub, which must belong to the set's owner.
 bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
   using Kind = restart::FileAt::Kind;
   if (there.status.st_uid != set.owner) return false;
-  if (there.kind == Kind::plain_file) return there.status.st_size == 0 && !has_native_file(set);
+  if (there.kind == Kind::plain_file) return may_be_left_empty(set, there);
   return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
 }
 
@@ -169,6 +177,10 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
     return Error{Cause::system,
                  "the container " + set.prefix +
                      "* names a path outside of its own directory; no file is made there"};
+  }
+  if (set.owner == restart::unknown_user) {
+    return Error{Cause::system, "other users may write to the container " + set.prefix +
+                                    "*; no file is made because of it"};
   }
   if (::geteuid() != set.owner && ::geteuid() != 0) {
     return Error{Cause::system, "the container " + set.prefix + "* belongs to user " +

@@ -139,9 +139,10 @@ class FoundSets {
     if (opened && container.beside.voice(container.status.st_uid) == restart::unknown_user) {
       return damaged(
           container,
-          Error{Cause::damaged, path + " is not believed, because other users may write to it "
-                                       "and to its directory. Whoever made it can use chmod go-w; "
-                                       "remove a file that nobody knows"});
+          Error{Cause::damaged,
+                path + " is not believed, because other users may write to its directory, and "
+                       "could have put "
+                       "it there. If you know the file, use chmod go-w for file and directory"});
     }
     // One file under many names is one container, and is read only once.
     Seen unseen;

@@ -141,8 +141,8 @@ class FoundSets {
           container,
           Error{Cause::damaged,
                 path + " is not believed, because other users may write to its directory, and "
-                       "could have put "
-                       "it there. If you know the file, use chmod go-w for file and directory"});
+                       "could have put it there. If you know the file, use chmod go-w for file and "
+                       "directory"});
     }
     // One file under many names is one container, and is read only once.
     Seen unseen;

@@ -28,6 +28,7 @@
 #include "restart/base/fitting_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/decision.hpp"
+#include "restart/sets/name_adders.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/stage/stub_file.hpp"
 
@@ -77,7 +78,7 @@ class Collector {
     remove_decisions();                                    // 3
     remove_native_members();
     if (!committed_.collects) return std::vector<std::string>();
-    return collect();  // 4, 5
+    return collect(own.front());  // 4, 5
   }
 
  private:
@@ -158,7 +159,10 @@ class Collector {
   void remove_native_members() const {
     const auto home = File::open(home_.descriptor(), std::string(restart::native_members_directory),
                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!home) return;
+    // A neighbour could have moved this user's files and notes into a directory that he may write to.
+    const auto adders =
+        home ? restart::NameAdders::of(home_, *home) : Result<restart::NameAdders>(home.error());
+    if (!adders || !adders->may_remove_sets_of(::geteuid())) return;
     const auto notes = restart::list_directory(home->descriptor(), ".");
     if (!notes) return;
     for (const std::string& name : *notes) {
@@ -169,10 +173,18 @@ class Collector {
       const auto author = note ? restart::author_of(*note, *home) : Result<uid_t>(note.error());
       if (!status || !stub || !author || *author != ::geteuid()) continue;
       if (!is_older_writing(*stub, *status)) continue;
-      const std::string aside = name.substr(0, name.size() - restart::native_note_ending.size());
-      (void)restart::system_calls().unlinkat(home->descriptor(), aside.c_str(), 0);
+      remove_aside(*home, name.substr(0, name.size() - restart::native_note_ending.size()));
       (void)restart::system_calls().unlinkat(home->descriptor(), name.c_str(), 0);
     }
+  }
+
+  /// Removes a native file that was kept aside. Its name is its inode number.
+  static void remove_aside(const File& home, const std::string& name) {
+    struct stat there {};
+    if (restart::system_calls().fstatat(home.descriptor(), name.c_str(), &there,
+                                        AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(there.st_mode) && name == restart::aside_name(there.st_ino))
+      (void)restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
   }
 
   [[nodiscard]] bool is_older_writing(const restart::Stub& stub, const struct stat& note) const {
@@ -201,10 +213,16 @@ class Collector {
     return found;
   }
 
-  Result<std::vector<std::string>> collect() const {
+  Result<std::vector<std::string>> collect(const StoredSet& newest) const {
     std::vector<std::string> removed;
-    const auto sets = sets_of([](const std::string&) { return true; });
     const StubLinks links = MCR_TRY(StubLinks::list(home_));
+    // If no link to this set could be made, links are not kept here, or not by this user.
+    const bool has_links =
+        std::any_of(newest.parts.begin(), newest.parts.end(), [&](const StoredPart& part) {
+          return links.fate(part.part, newest.owner) != StubLinks::Fate::unknown;
+        });
+    if (!has_links) return removed;
+    const auto sets = sets_of([](const std::string&) { return true; });
     const auto in_force = decided();
     std::vector<GivenUp> orders = given_up(sets, links);
     std::erase_if(orders, [&](const GivenUp& order) {

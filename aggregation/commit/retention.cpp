@@ -254,19 +254,19 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
       links.emplace(directory, MCR_TRY(restart::StubLinks::list(containers)));
     }
     const restart::StubLinks& here = links.at(directory);
-    const bool is_certain = is_given_up(set, here);
-    const StoredSet* const replacement = replacements.of(set, is_certain);
+    const StoredSet* const replacement = replacements.of(set, is_given_up(set, here));
     if (replacement == nullptr) continue;
+    // Stubs are searched for even if the links say that the set is given up: a copy of a stub may lie
+    // below the base.
     const std::pair key{base, set.owner};
-    if (!is_certain && !named.contains(key)) {
+    if (!named.contains(key)) {
       const File home = MCR_TRY(above());
       named[key] = MCR_TRY(StubsBelow(set, home, base).find());
     }
-    const bool in_use =
-        !is_certain && std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
-          return named[key].contains(part.part) ||
-                 here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
-        });
+    const bool in_use = std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
+      return named[key].contains(part.part) ||
+             here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
+    });
     if (!in_use) found.push_back({&set, replacement});
   }
   return without_shared_containers(std::move(found), sets);

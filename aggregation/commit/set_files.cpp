@@ -15,6 +15,7 @@
 
 #include "aggregation/commit/index_place.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
@@ -101,6 +102,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   set.read[container.path] = FileIdentity(container.status);
   set.container_bytes += bytes;
   set.created_ns = std::max(set.created_ns, identity.created_ns);
+  set.written_ns = std::max(set.written_ns, restart::modified_ns(container.status));
   const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
   set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
   restart::add_order(set.order_ns, set.has_own_date, identity, container.status.st_uid);
@@ -134,6 +136,14 @@ class FoundSets {
       (void)::lstat(path.c_str(), &container.status);
     }
     container.status.st_uid = container.beside.author(container.status);
+    if (opened && container.beside.voice(container.status.st_uid) == restart::unknown_user) {
+      return damaged(
+          container,
+          Error{Cause::damaged,
+                path + " is not believed, because other users may write to its directory, and "
+                       "could have put it there. If you know the file, use chmod go-w for file and "
+                       "directory"});
+    }
     // One file under many names is one container, and is read only once.
     Seen unseen;
     Seen& seen = opened ? seen_[{parent_of(path), FileIdentity(*opened)}] : unseen;

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -72,6 +73,8 @@ ActingAs::~ActingAs() {
 Result<ActingAs> ActingAs::begin(uid_t user) {
   ActingAs acting;
   if (::geteuid() == user) return acting;
+  if (user == restart::unknown_user)
+    return Error{Cause::system, "it is not known for which user to act", EPERM};
   const Groups& groups = groups_of(user);
   const int count = ::getgroups(0, nullptr);
   if (count < 0) return cannot_act(user);

@@ -17,7 +17,8 @@ namespace mcr::aggregation {
 class ActingAs {
  public:
   /// Changes nothing if this process already is `user`; otherwise the caller must be root. The
-  /// process gets the groups of the user's account, or no groups if the user has no account.
+  /// process gets the groups of the user's account, or no groups if the user has no account. Fails
+  /// for restart::unknown_user.
   static Result<ActingAs> begin(uid_t user);
 
   ActingAs(ActingAs&& other) noexcept;

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/merge/native_file.hpp"
@@ -14,6 +16,7 @@
 #include "codecs/base/checksum.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/index.hpp"
 #include "restart/sets/container_places.hpp"
@@ -47,15 +50,22 @@ bool has_index(const std::string& name, const restart::UserBlock& block) {
          checksum(directory) == block.directory_checksum;
 }
 
+/// True if this user or root has made the file.
+bool is_own_work(const restart::File& file, const std::string& name) {
+  std::error_code problem;
+  const std::string path = std::filesystem::canonical(name, problem);
+  const auto home = restart::File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY);
+  const auto author = !problem && home ? restart::author_of(file, *home) : restart::unknown_user;
+  return author && restart::is_believed(*author, ::geteuid());
+}
+
 /// True if an HDF5 program has rewritten the container and copied the user block unchanged. Reads
 /// the file through HDF5 in a child process, because damage may crash HDF5. Does not read another
 /// user's file, because HDF5 would follow that file's links to any file that this user may read.
 bool was_written_anew(const std::string& name) {
   const auto file = restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK);
   Bytes head(restart::UserBlock::bytes);
-  const auto status = file ? file->status() : Result<struct stat>(file.error());
-  if (!status || !restart::is_believed(status->st_uid, ::geteuid())) return false;
-  if (!file->read_at(0, head)) return false;
+  if (!file || !is_own_work(*file, name) || !file->read_at(0, head)) return false;
   const auto block = restart::read_user_block(head);
   if (!block || block->directory_bytes > most_directory_bytes) return false;
   Rehearsal look(

@@ -25,6 +25,7 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
+#include "restart/base/birth_time.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
@@ -66,12 +67,20 @@ bool has_native_file(const StoredSet& set) {
   });
 }
 
+/// True if an empty file of the set's owner was made after the set's containers. No writer of the set
+/// left it: it is another file, such as a lock.
+bool is_younger_empty_file(const StoredSet& set, const restart::FileAt& there) {
+  return there.kind == restart::FileAt::Kind::plain_file && there.status.st_uid == set.owner &&
+         there.status.st_size == 0 && restart::was_made_after(there.file, set.written_ns);
+}
+
 /// True if a stub may replace the file: an empty file, as a writer leaves it that died before it
 /// filled in the stub, or a damaged stub, which must belong to the set's owner.
 bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
   using Kind = restart::FileAt::Kind;
   if (there.status.st_uid != set.owner) return false;
-  if (there.kind == Kind::plain_file) return there.status.st_size == 0 && !has_native_file(set);
+  if (there.kind == Kind::plain_file)
+    return there.status.st_size == 0 && !is_younger_empty_file(set, there) && !has_native_file(set);
   return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
 }
 
@@ -169,6 +178,10 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
     return Error{Cause::system,
                  "the container " + set.prefix +
                      "* names a path outside of its own directory; no file is made there"};
+  }
+  if (set.owner == restart::unknown_user) {
+    return Error{Cause::system, "other users may write to the container " + set.prefix +
+                                    "*; no file is made because of it"};
   }
   if (::geteuid() != set.owner && ::geteuid() != 0) {
     return Error{Cause::system, "the container " + set.prefix + "* belongs to user " +
@@ -269,6 +282,7 @@ void leave_out_others_below(SetsIn& found) {
 struct Remaking {
   std::vector<Remade> stubs;
   std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
+  std::vector<std::string> kept;      ///< paths of empty files that are younger than their sets
   std::vector<std::string> failures;  ///< paths that cannot be written; the other stubs are written
   bool has_damage = false;            ///< a container cannot be read
 };
@@ -298,7 +312,11 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   for (const auto& [home, of_users] : newest) {
     std::vector<Claim> claims;
     for (const auto& [user, claim] : of_users) {
-      if (is_wanted(claim, moved)) claims.push_back(claim);
+      if (is_wanted(claim, moved)) {
+        claims.push_back(claim);
+      } else if (is_younger_empty_file(*claim.first, restart::file_at(claim.second->open()))) {
+        remaking.kept.push_back(claim.second->path);
+      }
     }
     if (claims.empty()) continue;
     const std::string path = claims.front().second->path;
@@ -445,6 +463,12 @@ RunCommand declare_recover(CLI::App& app) {
       }
       for (const std::string& failure : remade->failures)
         print_line(stderr, "mcr recover: the stub was not repaired: %s", failure.c_str());
+      for (const std::string& path : remade->kept)
+        print_line(
+            stderr,
+            "mcr recover: %s is empty, and was made after its set was committed, so it stays; "
+            "remove it and run the command again to get the file of the set",
+            path.c_str());
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
       for (const std::string& path : remade->mended) mended.push_back(path);

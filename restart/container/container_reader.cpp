@@ -11,6 +11,7 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/plain_chunk.hpp"
 
 namespace mcr::restart {
@@ -78,13 +79,22 @@ class OwnerJudge final : public codecs::Judge {
   [[nodiscard]] Result<void> may_decode_unchecked() const override {
     if (is_trusted_) return {};
     const struct stat status = MCR_TRY(file_.status());
-    if (status.st_uid == ::geteuid() || status.st_uid == 0) return {};
-    return Error{Cause::usage,
-                 "the file belongs to user " + std::to_string(status.st_uid) +
-                     " and has frames of the codec fpzip. Forged data can harm the fpzip library, "
-                     "so mcr decodes such frames only in containers of your own or of root. If you "
-                     "trust that user, set allow= to the container's directory "
-                     "(MCR_ALLOW=DIRECTORY; `mcr unpack` reads it too)"};
+    const bool is_own = is_believed(status.st_uid, ::geteuid());
+    const bool others_write = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    if (is_own && !others_write) return {};
+    const std::string whose = is_own ? "other users may write to the file, which"
+                                     : "the file belongs to " + user_text(status.st_uid) + " and";
+    const std::string remedy =
+        is_own ? "If nobody else has written to it, use chmod go-w, or" : "If you trust that user,";
+    return Error{
+        Cause::usage,
+        whose +
+            " has frames of the codec fpzip. Forged data can harm the fpzip library, so mcr "
+            "decodes such frames only in containers of your own or of root to which nobody "
+            "else may write. " +
+            remedy +
+            " set allow= to the container's directory (MCR_ALLOW=DIRECTORY; `mcr unpack` "
+            "reads it too)"};
   }
 
  private:

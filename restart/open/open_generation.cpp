@@ -11,6 +11,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/time_stamp.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/open/drain_progress.hpp"
@@ -342,8 +343,8 @@ class View {
     if (opener_.mix == Mix::refuse && choice.kind != Choice::Kind::unknown) {
       const std::string earlier = choice.kind == Choice::Kind::previous
                                       ? "mix=previous opens the whole set before it (" +
-                                            text_of(choice.given) +
-                                            "), and `mcr unpack` writes that set as plain files"
+                                            text_of(choice.given) + ")" + how_far_back(choice) +
+                                            ", and `mcr unpack` writes that set as plain files"
                                       : "there is no whole set before it that all ranks can open";
       return Error{Cause::usage, "the set " + newest + " " + what_is_wrong(choice) +
                                      ". The open was refused (mix=refuse); " + earlier};
@@ -390,6 +391,24 @@ class View {
     return text;
   }
 
+  /// Returns, for a message, how far the given set is back if other writings lie between it and the
+  /// newest one. Writings of one launch are numbered, also those that left no container.
+  [[nodiscard]] std::string how_far_back(const Choice& choice) const {
+    const GenerationName& newest = choice.newest;
+    const GenerationName& given = choice.given;
+    const bool is_counted = newest.launch == given.launch &&
+                            newest.masked_name == given.masked_name &&
+                            newest.sequence > given.sequence + 1;
+    if (!is_counted) return {};
+    const auto set = std::find_if(generations_.begin(), generations_.end(),
+                                  [&](const auto& it) { return it.name == given; });
+    const bool has_time = set != generations_.end() && set->order_ns != Generation::not_committed &&
+                          set->order_ns != 0;
+    return ", " + std::to_string(newest.sequence - given.sequence) + " writings back" +
+           (has_time ? " (begun at " + time_stamp(set->order_ns) + ")" : std::string()) +
+           ": the sets between them are not whole, for example because ranks wrote files natively";
+  }
+
   /// Warns if the launch that wrote the set had fewer ranks than this one, and a file of the next
   /// rank lies beside the set: a rank that opens that file gets another step.
   void warn_of_more_ranks() const {
@@ -418,7 +437,7 @@ class View {
     if (choice.kind == Choice::Kind::previous) {
       text += " " + what_is_wrong(choice) + ". All ranks open the whole set before it" +
               std::string(here_.renamed ? " under these names (" : " (") + text_of(choice.given) +
-              ")";
+              ")" + how_far_back(choice);
       if (here_.renamed && is_whole(choice.newest))
         text += ". The newer set has all its files, but not all under these names";
     } else if (choice.kind == Choice::Kind::no_whole) {

@@ -21,18 +21,19 @@
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
+
+std::string aside_name(std::uint64_t inode) {
+  std::array<char, 17> text{};
+  const auto [end, problem] = std::to_chars(text.data(), text.data() + text.size(), inode, 16);
+  return std::string(text.data(), end);
+}
+
 namespace {
 
 constexpr int most_levels = 2;  ///< number of directories above a file that may be a rank's
 
 std::string directory_of(const std::string& containers) {
   return containers + "/" + std::string(native_members_directory);
-}
-
-std::string aside_name(std::uint64_t inode) {
-  std::array<char, 17> text{};
-  const auto [end, problem] = std::to_chars(text.data(), text.data() + text.size(), inode, 16);
-  return std::string(text.data(), end);
 }
 
 std::string aside_path(const std::string& containers, std::uint64_t inode) {

@@ -31,6 +31,9 @@ namespace mcr::restart {
 inline constexpr std::string_view native_members_directory = "set-natives";
 inline constexpr std::string_view native_note_ending = ".stub";
 
+/// The name of a file that is kept aside, and of its note without the ending.
+std::string aside_name(std::uint64_t inode);
+
 /// Records that the file `inode`, which lies or will lie at stub.path in `directory`, is the part
 /// that `stub` names. `below` leads from `directory` to the directory of containers.
 Result<void> note_native(const File& directory, const std::string& below, const Stub& stub,

@@ -17,6 +17,7 @@
 #include "restart/base/trust.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/own_containers.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -159,6 +160,7 @@ Result<StubLinks> StubLinks::list(const File& containers) {
     if (directory.error().system_error == ENOENT) return links;
     return directory.error();
   }
+  links.adders_ = MCR_TRY(NameAdders::of(containers, *directory));
   for (std::string& name : MCR_TRY(list_directory(directory->descriptor(), "."))) {
     if (const auto parsed = parse_link_name(name)) {
       links.names_.emplace(parsed->part, std::move(name));
@@ -170,6 +172,7 @@ Result<StubLinks> StubLinks::list(const File& containers) {
 
 StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
   Fate fate = Fate::unknown;
+  if (!adders_.may_remove_sets_of(owner)) return fate;
   const auto [begin, end] = names_.equal_range(part);
   for (auto entry = begin; entry != end; ++entry) {
     struct stat status {};
@@ -182,7 +185,8 @@ StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
     if (!S_ISREG(status.st_mode) || parse_link_name(entry->second)->inode != status.st_ino)
       continue;
     if (status.st_nlink != 1) return Fate::in_use;
-    fate = Fate::given_up;
+    const auto there = file_at(directory_->descriptor(), entry->second, Links::not_followed);
+    if (there.is_stub_of(part) && is_same(there.status, status)) fate = Fate::given_up;
   }
   return fate;
 }

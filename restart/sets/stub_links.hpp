@@ -21,6 +21,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/part_id.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/sets/name_adders.hpp"
 
 namespace mcr::restart {
 
@@ -53,7 +54,8 @@ class StubLinks {
     given_up,  ///< the program deleted or overwrote it under its last name
   };
   /// Looks anew at each call. Counts only links that belong to `owner`, the owner of the part's
-  /// set.
+  /// set, and only if users who may not remove the set's containers cannot have added them
+  /// (NameAdders). A part is given up only if the link is a stub of that part.
   [[nodiscard]] Fate fate(const PartId& part, uid_t owner) const;
   /// Returns the newest change time (ctime) of our links to the stub; 0: not known. This is when
   /// the program removed its last name of the stub, unless mode or owner changed later.
@@ -64,6 +66,7 @@ class StubLinks {
 
  private:
   std::optional<File> directory_;
+  NameAdders adders_;  ///< of that directory
   std::multimap<PartId, std::string> names_;
 };
 

@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "restart/base/file.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/settings/configuration.hpp"
 #include "restart/settings/settings.hpp"
 
@@ -31,6 +33,11 @@ Result<File> open_through_links(const std::string& path) {
   return File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
 }
 
+/// The group bits include what an access list gives to users and groups that it names.
+bool others_may_write(const struct stat& status) {
+  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
 /// The directory of a checkpoint. Other users may be able to put a file of the name mcr.conf there:
 /// a symbolic link to any file, or a hard link to a file of this user.
 class CheckpointDirectory {
@@ -38,16 +45,19 @@ class CheckpointDirectory {
   explicit CheckpointDirectory(const std::string& path) : path_(path) {
     const bool is_known = system_calls().fstatat(AT_FDCWD, path.c_str(), &status_, 0) == 0;
     is_ours_ = is_known && is_own(status_.st_uid) && (status_.st_mode & S_IWOTH) == 0;
-    is_projects_ = (status_.st_mode & S_IWGRP) != 0 && status_.st_gid != ::getegid();
-    may_hold_others_ = !is_known || !is_own(status_.st_uid) || (status_.st_mode & 022) != 0;
+    may_hold_others_ = !is_known || !is_own(status_.st_uid) || others_may_write(status_);
   }
 
   [[nodiscard]] std::string file() const { return path_ + "/mcr.conf"; }
   /// True if only this user, root and the directory's group decide which file is called mcr.conf. In
   /// any other directory a name proves nothing, because other users can move this user's files there.
   [[nodiscard]] bool is_ours() const { return is_ours_; }
-  /// True if members of a group decide that is not the user's first one.
-  [[nodiscard]] bool is_projects() const { return is_projects_; }
+  /// True if other users may write to the directory, or could put a file there.
+  [[nodiscard]] bool may_hold_others() const { return may_hold_others_; }
+  /// True if other users may move this user's files into the directory, but not replace them there.
+  [[nodiscard]] bool is_sticky() const {
+    return may_hold_others_ && (status_.st_mode & S_ISVTX) != 0;
+  }
 
   /// Opens the file. An error is the reason why the file is ignored.
   [[nodiscard]] Result<File> open() const {
@@ -75,22 +85,69 @@ class CheckpointDirectory {
   std::string path_;
   struct stat status_ {};
   bool is_ours_ = false;
-  bool is_projects_ = false;
   bool may_hold_others_ = true;
 };
 
-/// Settings that reach further than the files beside mcr.conf. Members of a project may not give them to
-/// one another.
-bool is_far_reaching(std::string_view key) {
+/// True if the setting reaches further than the files beside mcr.conf. Users give one another no such
+/// settings.
+bool is_far_reaching(const ConfigurationEntry& entry) {
   constexpr std::array<std::string_view, 8> keys{"stage",  "trace", "allow", "match",
                                                  "launch", "rank",  "ranks", "node"};
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+  if (entry.key == "container_dir") {
+    // Beside the directory, as in ../mcr, is as far as it may lead.
+    std::string_view below = entry.value;
+    if (below.starts_with("../") && below.find('/', 3) == std::string_view::npos)
+      below.remove_prefix(3);
+    return !is_plain_path(below);
+  }
+  return std::find(keys.begin(), keys.end(), entry.key) != keys.end();
 }
 
-/// Reads the file, if it is a regular file of this user or root. A mistake in it is an error.
-/// `is_projects`: settings that reach far are left out.
+/// In a file to which other users may write, a longer duration counts as this one.
+constexpr std::string_view longest_wait = "10 min";
+bool is_longer_wait(const ConfigurationEntry& entry) {
+  const auto table = settings_table();
+  const auto row = std::find_if(table.begin(), table.end(),
+                                [&](const SettingRow& one) { return one.name == entry.key; });
+  if (row == table.end() || row->kind != SettingKind::duration) return false;
+  const auto wait = parse_duration(entry.value);
+  return wait && *wait > *parse_duration(longest_wait);
+}
+
+/// Which users may have written a configuration file.
+enum class Writers { this_user, others };
+
+/// Sets what the file says. A mistake in it is an error. Settings that reach far, and long waits, do
+/// not count if other users may have written them.
+Result<void> set_all_of(Settings& settings, const std::string& path, const File& file,
+                        Writers writers, std::vector<std::string>& warnings) {
+  const auto content = file.read_all(max_configuration_bytes);
+  if (!content) return Error{Cause::usage, content.error().message};
+  const auto entries = parse_configuration(as_text(*content));
+  if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
+  for (const ConfigurationEntry& entry : *entries) {
+    if (writers == Writers::this_user) {
+      MCR_TRY(settings.set(entry.key, entry.value, path));
+    } else if (is_far_reaching(entry)) {
+      warnings.push_back(path + ": " + entry.key +
+                         " is ignored, because other users may write to the file or to its "
+                         "directory; set it by a variable or in ~/.config/mcr/mcr.conf");
+    } else if (is_longer_wait(entry)) {
+      warnings.push_back(path + ": " + entry.key + " counts as " + std::string(longest_wait) +
+                         ", because other users may write to the file or to its directory; set it "
+                         "by a variable or in ~/.config/mcr/mcr.conf");
+      MCR_TRY(settings.set(entry.key, longest_wait, path));
+    } else {
+      MCR_TRY(settings.set(entry.key, entry.value, path));
+    }
+  }
+  return {};
+}
+
+/// Reads the file, if it is a regular file of this user or root. A mistake in it is an error. If other
+/// users may have written the file, a mistake is a warning, and the file is ignored.
 Result<void> load_file(Settings& settings, const std::string& path, const Result<File>& file,
-                       bool is_projects, std::vector<std::string>& warnings) {
+                       Writers writers, std::vector<std::string>& warnings) {
   if (!file) {
     const int number = file.error().system_error;
     if (number != ENOENT && number != ENOTDIR) warnings.push_back(file.error().message);
@@ -106,19 +163,17 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
                        " and is ignored: it must belong to you or to root");
     return {};
   }
-  const auto content = file->read_all(max_configuration_bytes);
-  if (!content) return Error{Cause::usage, content.error().message};
-  const auto entries = parse_configuration(as_text(*content));
-  if (!entries) return Error{Cause::usage, path + ", " + entries.error().message};
-  for (const ConfigurationEntry& entry : *entries) {
-    if (is_projects && is_far_reaching(entry.key)) {
-      warnings.push_back(path + ": " + entry.key +
-                         " is ignored, because members of a group may write to the directory; set "
-                         "it by a variable or in ~/.config/mcr/mcr.conf");
-      continue;
-    }
-    MCR_TRY(settings.set(entry.key, entry.value, path));
+  if (writers == Writers::this_user) return set_all_of(settings, path, *file, writers, warnings);
+  Settings tried = settings;
+  std::vector<std::string> left_out;
+  if (const auto set = set_all_of(tried, path, *file, writers, left_out); !set) {
+    warnings.push_back(set.error().message + " (" + path +
+                       " is ignored; it is no error, because other users may write to the file or "
+                       "to its directory)");
+    return {};
   }
+  settings = std::move(tried);
+  warnings.insert(warnings.end(), left_out.begin(), left_out.end());
   return {};
 }
 
@@ -126,17 +181,27 @@ Result<void> load_file(Settings& settings, const std::string& path, const Result
 Result<void> load_beside(Settings& settings, const CheckpointDirectory& place,
                          std::vector<std::string>& warnings) {
   auto file = place.open();
-  if (file && !place.is_ours() && is_own(file->status().value_or({}).st_uid))
+  const struct stat status =
+      (file ? file->status() : Result<struct stat>(file.error())).value_or({});
+  Writers writers = Writers::this_user;
+  if (place.may_hold_others() || others_may_write(status)) writers = Writers::others;
+  if (file && is_own(status.st_uid) && !place.is_ours()) {
     file = Error{Cause::usage, place.file() +
                                    " is ignored, because other users may write to its directory "
                                    "and can move any file of yours there; set variables, or use "
                                    "~/.config/mcr/mcr.conf"};
-  return load_file(settings, place.file(), file, place.is_projects(), warnings);
+  } else if (file && is_own(status.st_uid) && place.is_sticky() && others_may_write(status)) {
+    file =
+        Error{Cause::usage, place.file() +
+                                " is ignored, because other users may write to it and could "
+                                "have moved it into its directory; if it is yours, use chmod go-w"};
+  }
+  return load_file(settings, place.file(), file, writers, warnings);
 }
 
 Result<void> load_file(Settings& settings, const std::string& path,
                        std::vector<std::string>& warnings) {
-  return load_file(settings, path, open_through_links(path), false, warnings);
+  return load_file(settings, path, open_through_links(path), Writers::this_user, warnings);
 }
 
 std::string user_configuration() {

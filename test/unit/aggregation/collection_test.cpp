@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/collection.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fstream>
 
 #include "aggregation/commit/commit.hpp"
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "restart/base/system.hpp"
+#include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
@@ -144,6 +149,99 @@ TEST_CASE("links that are copies of links prove nothing") {
   fs::rename(job.out("mcr/copied"), links);
   CHECK(collect_after(job.committed(1))->empty());
   CHECK(job.sequences() == Sequences{0, 1});
+}
+
+TEST_CASE(
+    "links in a directory to which users may write who may not remove containers prove nothing") {
+  OldSets job;
+  job.commit(0, {0, 1});
+  job.commit(1, {0, 1});
+  REQUIRE(::chmod(job.out("mcr").c_str(), 0755) == 0);
+  REQUIRE(::chmod(job.out("mcr/set-stubs").c_str(), 01777) == 0);
+  CHECK(collect_after(job.committed(1))->empty());
+  CHECK(superseded(job.sets())->size() == 1);  // by the search for stubs
+  CHECK(job.sequences() == Sequences{0, 1});
+}
+
+TEST_CASE("a file that is no stub of its part does not show that the part is given up") {
+  OldSets job;
+  job.commit(0, {0, 1});
+  job.commit(1, {0, 1});
+  for (const auto& link : fs::directory_iterator(job.out("mcr/set-stubs"))) {
+    if (fs::hard_link_count(link) == 1) std::ofstream(link.path()) << "no stub";
+  }
+  CHECK(collect_after(job.committed(1))->empty());
+  CHECK(job.sequences() == Sequences{0, 1});
+}
+
+TEST_CASE("no set is removed by a collection if the newest set has no links") {
+  OldSets job;
+  job.commit(0, {0, 1});
+  job.commit(1, {0, 1});
+  for (const auto& link : fs::directory_iterator(job.out("mcr/set-stubs"))) {
+    if (fs::hard_link_count(link) == 2) fs::remove(link);
+  }
+  CHECK(collect_after(job.committed(1))->empty());
+  CHECK(job.sequences() == Sequences{0, 1});
+}
+
+TEST_CASE("mcr gc keeps a set whose links are given up if a copy of a stub lies below the base") {
+  OldSets job;
+  job.commit(0, {0, 1});
+  fs::copy_file(job.path(0), job.out("copy.h5"));
+  job.commit(1, {0, 1});
+  CHECK(superseded(job.sets())->empty());
+  fs::remove(job.out("copy.h5"));
+  CHECK(superseded(job.sets())->size() == 1);
+}
+
+namespace {
+
+/// A native file of set 0 that was kept aside, with its note, and a file of another name with a note.
+struct KeptAside {
+  std::string file;
+  std::string other;
+};
+KeptAside keep_aside(const OldSets& job) {
+  restart::Stub stub;
+  stub.part = PartId::parse("00112233445566778899aabbccddeeff").value();
+  stub.launch = "launch";
+  stub.rank_count = ranks;
+  stub.masked_names = {job.out("a.{rank}.h5")};
+  stub.container_directory = "mcr";
+  stub.path = job.out("old.h5");
+  const auto directory = restart::File::open(AT_FDCWD, job.out(""), O_RDONLY | O_DIRECTORY);
+  REQUIRE(directory);
+  std::ofstream(stub.path) << "native";
+  struct stat status {};
+  REQUIRE(::stat(stub.path.c_str(), &status) == 0);
+  REQUIRE(restart::note_native(*directory, "mcr", stub, status.st_ino));
+  const std::string home = job.out("mcr/set-natives/");
+  KeptAside kept{home + restart::aside_name(status.st_ino), home + "thesis"};
+  fs::rename(stub.path, kept.file);
+  std::ofstream(kept.other) << "not a part of a set";
+  fs::copy_file(kept.file + ".stub", kept.other + ".stub");
+  return kept;
+}
+
+}  // namespace
+
+TEST_CASE("a native file that was kept aside is removed, and no file of another name") {
+  OldSets job;
+  job.commit(0, {0, 1});
+  const KeptAside kept = keep_aside(job);
+  job.commit(1, {0, 1});
+  SECTION("only this user may write to their directory") {
+    REQUIRE(collect_after(job.committed(1)));
+    CHECK_FALSE(fs::exists(kept.file));
+  }
+  SECTION("others may write to it who may not remove the containers") {
+    REQUIRE(::chmod(job.out("mcr").c_str(), 0755) == 0);
+    REQUIRE(::chmod(job.out("mcr/set-natives").c_str(), 01777) == 0);
+    REQUIRE(collect_after(job.committed(1)));
+    CHECK(fs::exists(kept.file));
+  }
+  CHECK(fs::exists(kept.other));
 }
 
 TEST_CASE("a set with a container that does not read stays") {

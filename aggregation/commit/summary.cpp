@@ -51,9 +51,10 @@ std::uint64_t Summary::committed_bundle(std::size_t sets, std::uint64_t raw_byte
   return now_.containers++;
 }
 
-void Summary::put_back(std::size_t parts) {
+void Summary::put_back(bool is_lone) {
   const std::lock_guard lock(mutex_);
-  now_.put_back += parts;
+  ++now_.put_back;
+  now_.lone += is_lone ? 1 : 0;
   changed_ = true;
 }
 

@@ -33,7 +33,8 @@ class Summary {
   /// The same for a bundle, which holds `sets` sets of one part each.
   std::uint64_t committed_bundle(std::size_t sets, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes);
-  void put_back(std::size_t parts);
+  /// Counts a part that was put back as a plain file. `is_lone`: one rank alone wrote such files.
+  void put_back(bool is_lone);
   /// Counts parts whose files the program removed before their commit.
   void removed(std::size_t parts);
   /// Counts parts whose files were not found at their commit; `container` has their data.

@@ -201,7 +201,7 @@ class Leader {
                 done.error().message);
           const bool is_done = done && *done;
           if (is_done && journal) remember_native(journal->begin);
-          if (is_done) summary_.put_back(1);
+          if (is_done) summary_.put_back(order.reason == PutBackReason::lone);
           if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
           return {PutBackDone{order.part, is_done}};
         });

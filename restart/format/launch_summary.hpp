@@ -18,6 +18,7 @@ struct LaunchSummary {
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
   std::uint64_t put_back = 0;        ///< parts that were put back as plain files
+  std::uint64_t lone = 0;            ///< of them, because one rank alone wrote such files
   std::uint64_t failed_commits = 0;  ///< including those whose parts a later commit stored
   std::uint64_t removed = 0;         ///< parts whose files the program removed before their commit
   std::uint64_t astray = 0;          ///< parts whose files were not found at their commit
@@ -43,6 +44,7 @@ inline constexpr std::array summary_numbers{
     SummaryNumber{"raw_bytes", &LaunchSummary::raw_bytes},
     SummaryNumber{"stored_bytes", &LaunchSummary::stored_bytes},
     SummaryNumber{"put_back", &LaunchSummary::put_back},
+    SummaryNumber{"lone", &LaunchSummary::lone},
     SummaryNumber{"failed_commits", &LaunchSummary::failed_commits},
     SummaryNumber{"removed", &LaunchSummary::removed},
     SummaryNumber{"astray", &LaunchSummary::astray},

@@ -34,6 +34,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/part_id.hpp"
 #include "restart/format/journal.hpp"
+#include "restart/format/native_counts.hpp"
 
 namespace mcr::restart {
 
@@ -83,8 +84,10 @@ class LaunchDirectory {
     std::string name;
   };
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
-  /// Records a regular end with the process's exit status; 0: not known.
-  Result<void> end_presence(const Presence& presence, int status = 0) const;
+  /// Records a regular end with the process's exit status; 0: not known. `natives`: the files that it
+  /// wrote natively.
+  Result<void> end_presence(const Presence& presence, int status = 0,
+                            const NativeCounts& natives = {}) const;
   /// Forgets the directory's descriptor without closing it, because the program has closed it
   /// already.
   void abandon() { (void)directory_.release(); }
@@ -168,8 +171,9 @@ class LaunchDirectory {
     std::string name;  ///< below ranks/
     std::uint32_t rank = 0;
     bool alive = false;
-    bool ended = false;  ///< recorded a regular end
-    int status = 0;      ///< the process's exit status; valid if `ended`
+    bool ended = false;    ///< recorded a regular end
+    int status = 0;        ///< the process's exit status; valid if `ended`
+    NativeCounts natives;  ///< files that the process wrote natively; valid if `ended`
   };
   Result<std::vector<RankPresence>> presences() const;
   /// True if some process of the launch lives.

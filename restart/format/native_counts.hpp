@@ -28,6 +28,8 @@ enum class NativeReason : std::uint8_t {
   no_place,
   put_back,
   fork,
+  few_descriptors,
+  storage,
 };
 
 struct NativeReasonRow {
@@ -50,8 +52,10 @@ inline constexpr std::array native_reasons{
     NativeReasonRow{"no_launch", "because the launch is not known"},
     NativeReasonRow{"no_place", "because containers may not lie there"},
     NativeReasonRow{"put_back", "put back by the leader"},
-    NativeReasonRow{"fork", "of a child process"}};
-static_assert(native_reasons.size() == static_cast<std::size_t>(NativeReason::fork) + 1);
+    NativeReasonRow{"fork", "of a child process"},
+    NativeReasonRow{"few_descriptors", "because descriptors were few"},
+    NativeReasonRow{"storage", "because storage refused a container"}};
+static_assert(native_reasons.size() == static_cast<std::size_t>(NativeReason::storage) + 1);
 
 struct NativeCounts {
   std::array<std::uint64_t, native_reasons.size()> numbers{};  ///< by NativeReason

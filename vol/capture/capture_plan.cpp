@@ -190,7 +190,10 @@ Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
   const bool was_native = is_native();
   if (!was_native) wait_for_commits(job, pattern, settings);
   if (was_native || is_native())
-    return native(NativeReason::stopped, "mcr already writes such files natively in this launch");
+    return native(is_marked_native(job, std::string(restart::every_pattern))
+                      ? NativeReason::storage
+                      : NativeReason::stopped,
+                  "mcr already writes such files natively in this launch");
   plan.free_bytes = job.free_bytes;
   if (plan.free_bytes == 0) {
     const bool is_known = restart::memory_limits().limit > 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
@@ -212,6 +213,7 @@ Result<void> StagedFile::read(std::uint64_t offset, MutableByteSpan out) {
 namespace {
 
 restart::NativeReason why_refused(const Error& error) {
+  if (error.system_error == EMFILE) return restart::NativeReason::few_descriptors;
   return error.cause == Cause::full ? restart::NativeReason::stage_full
                                     : restart::NativeReason::no_stage;
 }

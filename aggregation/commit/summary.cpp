@@ -78,6 +78,22 @@ void Summary::failed(const std::string& why) {
   changed_ = true;
 }
 
+void Summary::superseded(std::uint64_t superseded_bytes, std::uint64_t live_bytes,
+                         const std::string& where) {
+  const std::lock_guard lock(mutex_);
+  now_.superseded_bytes = superseded_bytes;
+  now_.live_bytes = live_bytes;
+  now_.superseded_in = where;
+  changed_ = true;
+}
+
+void Summary::made_room(std::uint64_t sets, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  now_.removed_sets += sets;
+  now_.removed_bytes += bytes;
+  changed_ = true;
+}
+
 void Summary::write(std::size_t pending, const Busy& busy) {
   constexpr std::uint64_t beat_ns = 1'000'000'000;
   const std::lock_guard lock(mutex_);

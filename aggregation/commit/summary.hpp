@@ -40,6 +40,11 @@ class Summary {
   /// Counts parts whose files were not found at their commit; `container` has their data.
   void astray(std::size_t parts, const std::string& container);
   void failed(const std::string& why);
+  /// Replaces what is known of superseded sets; `where`: the directory of the checkpoints.
+  void superseded(std::uint64_t superseded_bytes, std::uint64_t live_bytes,
+                  const std::string& where);
+  /// Counts sets that gc=auto removed.
+  void made_room(std::uint64_t sets, std::uint64_t bytes);
   /// The leader's present job, in words that follow "it is", and for how long it has run.
   struct Busy {
     std::string what;  ///< empty: nothing

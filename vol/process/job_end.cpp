@@ -142,6 +142,21 @@ restart::NativeCounts natives_on_node(JobStage& stage) {
   return counts;
 }
 
+/// Says that old sets were removed, or could be.
+void print_old_sets(const restart::LaunchSummary& summary) {
+  if (summary.removed_sets > 0) {
+    restart::log_summary("storage ran short, so " +
+                         restart::counted(summary.removed_sets, "superseded set") + " removed (" +
+                         restart::size_text(summary.removed_bytes) + ", gc=auto)");
+  }
+  if (summary.superseded_bytes > summary.live_bytes) {
+    restart::log_summary("containers of superseded sets take " +
+                         restart::size_text(summary.superseded_bytes) + ", the others " +
+                         restart::size_text(summary.live_bytes) + ": `mcr gc " +
+                         summary.superseded_in + "` lists them, --remove removes them");
+  }
+}
+
 /// Prints how many files of this node are native, and why.
 void print_natives(const JobStage& stage, const restart::NativeCounts& natives) {
   const std::uint64_t total = total_of(natives);
@@ -185,6 +200,7 @@ void print_summary(JobStage& stage, const WaitedTime& waited,
   restart::NativeCounts natives = natives_on_node(stage);
   add_counts(natives, put_back);
   print_natives(stage, natives);
+  print_old_sets(summary);
 }
 
 /// Warns that the job waits for full storage, because the job would seem to hang. The warning

@@ -25,11 +25,14 @@
 //       crash: some parts count as kept; their leader's end, or an adopter, frees them
 //  7. Free the parts that are not kept; their bytes become the next parts' bytes.
 //       crash: as after 6
+//  8. With gc=auto, remove superseded sets if storage runs short (short_storage.hpp).
+//       crash: as in collection.cpp, 4
 //
 // The summary is rewritten between 4 and 5, because a rank at its end prints what the summary
 // counts as soon as its parts are gone.
 //
-// If 3 or 4 fails, nothing was changed and the parts are reported as failed.
+// If 3 or 4 fails because storage is full, 8 comes first and 2 follows. If 3 or 4 fails otherwise, or
+// 8 has removed no set, nothing was changed and the parts are reported as failed.
 #include "aggregation/commit/commit.hpp"
 
 #include <fcntl.h>
@@ -59,6 +62,7 @@
 #include "restart/base/system.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/stub_links.hpp"
+#include "restart/settings/choices.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -262,8 +266,8 @@ bool is_gone(const Error& error) { return restart::means_gone(error.system_error
 /// to `removed`.
 Result<std::optional<CommitReport>> bring_to_storage(
     const LaunchDirectory& directory, const DrainGroup& group, const restart::Settings& settings,
-    StubHandles* stubs, KnownContainers* known, Followed& followed, std::vector<LockedPart>& locked,
-    std::vector<restart::PartId>& removed) {
+    StubHandles* stubs, KnownContainers* known, ShortStorage* short_storage, Followed& followed,
+    std::vector<LockedPart>& locked, std::vector<restart::PartId>& removed) {
   const PlaceByNames names = names_of(group, settings, locked.front().journal.begin);
   for (int turn = 1;; ++turn) {
     followed = follow_stubs(directory, stubs, names, locked, removed);
@@ -283,6 +287,11 @@ Result<std::optional<CommitReport>> bring_to_storage(
                          turn < directory_turns ? is_wanted : std::function<bool()>());
     if (!written && is_gone(written.error()) && turn < directory_turns) {
       std::this_thread::sleep_for(directory_pause);
+      continue;
+    }
+    if (!written && written.error().cause == Cause::full && short_storage != nullptr &&
+        short_storage->make_room(where.directory)) {
+      --turn;
       continue;
     }
     if (!written) return written.error();
@@ -346,7 +355,7 @@ Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& p
   if (writer_alive || part.is_native) return {};
   const restart::PartBegin& begin = part.journal.begin;
   if (!MCR_TRY(repair_stub(directory, begin))) return {};
-  if (settings_of(begin).flag("gc")) link_repaired(begin);
+  if (restart::gc_of(settings_of(begin)) == restart::Gc::always) link_repaired(begin);
   restart::log_summary(
       "a writer died before it wrote its file's stub; the stub is at its path now: " + begin.path);
   return {};
@@ -466,6 +475,12 @@ void tell_committed(const CommitReport& report) {
                        std::to_string(report.container_bytes) + " B");
 }
 
+std::vector<restart::PartId> ids_of(const std::vector<LockedPart>& parts) {
+  std::vector<restart::PartId> ids;
+  for (const LockedPart& part : parts) ids.push_back(part.id);
+  return ids;
+}
+
 void remember_place(const SetName& set, SetPlace place, SetPlaces& places) {
   if (places.size() >= remembered_places) places.erase(places.begin());
   places[set] = std::move(place);
@@ -498,7 +513,7 @@ void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& p
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
                        StubHandles* stubs, SetPlaces* places, KnownContainers* known,
-                       ContainerWatch* watch) {
+                       ContainerWatch* watch, ShortStorage* short_storage) {
   DrainDone done;
   done.drain = group.drain;
   std::vector<LockedPart> locked = lock_parts(directory, group.parts);
@@ -508,9 +523,10 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (!group.bundle.empty()) keep_equally_open(locked, stubs);
 
   const restart::Settings settings = settings_of(locked.front().journal.begin);
+  if (restart::gc_of(settings) != restart::Gc::when_short) short_storage = nullptr;
   Followed followed;
-  auto written =
-      bring_to_storage(directory, group, settings, stubs, known, followed, locked, done.committed);
+  auto written = bring_to_storage(directory, group, settings, stubs, known, short_storage, followed,
+                                  locked, done.committed);
   summary.removed(done.committed.size());
   const ContainerName& where = followed.placement.where;
   if (!written) {
@@ -522,6 +538,11 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
   if (auto& report = *written) {
     const std::uint64_t number = count(group, *report, summary);
     report_astray(locked, followed, report->path, summary);
+    // Before the watch, which may take the stubs.
+    if (short_storage != nullptr && stubs != nullptr && group.bundle.empty())
+      short_storage->committed(
+          {group.set, report->directory, report->container_bytes, ids_of(locked)}, *stubs,
+          where.directory);
     if (watch != nullptr && stubs != nullptr)
       watch->add(*report, names_of(group, settings, locked.front().journal.begin), followed, locked,
                  *stubs);
@@ -535,6 +556,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
                     locked.front().journal.begin.rank, locked.back().journal.begin.rank},
                    *places);
   complete_parts(directory, locked, group.keep, done);
+  if (short_storage != nullptr && *written) short_storage->keep_room(where.directory, group.set);
   return done;
 }
 

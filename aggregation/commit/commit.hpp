@@ -8,6 +8,7 @@
 #include "aggregation/commit/container_watch.hpp"
 #include "aggregation/commit/drain_group.hpp"
 #include "aggregation/commit/known_containers.hpp"
+#include "aggregation/commit/short_storage.hpp"
 #include "aggregation/commit/stub_handles.hpp"
 #include "aggregation/commit/summary.hpp"
 #include "restart/format/container_name.hpp"
@@ -31,10 +32,12 @@ using SetPlaces = std::map<SetName, SetPlace>;
 /// Merges the group and takes its parts out of the stage. This is the only caller of HDF5 in a
 /// leader, and always runs in the same thread. commit.cpp lists the steps, and what a crash after
 /// each step leaves. If `stubs` is null, renamed files are searched for (stub_search); if `known`
-/// is null, the container directory is listed; if `watch` is null, the container is not watched.
+/// is null, the container directory is listed; if `watch` is null, the container is not watched; if
+/// `short_storage` is null, no set is removed when storage is full.
 DrainDone commit_group(const restart::LaunchDirectory& directory, const DrainGroup& group,
                        Summary& summary, StubHandles* stubs = nullptr, SetPlaces* places = nullptr,
-                       KnownContainers* known = nullptr, ContainerWatch* watch = nullptr);
+                       KnownContainers* known = nullptr, ContainerWatch* watch = nullptr,
+                       ShortStorage* short_storage = nullptr);
 
 /// Writes what is known of a set by now into a supplement without parts, beside the set's
 /// containers. Does nothing if the containers are gone.

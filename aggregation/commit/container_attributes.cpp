@@ -3,8 +3,24 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <string_view>
 
 namespace mcr::aggregation {
+
+namespace {
+
+/// Returns the error number of the system call that failed. HDF5's driver states it in its message;
+/// errno may be that of a later call, because HDF5 closes and removes things after a failure.
+int failed_number(const std::string& reason) {
+  constexpr std::string_view before = "errno = ";
+  int number = errno;
+  if (const std::size_t at = reason.find(before); at != std::string::npos)
+    std::from_chars(reason.data() + at + before.size(), reason.data() + reason.size(), number);
+  return number;
+}
+
+}  // namespace
 
 Error hdf5_write_error(const std::string& what) {
   std::string reason;
@@ -15,7 +31,7 @@ Error hdf5_write_error(const std::string& what) {
         return 0;
       },
       &reason);
-  const int number = errno;
+  const int number = failed_number(reason);
   const Cause cause = number == ENOSPC || number == EDQUOT ? Cause::full : Cause::system;
   return {cause, "HDF5: " + what + (reason.empty() ? "" : ": " + reason), number};
 }

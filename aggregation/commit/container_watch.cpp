@@ -143,6 +143,11 @@ void ContainerWatch::give_up_older(const std::string& pattern,
   count_ = watched_.size();
 }
 
+void ContainerWatch::forget(const std::string& prefix) {
+  std::erase_if(watched_, [&](const Watched& watched) { return watched.path.starts_with(prefix); });
+  count_ = watched_.size();
+}
+
 void ContainerWatch::look() {
   const std::uint64_t now_ms = restart::monotonic_ms();
   std::erase_if(watched_, [&](Watched& watched) { return is_done(watched, now_ms); });

@@ -40,6 +40,10 @@ class ContainerWatch {
   /// failure, tries again for ten minutes.
   void look();
 
+  /// Closes the containers whose paths begin with `prefix`: this leader has removed them, and their
+  /// room is free only when they are closed.
+  void forget(const std::string& prefix);
+
   [[nodiscard]] bool is_empty() const { return count_ == 0; }
 
  private:

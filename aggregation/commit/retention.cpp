@@ -233,6 +233,14 @@ std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart:
   return found;
 }
 
+Result<std::set<PartId>> stubs_below_base_of(const StoredSet& set) {
+  const std::string directory = directory_of(set);
+  const std::string base = parent_of(directory);
+  const File home =
+      MCR_TRY(open_above(base, name_of(directory), set.beside.identity(), O_RDONLY | O_DIRECTORY));
+  return StubsBelow(set, home, base).find();
+}
+
 Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
   std::map<std::pair<std::string, uid_t>, std::set<PartId>> named;  // by base and the set's owner
   std::map<std::string, restart::StubLinks> links;
@@ -244,11 +252,9 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
     if (set.is_unreadable || !set.beside.is_no_more_open()) continue;
     const std::string directory = directory_of(set);
     const std::string base = parent_of(directory);
-    const auto above = [&] {
-      return open_above(base, name_of(directory), set.beside.identity(), O_RDONLY | O_DIRECTORY);
-    };
     if (!links.contains(directory)) {
-      const File home = MCR_TRY(above());
+      const File home = MCR_TRY(
+          open_above(base, name_of(directory), set.beside.identity(), O_RDONLY | O_DIRECTORY));
       const File containers =
           MCR_TRY(File::open(home.descriptor(), name_of(directory), O_PATH | O_DIRECTORY));
       links.emplace(directory, MCR_TRY(restart::StubLinks::list(containers)));
@@ -259,10 +265,7 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
     // Stubs are searched for even if the links say that the set is given up: a copy of a stub may lie
     // below the base.
     const std::pair key{base, set.owner};
-    if (!named.contains(key)) {
-      const File home = MCR_TRY(above());
-      named[key] = MCR_TRY(StubsBelow(set, home, base).find());
-    }
+    if (!named.contains(key)) named[key] = MCR_TRY(stubs_below_base_of(set));
     const bool in_use = std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
       return named[key].contains(part.part) ||
              here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
 /// whole set of the same masked name exists. For `mcr gc`, not for a leader. Fails if a file or
 /// directory could not be looked at.
 Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets);
+
+/// Returns the parts of all stubs that lie in the directory which the set's ranks share, or below it. Fails
+/// if a file or directory could not be looked at, and with EAGAIN if files were moved meanwhile.
+Result<std::set<PartId>> stubs_below_base_of(const StoredSet& set);
 
 /// Removes the set's containers, then our links to its stubs. Fails with EPERM if another directory
 /// or other files have taken their places since they were read. If a crash interrupts the removal,

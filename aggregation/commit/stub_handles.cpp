@@ -38,6 +38,13 @@ bool is_in_first_quarter(const File& file) {
          static_cast<rlim_t>(file.descriptor()) < limit.rlim_cur / 4;
 }
 
+/// Returns a file that is not open if `stub` is not open or descriptors are few.
+File second_descriptor(const File& stub) {
+  if (!stub.is_open()) return {};
+  auto again = File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_PATH);
+  return again && is_in_first_quarter(*again) ? *std::move(again) : File();
+}
+
 struct TimeSpan {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
@@ -75,7 +82,7 @@ int StubHandles::descriptor() const {
 void StubHandles::receive() {
   const std::lock_guard lock(mutex_);
   if (!socket_) return;
-  for (auto& message : socket_->take()) hold(message.part, std::move(message.stub));
+  for (auto& message : socket_->take()) hold(message.part, std::move(message.stub), true);
   if (stubs_.size() >= look_again_at_) forget_what_left_the_stage();
 }
 
@@ -100,10 +107,11 @@ std::shared_ptr<File> StubHandles::directory_of(const std::string& path) {
   return directory;
 }
 
-void StubHandles::hold(const PartId& part, File stub) {
+void StubHandles::hold(const PartId& part, File stub, bool is_whole) {
   const auto status = stub.status();
   if (!status || !S_ISREG(status->st_mode)) return;
   Handle handle;
+  handle.is_whole = is_whole;
   handle.identity = FileIdentity(*status);
   const bool is_kept = stubs_.size() < most_stubs && is_in_first_quarter(stub) &&
                        !restart::keeps_names_of_open_files(stub);
@@ -128,13 +136,13 @@ void StubHandles::remember(const PartBegin& begin) {
   const auto status = file->status();
   if (!status || !is_own_file(begin, *status)) return;
   if (is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
-    hold(begin.part, *std::move(file));
+    hold(begin.part, *std::move(file), false);
     return;
   }
   const auto bytes = file->read_all(restart::Stub::max_bytes);
   if (!bytes) return;
   const auto stub = restart::read_stub(*bytes);
-  if (stub && stub->part == begin.part) hold(begin.part, *std::move(file));
+  if (stub && stub->part == begin.part) hold(begin.part, *std::move(file), true);
 }
 
 File StubHandles::take(const PartId& part) {
@@ -155,12 +163,18 @@ void StubHandles::forget(const PartId& part) {
   stubs_.erase(known);
 }
 
+File StubHandles::open_again(const PartId& part) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = stubs_.find(part);
+  if (known == stubs_.end() || !known->second.is_whole) return {};
+  return second_descriptor(known->second.stub);
+}
+
 void StubHandles::keep_former(const File& stub) {
-  if (!stub.is_open()) return;
-  auto again = File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_PATH);
-  if (!again || !is_in_first_quarter(*again)) return;
+  File again = second_descriptor(stub);
+  if (!again.is_open()) return;
   if (former_.size() == most_former) former_.pop_front();
-  former_.push_back(*std::move(again));
+  former_.push_back(std::move(again));
 }
 
 StubHandles::Found StubHandles::find(const PartId& part) const {

@@ -51,9 +51,10 @@ std::uint64_t Summary::committed_bundle(std::size_t sets, std::uint64_t raw_byte
   return now_.containers++;
 }
 
-void Summary::put_back(std::size_t parts) {
+void Summary::put_back(bool is_lone) {
   const std::lock_guard lock(mutex_);
-  now_.put_back += parts;
+  ++now_.put_back;
+  now_.lone += is_lone ? 1 : 0;
   changed_ = true;
 }
 
@@ -74,6 +75,22 @@ void Summary::failed(const std::string& why) {
   const std::lock_guard lock(mutex_);
   ++now_.failed_commits;
   now_.last_failure = why;
+  changed_ = true;
+}
+
+void Summary::superseded(std::uint64_t superseded_bytes, std::uint64_t live_bytes,
+                         const std::string& where) {
+  const std::lock_guard lock(mutex_);
+  now_.superseded_bytes = superseded_bytes;
+  now_.live_bytes = live_bytes;
+  now_.superseded_in = where;
+  changed_ = true;
+}
+
+void Summary::made_room(std::uint64_t sets, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  now_.removed_sets += sets;
+  now_.removed_bytes += bytes;
   changed_ = true;
 }
 

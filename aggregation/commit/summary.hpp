@@ -33,12 +33,18 @@ class Summary {
   /// The same for a bundle, which holds `sets` sets of one part each.
   std::uint64_t committed_bundle(std::size_t sets, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes);
-  void put_back(std::size_t parts);
+  /// Counts a part that was put back as a plain file. `is_lone`: one rank alone wrote such files.
+  void put_back(bool is_lone);
   /// Counts parts whose files the program removed before their commit.
   void removed(std::size_t parts);
   /// Counts parts whose files were not found at their commit; `container` has their data.
   void astray(std::size_t parts, const std::string& container);
   void failed(const std::string& why);
+  /// Replaces what is known of superseded sets; `where`: the directory of the checkpoints.
+  void superseded(std::uint64_t superseded_bytes, std::uint64_t live_bytes,
+                  const std::string& where);
+  /// Counts sets that gc=auto removed.
+  void made_room(std::uint64_t sets, std::uint64_t bytes);
   /// The leader's present job, in words that follow "it is", and for how long it has run.
   struct Busy {
     std::string what;  ///< empty: nothing

@@ -159,8 +159,8 @@ class Leader {
   DrainDone commit(DrainGroup group) {
     group.fast |= was_terminated_ || deadline_.needs_speed(now_since_1970_ms());
     const std::uint64_t begin_ms = restart::monotonic_ms();
-    DrainDone done =
-        commit_group(directory_, group, summary_, &stubs_, &places_, &known_, &container_watch_);
+    DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_, &known_,
+                                  &container_watch_, &short_storage_);
     // A failure may come at once, and tells nothing about the speed of storage.
     if (done.failed.empty()) deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
     has_committed_ = has_committed_ || !done.committed.empty();
@@ -201,7 +201,7 @@ class Leader {
                 done.error().message);
           const bool is_done = done && *done;
           if (is_done && journal) remember_native(journal->begin);
-          if (is_done) summary_.put_back(1);
+          if (is_done) summary_.put_back(order.reason == PutBackReason::lone);
           if (is_done) restart::log_debug("part " + order.part.text() + " is a native file now");
           return {PutBackDone{order.part, is_done}};
         });
@@ -269,9 +269,9 @@ class Leader {
     const auto place = places_.find(group.set);
     if (place == places_.end()) return;
     const SetPlace& set = place->second;
-    collections_.committed(
-        restart::pattern_of(group.set.masked_name),
-        {set.where, set.directory, set.first_rank, group.rank_count, set.settings.flag("gc")});
+    collections_.committed(restart::pattern_of(group.set.masked_name),
+                           {set.where, set.directory, set.first_rank, group.rank_count,
+                            restart::gc_of(set.settings) == restart::Gc::always});
     collect_.submit(removing_sets, [this]() -> std::vector<Event> {
       collections_.collect();
       return {};
@@ -484,7 +484,8 @@ class Leader {
   SetPlaces places_;       ///< of the drain's thread
   KnownContainers known_;  ///< of the drain's thread
   ContainerWatch container_watch_;
-  NativeWriters natives_;  ///< of the quick thread
+  ShortStorage short_storage_{summary_, container_watch_};  ///< of the drain's thread
+  NativeWriters natives_;                                   ///< of the quick thread
   Collections collections_;
   /// By number of a drain under way: its parts.
   std::map<std::uint64_t, std::vector<PartId>> drains_;

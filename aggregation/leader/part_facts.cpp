@@ -7,6 +7,7 @@
 #include "aggregation/merge/part_settings.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
+#include "restart/settings/choices.hpp"
 
 namespace mcr::aggregation {
 
@@ -66,7 +67,8 @@ PartFacts facts_of(const restart::Journal& journal) {
   // removed by itself, and a native file that it replaces is handled by itself, so both exclude
   // bundles.
   const bool is_alone = begin.rank_count == 1 && begin.rank == 0 && facts.names.size() == 1 &&
-                        likeliest == begin.path && facts.keep == 0 && !settings.flag("gc") &&
+                        likeliest == begin.path && facts.keep == 0 &&
+                        restart::gc_of(settings) != restart::Gc::always &&
                         begin.replaced != restart::Replaced::native_file;
   if (is_alone) {
     const std::string directory =

@@ -24,11 +24,13 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/part_id.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/format/native_counts.hpp"
 #include "restart/settings/launcher.hpp"
 #include "restart/stage/resident_socket.hpp"
 
@@ -50,6 +52,26 @@ bool has_bytes(const std::string& traces) {
         nlohmann::json::parse(content ? as_text(*content) : std::string_view(), nullptr, false);
     return trace.is_object() && trace.value("raw_bytes", std::uint64_t{0}) > 0;
   });
+}
+
+/// Returns the sums of what the processes with the plugin left in `directory`.
+restart::CaptureCounts sum_of_counts(const std::string& directory) {
+  constexpr std::size_t most_bytes = 4096;
+  restart::CaptureCounts sum;
+  const auto names = restart::list_directory(AT_FDCWD, directory);
+  if (!names) return sum;
+  for (const std::string& name : *names) {
+    const auto content = restart::read_file(AT_FDCWD, directory + "/" + name, most_bytes);
+    if (!content) continue;
+    const restart::CaptureCounts one = restart::read_capture_counts(as_text(*content));
+    sum.captured += one.captured;
+    add_counts(sum.natives, one.natives);
+  }
+  // Files that the leader put back had been captured before.
+  const std::uint64_t put_back =
+      sum.natives[restart::NativeReason::lone] + sum.natives[restart::NativeReason::put_back];
+  sum.captured -= std::min(sum.captured, put_back);
+  return sum;
 }
 
 enum class Verdict { good, note, bad };
@@ -192,11 +214,15 @@ class Doctor {
     std::vector<std::string> environment = captured_environment();
     std::erase_if(environment, [](const std::string& entry) {
       return entry.starts_with("MCR_STAGE=") || entry.starts_with("MCR_TRACE=") ||
-             entry.starts_with("LD_DEBUG") || entry.starts_with("HDF5_PLUGIN_PRELOAD=");
+             entry.starts_with("MCR_DOCTOR_COUNTS=") || entry.starts_with("LD_DEBUG") ||
+             entry.starts_with("HDF5_PLUGIN_PRELOAD=");
     });
     environment.push_back("MCR_STAGE=" + stage);
     const std::string traces = scratch + "/traces";  // the leader leaves one for each container
     environment.push_back("MCR_TRACE=" + traces);
+    const std::string counts = place + "/counts";
+    (void)::mkdir(counts.c_str(), 0700);
+    environment.push_back("MCR_DOCTOR_COUNTS=" + scratch + "/counts");
     environment.emplace_back("LD_DEBUG=files");
     environment.push_back("LD_DEBUG_OUTPUT=" + scratch + "/loaded");
     const auto status = run_program(words, environment, quiet);
@@ -214,6 +240,7 @@ class Doctor {
     Captured captured = has_stage ? Captured::in_vain : Captured::nothing;
     // The ranks may have run on other nodes, so that this node has no stage.
     if (has_bytes(place + "/traces") || (has_stage && has_other_traces)) captured = Captured::files;
+    const restart::CaptureCounts counted = sum_of_counts(counts);
     for (const auto& entry : std::filesystem::directory_iterator(place, ignored))
       std::filesystem::remove_all(entry.path(), ignored);
     (void)::rmdir(scratch.c_str());
@@ -224,6 +251,7 @@ class Doctor {
     }
     if (!seen) return seen.error();
     judge(words, *seen, captured, *status);
+    tell_counts(counted);
     return {};
   }
 
@@ -425,6 +453,19 @@ class Doctor {
           "check the command. If a launcher starts the program on other nodes, set TMPDIR to a "
           "directory that all nodes share");
     }
+  }
+
+  /// Says how many files were captured, and why others were not.
+  void tell_counts(restart::CaptureCounts counts) {
+    const std::uint64_t natives = total_of(counts.natives);
+    if (counts.captured > 0 && natives == 0)
+      good("all " + restart::counted(counts.captured, "file") + " captured");
+    if (natives == 0) return;
+    std::string advice = advice_on(counts.natives);
+    if (advice.empty()) advice = "nothing, if these files are no checkpoints";
+    note(restart::counted(counts.captured, "file") + " captured, " + std::to_string(natives) +
+             " written natively: " + reasons_text(counts.natives),
+         advice);
   }
 
   static std::string resolve(const std::string& program) {

@@ -18,13 +18,20 @@ struct LaunchSummary {
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
   std::uint64_t put_back = 0;        ///< parts that were put back as plain files
+  std::uint64_t lone = 0;            ///< of them, because one rank alone wrote such files
   std::uint64_t failed_commits = 0;  ///< including those whose parts a later commit stored
   std::uint64_t removed = 0;         ///< parts whose files the program removed before their commit
   std::uint64_t astray = 0;          ///< parts whose files were not found at their commit
   std::uint64_t pending = 0;         ///< parts still in the stage
+  /// gc=auto: containers of this launch whose stubs the program deleted or overwrote, and the others.
+  std::uint64_t superseded_bytes = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t removed_sets = 0;  ///< by gc=auto, because storage ran short
+  std::uint64_t removed_bytes = 0;
   std::uint64_t doing_seconds = 0;
-  std::string astray_in;  ///< the container of the last astray parts
-  std::string doing;      ///< what the leader is doing, as text to follow "it is"; empty: nothing
+  std::string superseded_in;  ///< the directory of the checkpoints with these sets
+  std::string astray_in;      ///< the container of the last astray parts
+  std::string doing;  ///< what the leader is doing, as text to follow "it is"; empty: nothing
   std::string last_failure;  ///< why the last failed commit failed
 
   bool operator==(const LaunchSummary&) const = default;
@@ -43,16 +50,22 @@ inline constexpr std::array summary_numbers{
     SummaryNumber{"raw_bytes", &LaunchSummary::raw_bytes},
     SummaryNumber{"stored_bytes", &LaunchSummary::stored_bytes},
     SummaryNumber{"put_back", &LaunchSummary::put_back},
+    SummaryNumber{"lone", &LaunchSummary::lone},
     SummaryNumber{"failed_commits", &LaunchSummary::failed_commits},
     SummaryNumber{"removed", &LaunchSummary::removed},
     SummaryNumber{"astray", &LaunchSummary::astray},
     SummaryNumber{"pending", &LaunchSummary::pending},
+    SummaryNumber{"superseded_bytes", &LaunchSummary::superseded_bytes},
+    SummaryNumber{"live_bytes", &LaunchSummary::live_bytes},
+    SummaryNumber{"removed_sets", &LaunchSummary::removed_sets},
+    SummaryNumber{"removed_bytes", &LaunchSummary::removed_bytes},
     SummaryNumber{"doing_seconds", &LaunchSummary::doing_seconds}};
 struct SummaryText {
   std::string_view key;
   std::string LaunchSummary::*field;
 };
 inline constexpr std::array summary_texts{
+    SummaryText{"superseded_in", &LaunchSummary::superseded_in},
     SummaryText{"astray_in", &LaunchSummary::astray_in},
     SummaryText{"doing", &LaunchSummary::doing},
     SummaryText{"last_failure", &LaunchSummary::last_failure}};

@@ -34,6 +34,13 @@ inline Exit exit_of(const Settings& settings) {
   return settings.text("exit") == "wait" ? Exit::wait : Exit::leave;
 }
 
+/// When containers of superseded sets are removed.
+enum class Gc : std::uint8_t { when_short, always, never };
+inline Gc gc_of(const Settings& settings) {
+  const auto word = settings.text("gc");
+  return word == "on" ? Gc::always : word == "off" ? Gc::never : Gc::when_short;
+}
+
 inline LogLevel log_level_of(const Settings& settings) {
   const auto word = settings.text("log");
   return word == "quiet" ? LogLevel::quiet : word == "debug" ? LogLevel::debug : LogLevel::summary;

@@ -64,9 +64,12 @@ constexpr std::array table = std::to_array<SettingRow>({
      "What an open does if only some ranks wrote the newest set before a crash. previous: all "
      "ranks open the whole set before it. refuse: the open fails. native: each rank opens the file "
      "at its path, as with native HDF5."},
-    {"gc", "off", flag, "on|off",
-     "on: the leader removes containers whose stubs the program has deleted or overwritten, once a "
-     "newer set of the same names is whole. A copy of a stub does not prevent this."},
+    {"gc", "auto", choice, "auto|on|off",
+     "Removal of containers whose stubs the program has deleted or overwritten. on: once a newer "
+     "set "
+     "of the same names is whole; a copy of a stub does not prevent this. auto: only if storage or "
+     "quota runs short, the oldest first, never one of the last three sets of a name pattern, and "
+     "never while a copy of a stub lies below the directory that the ranks share. off: never."},
     {"read_wait", "60 s", duration, "DURATION",
      "How long an open waits for a file that the leader of another node or of an earlier job has "
      "not yet brought to storage. The time starts again whenever that leader makes progress."},

@@ -34,6 +34,7 @@
 #include "restart/base/file.hpp"
 #include "restart/base/part_id.hpp"
 #include "restart/format/journal.hpp"
+#include "restart/format/native_counts.hpp"
 
 namespace mcr::restart {
 
@@ -83,10 +84,10 @@ class LaunchDirectory {
     std::string name;
   };
   Result<Presence> join(std::uint32_t rank, std::uint32_t rank_count) const;
-  /// Records a regular end with the process's exit status; 0: not known. `all_have_begun`: every rank
-  /// of the program has begun, and creates no further file.
+  /// Records a regular end with the process's exit status; 0: not known. `natives`: the files that it
+  /// wrote natively. `all_have_begun`: every rank of the program has begun, and creates no further file.
   Result<void> end_presence(const Presence& presence, int status = 0,
-                            bool all_have_begun = false) const;
+                            const NativeCounts& natives = {}, bool all_have_begun = false) const;
   /// Forgets the directory's descriptor without closing it, because the program has closed it
   /// already.
   void abandon() { (void)directory_.release(); }
@@ -173,6 +174,7 @@ class LaunchDirectory {
     bool ended = false;           ///< recorded a regular end
     int status = 0;               ///< the process's exit status; valid if `ended`
     bool all_have_begun = false;  ///< see end_presence()
+    NativeCounts natives;         ///< files that the process wrote natively; valid if `ended`
   };
   Result<std::vector<RankPresence>> presences() const;
   /// True if some process of the launch lives.

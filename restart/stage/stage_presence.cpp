@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::uint8_t presence_begin_kind = 1;
 constexpr std::uint8_t presence_end_kind = 2;
+constexpr std::uint8_t presence_natives_kind = 3;
 constexpr std::size_t max_presence_bytes = 4096;
 /// Number of tries to lock the stage. A leader that removes a directory holds the stage's lock for
 /// less than a millisecond, unless the leader was stopped.
@@ -91,7 +92,13 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
 }
 
 Result<void> LaunchDirectory::end_presence(const Presence& presence, int status,
-                                           bool all_have_begun) const {
+                                           const NativeCounts& natives, bool all_have_begun) const {
+  if (total_of(natives) > 0) {
+    Bytes counts;
+    Writer numbers(counts);
+    for (const std::uint64_t number : natives.numbers) numbers.u64(number);
+    MCR_TRY(presence.file.append(write_record(presence_natives_kind, counts)));
+  }
   Bytes payload;
   Writer writer(payload);
   writer.u32(static_cast<std::uint32_t>(status));
@@ -123,8 +130,11 @@ Result<std::vector<LaunchDirectory::RankPresence>> LaunchDirectory::presences() 
     const Bytes content = MCR_TRY(file->read_all(max_presence_bytes));
     RecordReader records(content);
     while (const auto record = records.next()) {
-      if (record->kind != presence_end_kind) continue;
       Reader reader(record->payload);
+      if (record->kind == presence_natives_kind) {
+        for (std::uint64_t& number : presence.natives.numbers) number = reader.u64().value_or(0);
+      }
+      if (record->kind != presence_end_kind) continue;
       presence.ended = true;
       presence.status = static_cast<int>(MCR_TRY(reader.u32()));
       // Version 0.1 ends the record here.

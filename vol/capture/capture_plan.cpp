@@ -26,6 +26,8 @@
 
 namespace mcr::vol {
 
+using restart::NativeReason;
+
 bool has_one_name(const ResolvedPath& place, std::string_view container_dir) {
   const struct stat& status = *place.status;
   if (status.st_nlink != 2 || !S_ISREG(status.st_mode)) return status.st_nlink == 1;
@@ -101,11 +103,11 @@ bool is_marked_native(JobStage& job, const std::string& pattern) {
 
 }  // namespace
 
-Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool exclusive,
-                                                const std::string& connector_text) {
-  const auto native = [&](std::string_view why) {
+Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
+                                     const std::string& connector_text) {
+  const auto native = [&](NativeReason reason, std::string_view why) {
     restart::log_debug(name, " is written natively: ", why);
-    return std::optional<CapturePlan>();
+    return CaptureDecision{std::nullopt, reason};
   };
   Process& process = Process::get();
   auto place = resolve_path(name);
@@ -114,25 +116,30 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   CapturePlan plan;
   plan.settings =
       MCR_TRY(process.settings(connector_text, place ? place->directory : std::string()));
-  if (!place) return native("its directory cannot be resolved");
-  if (!process.is_owner()) return native("this process is the child of a fork");
+  if (!place) return native(NativeReason::path, "its directory cannot be resolved");
+  if (!process.is_owner()) return native(NativeReason::fork, "this process is the child of a fork");
   const restart::Settings& settings = *plan.settings;
   plan.place = std::move(*place);
   plan.path_as_passed = name;
-  if (plan.place.status && exclusive) return native("a file exists already at the path");
+  if (plan.place.status && exclusive)
+    return native(NativeReason::not_replaceable, "a file exists already at the path");
   if (plan.place.status && !may_replace(plan.place, settings.text("container_dir"))) {
     return native(
+        NativeReason::not_replaceable,
         "the existing file is not a regular file of this user with a single hard link in a "
         "directory that may be written to, or it is a mount point");
   }
 
   // The paths of its container, and of temporary files beside it, are longer and must be valid too.
   constexpr std::size_t longest_path = PATH_MAX - NAME_MAX - 64;
-  if (plan.place.path.size() > longest_path) return native("its path is too long");
+  if (plan.place.path.size() > longest_path)
+    return native(NativeReason::path, "its path is too long");
 
   if (plan.place.name == restart::name_of(std::string(settings.text("container_dir"))))
-    return native("it has the name of the directory of containers (container_dir=)");
-  if (has_mask_word(plan.place.path)) return native("its path has {rank} or {part} in it");
+    return native(NativeReason::path,
+                  "it has the name of the directory of containers (container_dir=)");
+  if (has_mask_word(plan.place.path))
+    return native(NativeReason::path, "its path has {rank} or {part} in it");
 
   const restart::Launcher launcher = process.launcher(settings);
   CapturedNames captured = captured_names(
@@ -142,32 +149,35 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   const bool is_guess = captured.by_auto && launcher.rank_count > 1;
   if (plan.masked_names.empty()) {
     if (is_guess) note_unranked(family, settings, launcher);
-    return native("files=" + std::string(settings.text("files")) + " does not match it for rank " +
-                  std::to_string(launcher.rank) + " of " + std::to_string(launcher.rank_count));
+    return native(NativeReason::not_selected,
+                  "files=" + std::string(settings.text("files")) + " does not match it for rank " +
+                      std::to_string(launcher.rank) + " of " + std::to_string(launcher.rank_count));
   }
   if (is_guess && is_unranked(family))
-    return native("the numbers in the names of such files are not those of their ranks");
+    return native(NativeReason::not_selected,
+                  "the numbers in the names of such files are not those of their ranks");
   const std::string stage_path(settings.text("stage"));
-  if (is_below(plan.place.path, stage_path)) return native("it lies on the stage");
+  if (is_below(plan.place.path, stage_path))
+    return native(NativeReason::path, "it lies on the stage");
   if (!launcher.launch) {
     warn_once_in_job(launcher, "the launch is not known",
                      "the launcher does not tell which start of the program this is, so "
                      "files are written natively; set launch= to a text that is the same "
                      "in all ranks and different in each start");
-    return native("its launch is not known");
+    return native(NativeReason::no_launch, "its launch is not known");
   }
   // Check the directories before the stage is entered, because no leader would clean up the stage
   // after a refusal.
   for (const std::string& masked_name : plan.masked_names) {
     if (const auto why = refusal_of(masked_name, *launcher.launch, settings)) {
       warn_once_in_job(launcher, "no place for containers", "files are written natively: " + *why);
-      return native(*why);
+      return native(NativeReason::no_place, *why);
     }
   }
   auto stage = process.job_stage(settings, launcher);
   if (!stage) {
     warn_once_in_job(launcher, "no stage", "files are written natively: " + stage.error().message);
-    return native(stage.error().message);
+    return native(NativeReason::no_stage, stage.error().message);
   }
   plan.stage = *stage;
   JobStage& job = *plan.stage;
@@ -181,7 +191,10 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
   const bool was_native = is_native();
   if (!was_native) wait_for_commits(job, pattern, settings);
   if (was_native || is_native())
-    return native("mcr already writes such files natively in this launch");
+    return native(is_marked_native(job, std::string(restart::every_pattern))
+                      ? NativeReason::storage
+                      : NativeReason::stopped,
+                  "mcr already writes such files natively in this launch");
   plan.free_bytes = job.free_bytes;
   if (plan.free_bytes == 0) {
     const bool is_known = restart::memory_limits().limit > 0;
@@ -193,7 +206,7 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
                          : "the size of this node's memory cannot be read from /proc/meminfo, so " +
                                std::string("files are written natively and not into the stage ") +
                                stage_path + "; mount /proc");
-    return native("the stage is full");
+    return native(NativeReason::stage_full, "the stage is full");
   }
   if (!ensure_leader(*plan.stage, LeaderLook::seldom)) {
     warn_once_in_job(
@@ -201,10 +214,10 @@ Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool ex
         "no leader stays alive on this node, so files are written natively; `mcr recover` brings "
         "to storage the files that were closed before, in " +
             job.directory.path());
-    return native("no leader stays alive");
+    return native(NativeReason::no_leader, "no leader stays alive");
   }
   restart::log_debug(plan.place.path, " is captured as ", plan.masked_names.front());
-  return std::optional<CapturePlan>(std::move(plan));
+  return CaptureDecision{std::move(plan), {}};
 }
 
 }  // namespace mcr::vol

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "restart/format/native_counts.hpp"
 #include "vol/capture/resolved_path.hpp"
 #include "vol/process/process.hpp"
 
@@ -26,8 +27,13 @@ class CapturePlan {
 /// that is kept aside, does not count.
 bool has_one_name(const ResolvedPath& place, std::string_view container_dir);
 
+struct CaptureDecision {
+  std::optional<CapturePlan> plan;     ///< nothing: the file is written natively
+  restart::NativeReason why_native{};  ///< valid if there is no plan
+};
+
 /// `exclusive`: the program requires that no file exists. Cause::usage: a setting is wrong.
-Result<std::optional<CapturePlan>> plan_capture(const std::string& name, bool exclusive,
-                                                const std::string& connector_text);
+Result<CaptureDecision> plan_capture(const std::string& name, bool exclusive,
+                                     const std::string& connector_text);
 
 }  // namespace mcr::vol

@@ -32,6 +32,7 @@
 #include "restart/format/container_name.hpp"
 #include "restart/sets/own_containers.hpp"
 #include "restart/sets/stub_links.hpp"
+#include "restart/settings/choices.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/replaced_member.hpp"
 #include "vol/process/job_warnings.hpp"
@@ -158,7 +159,7 @@ Result<void> fill_stub(StagedPart& part) {
 // With gc=on, makes the link that later shows whether the program has deleted the stub. Without a
 // link the set's containers stay, so a failure here loses nothing.
 void link_for_gc(const StagedPart& part) {
-  if (!part.settings->flag("gc")) return;
+  if (restart::gc_of(*part.settings) != restart::Gc::always) return;
   const std::string containers = containers_of(part);
   if (containers.empty()) return;
   const auto linked =

@@ -35,7 +35,7 @@ Result<void> StagedFile::go_on_as_appended() {
             " is appended to, so files whose names differ from its name only in "
             "numbers are written natively from now on; appended=capture captures them");
   }
-  MCR_TRY(spill(nullptr));
+  MCR_TRY(spill(restart::NativeReason::appended));
   // The flushed data must lie at the path, as native HDF5 would have left it.
   return native_from_ns_ != 0 ? take_path() : Result<void>();
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
@@ -209,6 +210,16 @@ Result<void> StagedFile::read(std::uint64_t offset, MutableByteSpan out) {
   return {};
 }
 
+namespace {
+
+restart::NativeReason why_refused(const Error& error) {
+  if (error.system_error == EMFILE) return restart::NativeReason::few_descriptors;
+  return error.cause == Cause::full ? restart::NativeReason::stage_full
+                                    : restart::NativeReason::no_stage;
+}
+
+}  // namespace
+
 Result<void> StagedFile::write(std::uint64_t offset, ByteSpan data) {
   wrote_ = true;
   const bool failed_before = std::exchange(failed_, true);  // set even if the write throws
@@ -226,14 +237,16 @@ Result<void> StagedFile::write_somewhere(std::uint64_t offset, ByteSpan data) {
     return {};
   }
   if (is_appended()) MCR_TRY(go_on_as_appended());
-  if (!native_ && end > free_bytes_) MCR_TRY(spill("the stage is full"));
+  if (!native_ && end > free_bytes_)
+    MCR_TRY(spill(restart::NativeReason::stage_full, "the stage is full"));
   if (!native_) {
-    if (const auto begun = begin_in_stage(); !begun) MCR_TRY(spill(begun.error().message.c_str()));
+    if (const auto begun = begin_in_stage(); !begun)
+      MCR_TRY(spill(why_refused(begun.error()), begun.error().message.c_str()));
   }
   if (native_) return native_->write(offset, data);
   const auto written = part_.bytes.write_at(offset, data);
   if (!written) {
-    MCR_TRY(spill(written.error().message.c_str()));
+    MCR_TRY(spill(why_refused(written.error()), written.error().message.c_str()));
     return native_->write(offset, data);
   }
   part_.written.add(offset, end);
@@ -248,7 +261,8 @@ Result<void> StagedFile::truncate(std::uint64_t size) {
     return {};
   }
   if (!native_) {
-    if (const auto begun = begin_in_stage(); !begun) MCR_TRY(spill(begun.error().message.c_str()));
+    if (const auto begun = begin_in_stage(); !begun)
+      MCR_TRY(spill(why_refused(begun.error()), begun.error().message.c_str()));
   }
   if (native_) return native_->truncate(size);
   if (size < part_.size) {
@@ -269,7 +283,7 @@ Result<void> StagedFile::flush() {
     note_flush();
     return {};
   }
-  MCR_TRY(spill("it could not be published in the stage"));
+  MCR_TRY(spill(restart::NativeReason::no_stage, "it could not be published in the stage"));
   return take_path();
 }
 
@@ -315,7 +329,7 @@ Result<void> StagedFile::finish() {
       }
       return {};
     }
-    MCR_TRY(spill(done.error().message.c_str()));
+    MCR_TRY(spill(why_refused(done.error()), done.error().message.c_str()));
   }
   return finish_native();
 }

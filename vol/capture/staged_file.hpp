@@ -89,7 +89,7 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   /// Publishes the part, or drops it if nothing was written. No other call may follow.
   Result<void> finish();
   /// Moves the part out of the stage: the file becomes a native one.
-  Result<void> spill(const char* why);
+  Result<void> spill(restart::NativeReason reason, const char* why = nullptr);
   /// Moves the part out of the stage to its path at once, so that other processes can follow its
   /// writes.
   Result<void> make_native();

@@ -18,6 +18,7 @@
 #include "vol/capture/spill.hpp"
 #include "vol/capture/staged_file.hpp"
 #include "vol/process/job_warnings.hpp"
+#include "vol/process/native_files.hpp"
 
 namespace mcr::vol {
 
@@ -91,7 +92,7 @@ void StagedFile::leave_stage(FileIdentity native) {
   part_.journal = restart::File();
 }
 
-Result<void> StagedFile::spill(const char* why) {
+Result<void> StagedFile::spill(restart::NativeReason reason, const char* why) {
   if (native_) return {};
   if (why != nullptr) {
     restart::log_debug(part_.begin.path, " leaves the stage: ", why);
@@ -107,6 +108,8 @@ Result<void> StagedFile::spill(const char* why) {
   const FileIdentity identity = MCR_TRY(identity_of(target.descriptor(), part_.begin.path));
   native_.emplace(std::move(target), part_.identity, part_.size, true);
   leave_stage(identity);
+  count_native_file(reason);
+  note_native_file(part_.identity);
   return {};
 }
 
@@ -164,7 +167,7 @@ Result<restart::File> StagedFile::directory_of_temporary(FileIdentity identity) 
 }
 
 Result<void> StagedFile::make_native() {
-  MCR_TRY(spill(nullptr));
+  MCR_TRY(spill(restart::NativeReason::swmr));
   return take_path();
 }
 

@@ -11,6 +11,8 @@
 #include "vol/driver/driver.hpp"
 #include "vol/driver/open_path.hpp"
 #include "vol/process/info_string.hpp"
+#include "vol/process/mpi_world.hpp"
+#include "vol/process/native_files.hpp"
 
 namespace mcr::vol {
 
@@ -88,6 +90,16 @@ bool is_for_us(const char* name, hid_t access_list) {
   return is_stub_for(name, access_list) || is_chosen(access_list);
 }
 
+// Counts a file that another driver than the default one has created. The ranks that create a file
+// through MPI-IO create it together, so rank 0 alone counts it. A file of the core driver that has
+// no backing store is none.
+void count_file_of(const ChosenDriver& chosen) {
+  if (chosen.kind == DriverKind::memory && !chosen.core.has_backing_store) return;
+  const auto world = chosen.is_parallel ? mpi_world() : std::nullopt;
+  if (world && world->rank != 0) return;
+  count_native_file(restart::NativeReason::driver);
+}
+
 bool has_user_block(hid_t create_list) {
   hsize_t bytes = 0;
   return hdf5.H5Pget_userblock(create_list, &bytes) >= 0 && bytes > 0;
@@ -106,23 +118,32 @@ void* file_create(const char* name, unsigned flags, hid_t create_list, hid_t acc
     return nullptr;
   }
   if (is_refused("H5Fcreate", info->mistake())) return nullptr;
-  if (name == nullptr || *name == '\0' || !has_default_driver(access_list))
-    return native(access_list);
+  if (name == nullptr || *name == '\0') return native(access_list);
+  if (!has_default_driver(access_list)) {
+    void* file = native(access_list);
+    if (file != nullptr) count_file_of(chosen_driver(access_list));
+    return file;
+  }
+  const auto create = [&](const CapturePlan* plan, restart::NativeReason why_native) {
+    const CreateScope scope;
+    void* file = call_with_driver(access_list, plan, native);
+    if (file != nullptr && plan == nullptr) count_native_file(why_native);
+    return file;
+  };
   // A native file is needed in two cases: SWMR readers follow the file itself, and programs write a
   // user block without HDF5.
-  if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0 || has_user_block(create_list)) {
-    return call_with_driver(access_list, nullptr, native);
-  }
+  if ((flags & (H5F_ACC_SWMR_WRITE | H5F_ACC_SWMR_READ)) != 0)
+    return create(nullptr, restart::NativeReason::swmr);
+  if (has_user_block(create_list)) return create(nullptr, restart::NativeReason::user_block);
   const Waiting waiting;
   const bool exclusive =
       (flags & H5F_ACC_TRUNC) == 0;  // native HDF5 takes EXCL if neither flag is given
-  auto plan = plan_capture(name, exclusive, info->settings());
-  if (!plan) {
-    push_error("H5Fcreate", plan.error());
+  const auto decision = plan_capture(name, exclusive, info->settings());
+  if (!decision) {
+    push_error("H5Fcreate", decision.error());
     return nullptr;
   }
-  const CreateScope create;
-  return call_with_driver(access_list, *plan ? &**plan : nullptr, native);
+  return create(decision->plan ? &*decision->plan : nullptr, decision->why_native);
 }
 
 void* file_open(const char* name, unsigned flags, hid_t access_list, hid_t transfer_list,

@@ -74,18 +74,19 @@ ChosenDriver chosen_driver(hid_t access_list) {
     chosen.kind = DriverKind::memory;
     chosen.core = core_settings(access_list);
   } else if (is_driver(access_list, hdf5.H5Pset_fapl_stdio)) {
-    chosen = {DriverKind::same_file, H5_VFD_STDIO, {}};
+    chosen = {DriverKind::same_file, H5_VFD_STDIO, {}, false};
   } else if (is_driver(access_list,
                        [](hid_t list) { return hdf5.H5Pset_fapl_log(list, nullptr, 0, 0); })) {
-    chosen = {DriverKind::same_file, H5_VFD_LOG, {}};
+    chosen = {DriverKind::same_file, H5_VFD_LOG, {}, false};
   } else if (is_direct(access_list)) {
-    chosen = {DriverKind::same_file, H5_VFD_DIRECT, {}};
+    chosen = {DriverKind::same_file, H5_VFD_DIRECT, {}, false};
   } else {
     unsigned long features = 0;
     const bool reads_file =
         hdf5.H5FDdriver_query(hdf5.H5Pget_driver(access_list), &features) >= 0 &&
         (features & H5FD_FEAT_DEFAULT_VFD_COMPATIBLE) != 0;
     chosen.kind = reads_file ? DriverKind::reads_file : DriverKind::other;
+    chosen.is_parallel = (features & H5FD_FEAT_HAS_MPI) != 0;
   }
   return chosen;
 }

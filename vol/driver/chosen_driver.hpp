@@ -34,6 +34,7 @@ struct ChosenDriver {
   DriverKind kind = DriverKind::standard;
   H5FD_class_value_t value = H5_VFD_SEC2;  ///< for same_file
   CoreSettings core;                       ///< for memory
+  bool is_parallel = false;                ///< MPI-IO: the ranks of a communicator share the file
 };
 
 ChosenDriver chosen_driver(hid_t access_list);

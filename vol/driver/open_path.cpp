@@ -24,6 +24,7 @@
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/launch_share.hpp"
 #include "vol/process/leader_start.hpp"
+#include "vol/process/native_files.hpp"
 
 namespace mcr::vol {
 
@@ -178,8 +179,12 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
     if (is_stub(*opened, status)) return open_stub(request, std::move(*opened), identity);
     auto member = MCR_TRY(open_member(request, *opened, status, identity));
     if (member != nullptr) return member;
-  } else if (request.plan == nullptr && Process::get().has_stage()) {
-    if (const auto place = resolve_path(request.name)) Process::get().count_native(place->path);
+    if (request.writes_path && !CreateScope::is_open()) count_written_in_place(identity);
+  } else {
+    note_native_file(identity);
+    if (request.plan == nullptr && Process::get().has_stage()) {
+      if (const auto place = resolve_path(request.name)) Process::get().count_native(place->path);
+    }
   }
   return std::unique_ptr<Backend>(std::make_unique<NativeBackend>(
       std::move(*opened), identity, static_cast<std::uint64_t>(status.st_size),
@@ -205,6 +210,7 @@ Result<std::unique_ptr<Backend>> open_path(const OpenRequest& request) {
     }
     auto native = open_by_content(again);
     if (native) {
+      count_native_file(restart::NativeReason::no_stage);
       warn_once_in_job(request.plan->stage->launcher, "no stage",
                        "files are written natively: " + staged.error().message);
     }

@@ -121,7 +121,56 @@ std::string seconds_text(std::uint64_t ns) {
   return text.data();
 }
 
-void print_summary(const JobStage& stage, const WaitedTime& waited) {
+restart::NativeCounts put_back_in(const restart::LaunchSummary& summary) {
+  restart::NativeCounts counts;
+  counts[restart::NativeReason::lone] = summary.lone;
+  counts[restart::NativeReason::put_back] =
+      summary.put_back - std::min(summary.lone, summary.put_back);
+  return counts;
+}
+
+/// Returns the files that the ended processes of this node wrote natively. The other ranks end at
+/// the same time as this one, so waits for them a moment.
+restart::NativeCounts natives_on_node(JobStage& stage) {
+  constexpr std::uint64_t moment_ms = 300;
+  wait_until(stage, moment_ms, [&] {
+    const auto others_go_on = stage.directory.anybody_goes_on();
+    return !others_go_on || !*others_go_on;
+  });
+  restart::NativeCounts counts;
+  if (const auto presences = stage.directory.presences())
+    for (const auto& presence : *presences) add_counts(counts, presence.natives);
+  return counts;
+}
+
+/// Says that old sets were removed, or could be.
+void print_old_sets(const restart::LaunchSummary& summary) {
+  if (summary.removed_sets > 0) {
+    restart::log_summary("storage ran short, so " +
+                         restart::counted(summary.removed_sets, "superseded set") + " removed (" +
+                         restart::size_text(summary.removed_bytes) + ", gc=auto)");
+  }
+  if (summary.superseded_bytes > summary.live_bytes) {
+    restart::log_summary("containers of superseded sets take " +
+                         restart::size_text(summary.superseded_bytes) + ", the others " +
+                         restart::size_text(summary.live_bytes) + ": `mcr gc " +
+                         summary.superseded_in + "` lists them, --remove removes them");
+  }
+}
+
+/// Prints how many files of this node are native, and why.
+void print_natives(const JobStage& stage, const restart::NativeCounts& natives) {
+  const std::uint64_t total = total_of(natives);
+  if (total == 0) return;
+  const bool is_one_node = ranks_here(stage) >= stage.launcher.rank_count;
+  const std::string advice = advice_on(natives);
+  restart::log_summary(restart::counted(total, "file") +
+                       (is_one_node ? " written natively: " : " of this node written natively: ") +
+                       reasons_text(natives) + (advice.empty() ? "" : ". " + advice));
+}
+
+void print_summary(JobStage& stage, const WaitedTime& waited,
+                   const restart::NativeCounts& put_back) {
   const restart::LaunchSummary summary = summary_of(stage);
   if (summary.sets == 0) return;
   const std::size_t left = uncommitted_on_node(stage);
@@ -149,6 +198,10 @@ void print_summary(const JobStage& stage, const WaitedTime& waited) {
               ? "committed, but files of " + restart::counted(astray, "part") + " were not found"
               : "all committed";
   restart::log_summary(line);
+  restart::NativeCounts natives = natives_on_node(stage);
+  add_counts(natives, put_back);
+  print_natives(stage, natives);
+  print_old_sets(summary);
 }
 
 /// Warns that the job waits for full storage, because the job would seem to hang. The warning
@@ -211,8 +264,11 @@ bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
                     [&] { return !stage.directory.is_in(State::published, part); });
 }
 
-void end_job(JobStage& stage, int exit_status, const WaitedTime& waited) {
-  (void)stage.directory.end_presence(stage.presence, exit_status, has_finalized_mpi()).has_value();
+restart::NativeCounts end_job(JobStage& stage, int exit_status, const WaitedTime& waited,
+                              const restart::NativeCounts& natives) {
+  restart::NativeCounts put_back;
+  (void)stage.directory.end_presence(stage.presence, exit_status, natives, has_finalized_mpi())
+      .has_value();
   const auto is_pending = [&](const restart::PartId& part) {
     return stage.directory.is_in(State::published, part);
   };
@@ -254,17 +310,19 @@ void end_job(JobStage& stage, int exit_status, const WaitedTime& waited) {
         const auto pending = stage.directory.list(State::published);
         return !pending || pending->empty();
       });
+      put_back = put_back_in(summary_of(stage));
       if (!told && committed) tell_of_native_files(stage);
       tell_of_astray_files(stage);
       // A tool that only changes a stub, in an environment that sets only the plugin path, gets no
       // summary.
-      if (stage.has_created || is_named_by_environment()) print_summary(stage, waited);
+      if (stage.has_created || is_named_by_environment()) print_summary(stage, waited, put_back);
     }
     wait_until_memory_is_free(stage);
   }
   // Unlock explicitly: a fork's child may have a copy of the descriptor, and the lock would last as
   // long as the copy.
   restart::unlock(stage.presence.file);
+  return put_back;
 }
 
 }  // namespace mcr::vol

@@ -5,6 +5,7 @@
 // trouble.
 #pragma once
 
+#include "restart/format/native_counts.hpp"
 #include "vol/process/process.hpp"
 
 namespace mcr::vol {
@@ -20,6 +21,9 @@ struct WaitedTime {
 };
 
 /// `exit_status`: the process's exit status, or 0 if it is not known.
-void end_job(JobStage& stage, int exit_status, const WaitedTime& waited);
+/// `natives`: the files that this process wrote natively. Returns the files of this node that the leader
+/// put back, if this process prints the summary.
+restart::NativeCounts end_job(JobStage& stage, int exit_status, const WaitedTime& waited,
+                              const restart::NativeCounts& natives);
 
 }  // namespace mcr::vol

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <utility>
 
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
@@ -17,6 +18,7 @@
 #include "vol/process/job_end.hpp"
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/mpi_world.hpp"
+#include "vol/process/native_files.hpp"
 #include "vol/process/process_exit.hpp"
 #include "vol/process/stub_handover.hpp"
 
@@ -250,12 +252,19 @@ void Process::add_published(JobStage& stage, const restart::PartBegin& begin) {
 }
 
 void Process::end_stages() {
+  restart::CaptureCounts counts{captured_parts.exchange(0), take_native_counts()};
+  // A process has one stage, unless its settings changed: then the first stage gets the counts.
+  restart::NativeCounts untold = counts.natives;
   for (auto& [key, stage] : stages_) {
-    if (stay_entered(*stage)) end_job(*stage, exit_status(), {waited_ns, waited_for_commits_ns});
+    if (stay_entered(*stage)) {
+      add_counts(counts.natives, end_job(*stage, exit_status(), {waited_ns, waited_for_commits_ns},
+                                         std::exchange(untold, {})));
+    }
     forget_waiting_stubs(*stage);
     forget_presence(*stage);
   }
   tell_of_silent_nodes();
+  tell_doctor(counts);
 }
 
 void Process::end() {

@@ -186,7 +186,9 @@ TEST_CASE("locks tell which processes live, and records which have ended") {
   auto two = stage.directory.join(2, 4);
   REQUIRE(one);
   REQUIRE(two);
-  CHECK(stage.directory.end_presence(*two, 3));
+  NativeCounts natives;
+  natives[NativeReason::swmr] = 5;
+  CHECK(stage.directory.end_presence(*two, 3, natives));
   auto seen = stage.directory.presences();
   REQUIRE(seen);
   REQUIRE(seen->size() == 2);
@@ -194,6 +196,8 @@ TEST_CASE("locks tell which processes live, and records which have ended") {
   CHECK((*seen)[0].alive);
   CHECK_FALSE((*seen)[0].ended);
   CHECK((*seen)[1].alive);
+  CHECK((*seen)[1].natives[NativeReason::swmr] == 5);
+  CHECK(total_of((*seen)[0].natives) == 0);
   CHECK((*seen)[1].ended);
   CHECK((*seen)[1].status == 3);
   one->file = File();
@@ -202,6 +206,8 @@ TEST_CASE("locks tell which processes live, and records which have ended") {
   CHECK_FALSE((*seen)[0].alive);
   CHECK_FALSE((*seen)[0].ended);
   CHECK((*seen)[1].alive);
+  CHECK((*seen)[1].natives[NativeReason::swmr] == 5);
+  CHECK(total_of((*seen)[0].natives) == 0);
 }
 
 TEST_CASE("a killed process counts as dead at once") {

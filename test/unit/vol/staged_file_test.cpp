@@ -140,7 +140,7 @@ TEST_CASE("a spilled file is complete at its path, with or without an old file a
     if (replaces) std::ofstream(job.out(name)) << "old";
     const auto file = job.create(name);
     REQUIRE(file->write(0, as_bytes(large)));
-    REQUIRE(file->spill("the test says so"));
+    REQUIRE(file->spill(mcr::restart::NativeReason::stage_full, "the test says so"));
     if (replaces) CHECK(job.text(name) == "old");
     REQUIRE(file->write(large.size(), as_bytes("end")));
     REQUIRE(file->finish());
@@ -161,7 +161,7 @@ TEST_CASE("a renamed file is published under its new name, and a removed file is
   std::ofstream(job.out("c.0.h5")) << "old";
   const auto removed = job.create("c.0.h5");
   REQUIRE(removed->write(0, as_bytes(large)));
-  REQUIRE(removed->spill("the test says so"));
+  REQUIRE(removed->spill(mcr::restart::NativeReason::stage_full, "the test says so"));
   fs::remove_all(job.out());
   CHECK(removed->finish());
   CHECK_FALSE(fs::exists(job.out()));
@@ -175,7 +175,8 @@ TEST_CASE(
   const std::string leaves = GENERATE("never", "before", "after");
   auto file = job.create("a.0.h5");
   REQUIRE(file->write(0, as_bytes(large)));
-  if (leaves == "before") REQUIRE(file->spill("the test says so"));
+  if (leaves == "before")
+    REQUIRE(file->spill(mcr::restart::NativeReason::stage_full, "the test says so"));
   // Do what put_back() does: make the plain file under another name, mark the stub, exchange the
   // names.
   std::ofstream(job.out("native")) << "old";
@@ -187,7 +188,8 @@ TEST_CASE(
   fs::rename(job.out("a.0.h5"), job.out(".mcr-part.tmp"));
   fs::rename(job.out("native"), job.out("a.0.h5"));
   fs::remove(job.out(".mcr-part.tmp"));
-  if (leaves == "after") REQUIRE(file->spill("the test says so"));
+  if (leaves == "after")
+    REQUIRE(file->spill(mcr::restart::NativeReason::stage_full, "the test says so"));
   REQUIRE(file->finish());
   file.reset();
   CHECK(((leaves == "never" ? job.published("a.0.h5") : job.text("a.0.h5")) == large));

@@ -56,6 +56,9 @@ class Places:
 
     def pieces(self, variable):
         """Returns the pieces of all ranks that have the variable, and the shape of the global array."""
+        several = next((rank for rank in variable.ranks if len(variable.names(rank)) > 1), None)
+        if several is not None:
+            raise Unplaced(f"rank {several} has {len(variable.names(several))} such datasets")
         inner = {rank: self._inner(rank, shape) for rank, shape in variable.shapes().items()}
         dimensions = {len(slices) for slices in inner.values()}
         if len(dimensions) != 1 or dimensions == {0}:

@@ -98,7 +98,9 @@ def _compare_rank(ones, others, rank):
     names = ones.names(rank), others.names(rank)
     pairs = [(ones.set.file(rank)[name], others.set.file(rank)[name]) for name in names[0] if name in names[1]]
     total = merged(compare(numpy.asarray(one[()]), numpy.asarray(other[()])) for one, other in pairs)
-    total.unequal += [f"only one set has {name}" for name in sorted(set(names[0]) ^ set(names[1]))]
+    single = sorted(set(names[0]) ^ set(names[1]))
+    if single:
+        total.unequal.append(f"only one set has {single[0]}" + (f" and {len(single) - 1} more" if single[1:] else ""))
     return total
 
 

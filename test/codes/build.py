@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds a code once, in the work directory, against the HDF5 of mcr's build."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -32,6 +33,15 @@ class Build:
         copy = self.place / name
         shutil.copytree(source or self.source, copy, symlinks=True, dirs_exist_ok=True)
         return copy
+
+    def example(self, path, values, more=""):
+        """Writes the input file `example` from one of the code's own, in which lines `NAME = VALUE` get other values."""
+        text = (self.source / path).read_text()
+        for name, value in values.items():
+            text, number = re.subn(rf"(?m)^([ \t]*{name}[ \t]*=).*", rf"\1 {value}", text)
+            if number != 1:
+                fail(f"{path} has {number} lines that begin with {name}, not one")
+        (self.place / "example").write_text(text + more)
 
     def run(self, *words, cwd=None, env=None):
         with open(self.log, "ab") as log:

@@ -2,7 +2,7 @@
 """A whole checkpoint: the files of all ranks, and the variables over them."""
 import os
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 
 import h5py
@@ -130,13 +130,11 @@ class CheckpointSet(Mapping):
         return variable
 
     def __iter__(self):
-        ranks_of = {}
-        for rank in self.ranks:
-            for name in self.dataset_names(rank):
-                ranks_of.setdefault(name, []).append(rank)
-        # Numbers in the groups' names of a single rank are masked, as in the containers: Grid00000012/Density.
-        names = {name if len(ranks) > 1 or len(self.ranks) == 1 else masked(name) for name, ranks in ranks_of.items()}
-        return iter(sorted(names))
+        counts = Counter(name for rank in self.ranks for name in self.dataset_names(rank))
+        # Numbers in groups' names are masked if each rank has numbers of its own (Grid00000012/Density), and not if ranks share them:
+        # PartType4 may lie in one rank only, but it is not PartType0.
+        kept = {masked(name) for name, count in counts.items() if count > 1 or len(self.ranks) == 1}
+        return iter(sorted({name if masked(name) in kept else masked(name) for name in counts}))
 
     def __len__(self):
         return len(list(iter(self)))
@@ -185,20 +183,26 @@ def masked(name):
 
 class Variable:
     """A dataset's name over all ranks. `variable[3]` is rank 3's h5py.Dataset, `variable[3, 1:-1]` an array of its values. Iteration
-    gives the datasets of the ranks. `{n}` in the name stands for numbers that differ between the ranks."""
+    gives the datasets of the ranks. `{n}` in the name stands for numbers that differ between the ranks; a rank may have several datasets
+    then, such as the grids of a refined mesh: datasets(3)."""
 
     def __init__(self, of, name):
         self.set, self.name = of, name.strip("/")
         self._pattern = re.compile(re.escape(self.name).replace(r"\{n\}", r"\d+"))
-        self.ranks = [rank for rank in of.ranks if self._matches(rank)]
+        self.ranks = [rank for rank in of.ranks if self.names(rank)]
 
-    def _matches(self, rank):
+    def names(self, rank):
+        """The names of the rank's datasets."""
         return [name for name in self.set.dataset_names(rank) if self._pattern.fullmatch(name)]
 
+    def datasets(self, rank):
+        return [self.set.file(rank)[name] for name in self.names(rank)]
+
     def dataset(self, rank):
-        names = self._matches(rank) if rank in self.ranks else []
+        """The rank's only dataset."""
+        names = self.names(rank) if rank in self.ranks else []
         if len(names) != 1:
-            why = f"the datasets {', '.join(names)}; name one of them" if names else "no such dataset"
+            why = f"{len(names)} such datasets, from {names[0]} to {names[-1]}; name one of them" if names else "no such dataset"
             raise McrError(f"{self.name}: the file of rank {rank} has {why}")
         return self.set.file(rank)[names[0]]
 
@@ -210,7 +214,7 @@ class Variable:
         return dataset[tuple(inner)] if isinstance(key, tuple) else dataset
 
     def __iter__(self):
-        return (self.dataset(rank) for rank in self.ranks)
+        return (dataset for rank in self.ranks for dataset in self.datasets(rank))
 
     def __len__(self):
         return len(self.ranks)

@@ -11,7 +11,7 @@ from .checkpoint_set import open_set
 
 @dataclass
 class Difference:
-    """Of one rank's values, or (see merged()) of several ranks'."""
+    """Of one dataset's values, or (see merged()) of several datasets'."""
     values: int = 0  # compared
     changed: int = 0
     largest: float = 0.0  # difference of two numbers
@@ -71,9 +71,9 @@ def _ordered(values):
     return numpy.where(bits < 0, lowest - bits, bits)
 
 
-def merged(by_rank):
+def merged(several):
     total = Difference()
-    for one in by_rank.values():
+    for one in several:
         total.values += one.values
         total.changed += one.changed
         total.squares += one.squares
@@ -88,11 +88,20 @@ def differences(left, right):
     found = {}
     for name in sorted(set(left) & set(right)):
         ones, others = left[name], right[name]
-        found[name] = {rank: compare(numpy.asarray(ones.dataset(rank)[()]), numpy.asarray(others.dataset(rank)[()]))
-                       for rank in ones.ranks if rank in others.ranks}
+        found[name] = {rank: _compare_rank(ones, others, rank) for rank in ones.ranks if rank in others.ranks}
         for rank in set(ones.ranks) ^ set(others.ranks):
             found[name][rank] = Difference(unequal=[f"only one set has it in rank {rank}"])
     return found
+
+
+def _compare_rank(ones, others, rank):
+    names = ones.names(rank), others.names(rank)
+    pairs = [(ones.set.file(rank)[name], others.set.file(rank)[name]) for name in names[0] if name in names[1]]
+    total = merged(compare(numpy.asarray(one[()]), numpy.asarray(other[()])) for one, other in pairs)
+    single = sorted(set(names[0]) ^ set(names[1]))
+    if single:
+        total.unequal.append(f"only one set has {single[0]}" + (f" and {len(single) - 1} more" if single[1:] else ""))
+    return total
 
 
 def ranks_text(ranks):
@@ -120,7 +129,7 @@ def _json(found, missing):
     def numbers(one):
         kept = {key: value for key, value in asdict(one).items() if key not in ("squares", "numbers")}
         return {**kept, "rms": one.rms}
-    return {"variables": {name: {**numbers(merged(ranks)), "ranks": {rank: numbers(one) for rank, one in ranks.items() if not one.is_none}}
+    return {"variables": {name: {**numbers(merged(ranks.values())), "ranks": {rank: numbers(one) for rank, one in ranks.items() if not one.is_none}}
                           for name, ranks in found.items()},
             "missing": missing}
 
@@ -148,7 +157,7 @@ def _print(found, missing, by_rank):
         differing = {rank: one for rank, one in ranks.items() if not one.is_none}
         if not differing:
             continue
-        rows.append(_row(name, ranks_text(differing), merged(ranks)))
+        rows.append(_row(name, ranks_text(differing), merged(ranks.values())))
         if by_rank:
             rows += [_row("", str(rank), one) for rank, one in sorted(differing.items())]
     if len(rows) > 1:

@@ -37,7 +37,8 @@ def add_options(parser):
     where = group.add_mutually_exclusive_group()
     where.add_argument("--offset", metavar="NAME", help="an attribute or a dataset of each rank's file: the index of the piece's first element")
     where.add_argument("--grid", metavar="NxNxN", help="numbers of ranks along the array's axes, the slowest axis first; ranks count along "
-                                                       "the last axis first, as in MPI_Cart_create")
+                                                       "the last axis first, as in MPI_Cart_create. One number: the ranks' pieces follow one "
+                                                       "another along the slowest axis")
     where.add_argument("--boxes", metavar="FILE", help="a text file; each line has a rank and the index of its piece's first element")
     group.add_argument("--halo", metavar="N[,N...]", default="0", help="elements at both ends of each axis that belong to other ranks (0)")
     group.add_argument("--reverse", action="store_true", help="offsets and --grid name the fastest axis first, as in Fortran; ranks count "
@@ -55,6 +56,9 @@ class Places:
 
     def pieces(self, variable):
         """Returns the pieces of all ranks that have the variable, and the shape of the global array."""
+        several = next((rank for rank in variable.ranks if len(variable.names(rank)) > 1), None)
+        if several is not None:
+            raise Unplaced(f"rank {several} has {len(variable.names(several))} such datasets")
         inner = {rank: self._inner(rank, shape) for rank, shape in variable.shapes().items()}
         dimensions = {len(slices) for slices in inner.values()}
         if len(dimensions) != 1 or dimensions == {0}:
@@ -147,8 +151,11 @@ def _boxes(path):
 
 def _begins_in_grid(grid, first_fastest, shapes):
     ranks = sorted(shapes)
-    if len(grid) != len(shapes[ranks[0]]):
-        raise Unplaced(f"it is {len(shapes[ranks[0]])}-dimensional, and --grid has {len(grid)} numbers")
+    dimensions = len(shapes[ranks[0]])
+    if len(grid) == 1:
+        grid += (1,) * (dimensions - 1)
+    if len(grid) != dimensions:
+        raise Unplaced(f"it is {dimensions}-dimensional, and --grid has {len(grid)} numbers")
     if math.prod(grid) != len(ranks):
         raise Unplaced(f"--grid has {math.prod(grid)} places for {len(ranks)} ranks")
     places = dict(zip(ranks, zip(*numpy.unravel_index(range(len(ranks)), grid, order="F" if first_fastest else "C"))))

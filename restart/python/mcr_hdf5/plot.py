@@ -73,7 +73,8 @@ def _field(variable, options):
             field[piece.region] = variable.dataset(piece.rank)[piece.inner]
         return field, "all ranks"
     rank = variable.ranks[0] if options.rank is None else options.rank
-    return variable.dataset(rank)[()], f"rank {rank}"
+    datasets = variable.datasets(rank) or [variable.dataset(rank)]  # the latter says what is missing
+    return datasets[0][()], f"rank {rank}" + (f", dataset 1 of {len(datasets)}" if len(datasets) > 1 else "")
 
 
 def _draw_slice(figure, axes, field, title, number):
@@ -92,11 +93,11 @@ def _draw_slice(figure, axes, field, title, number):
 
 def _summary(variable, bins=60):
     """The minimum and maximum of each rank, and a histogram of all. Reads one rank at a time."""
-    def finite(dataset):
-        values = numpy.asarray(dataset[()], float).ravel()
+    def finite(rank):
+        values = numpy.concatenate([numpy.asarray(dataset[()], float).ravel() for dataset in variable.datasets(rank)])
         return values[numpy.isfinite(values)]
-    limits = numpy.array([(v.min(), v.max()) if (v := finite(dataset)).size else (numpy.nan, numpy.nan) for dataset in variable])
+    limits = numpy.array([(v.min(), v.max()) if (v := finite(rank)).size else (numpy.nan, numpy.nan) for rank in variable.ranks])
     if numpy.isnan(limits).all():
         raise McrError(f"{variable.name} has no finite values to draw")
     edges = numpy.histogram_bin_edges([], bins, (numpy.nanmin(limits), numpy.nanmax(limits)))
-    return limits, sum(numpy.histogram(finite(dataset), edges)[0] for dataset in variable), edges
+    return limits, sum(numpy.histogram(finite(rank), edges)[0] for rank in variable.ranks), edges

@@ -102,7 +102,7 @@ class View:
             return
         _copy_equal_attributes(file[path], [variable.attrs(rank) for rank in variable.ranks])
         self._placed.append(Placed(path, shape, dtype, variable, pieces))
-        self._report(variable, pieces, shape)
+        self._report(path, variable, pieces, shape)
 
     def _create_virtual(self, file, path, variable, pieces, shape, dtype):
         layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -151,13 +151,13 @@ class View:
                         raise McrError(f"{placed.path} would give other values than the file of rank {piece.rank}, so nothing was written. "
                                        f"--copy writes the values themselves. Please report this fault")
 
-    def _report(self, variable, pieces, shape):
+    def _report(self, path, variable, pieces, shape):
         missing = sorted(set(self._checkpoint.ranks) - {piece.rank for piece in pieces})
         covered = sum(int(numpy.prod(piece.shape)) for piece in pieces)
         total = int(numpy.prod(shape))
         holes = f"; {total - covered} elements belong to no piece and have the fill value" if covered < total else ""
         ranks = f"; ranks {', '.join(map(str, missing))} have no such dataset" if missing else ""
-        print(f"{variable.name}: {'x'.join(map(str, shape))} from {len(pieces)} ranks{holes}{ranks}")
+        print(f"{path[1:]}: {'x'.join(map(str, shape))} from {len(pieces)} ranks{holes}{ranks}")
 
 
 def _fill_value(dtype):

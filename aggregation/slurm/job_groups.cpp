@@ -140,9 +140,12 @@ std::vector<pid_t> processes_in(const std::string& group) {
 
 void terminate(const std::string& group) {
   const std::vector<pid_t> all = processes_in(group);
-  for (const pid_t process : all)
-    if (std::find(all.begin(), all.end(), parent_of(process)) == all.end())
-      (void)::kill(process, SIGTERM);
+  // All parents are looked up first: the children of a process that has ended have another one.
+  std::vector<pid_t> first;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(first), [&](pid_t process) {
+    return std::find(all.begin(), all.end(), parent_of(process)) == all.end();
+  });
+  for (const pid_t process : first) (void)::kill(process, SIGTERM);
 }
 
 void kill_all(const JobGroups& groups) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <iterator>
 
 #include "aggregation/slurm/small_files.hpp"
 

@@ -120,7 +120,8 @@ bool Beside::writers_may_remove(uid_t owner) const {
 }
 
 bool Beside::others_may_add() const {
-  return (inner_.st_mode & others_write) != 0 || lets_named_write_;
+  const bool may_enter = (outer_.st_mode & (S_IXGRP | S_IXOTH)) != 0;
+  return may_enter && ((inner_.st_mode & others_write) != 0 || lets_named_write_);
 }
 
 uid_t Beside::author(const struct stat& file) const {

@@ -113,6 +113,23 @@ TEST_CASE("all users who may write to a shared directory count as one") {
   CHECK(Beside(directory_of(third, 02775), directory_of(me, 02775)).voice(neighbour) == root);
 }
 
+TEST_CASE("the author of a file is its owner only where nobody else could have added the file") {
+  const auto author = [](const struct stat& outer, const struct stat& inner, uid_t owner) {
+    return Beside(outer, inner).author(directory_of(owner, 0644));
+  };
+  CHECK(author(directory_of(me, 0755), directory_of(me, 0755), me) == me);
+  CHECK(author(directory_of(root, 01777), directory_of(me, 0755), me) == me);
+  CHECK(author(directory_of(root, 01777), directory_of(me, 01777), me) == unknown_user);
+  CHECK(author(directory_of(root, 01777), directory_of(root, 01777), me) == unknown_user);
+  CHECK(author(directory_of(root, 01777), directory_of(neighbour, 0755), me) == unknown_user);
+  CHECK(author(directory_of(neighbour, 0755), directory_of(neighbour, 0755), me) ==
+        me);  // his files
+  CHECK(author(directory_of(me, 0755), directory_of(me, 0775), me) == unknown_user);
+  CHECK(author(directory_of(me, 0700), directory_of(me, 0775), me) == me);  // nobody gets there
+  CHECK(author(directory_of(third, 02775), directory_of(me, 02775), neighbour) == neighbour);
+  CHECK(Beside().author(directory_of(me, 0644)) == unknown_user);
+}
+
 TEST_CASE("owners and modes of a directory and the one above it are read") {
   const ScratchDirectory scratch;
   const std::string inner = scratch / "mcr";
@@ -141,7 +158,7 @@ TEST_CASE("a directory of containers is used only if no user can do more in it t
   CHECK_FALSE(usable(directory_of(root + 7, 01777), directory_of(other, 0755)));
   CHECK(usable(directory_of(root + 7, 01777), directory_of(own, 0755)));
   CHECK_FALSE(usable(directory_of(root + 7, 01777), directory_of(own, 0777)));
-  CHECK(usable(directory_of(root + 7, 01777), directory_of(own, 01777)));
+  CHECK_FALSE(usable(directory_of(root + 7, 01777), directory_of(own, 01777)));
   CHECK(usable(directory_of(root + 7, 0777), directory_of(other, 0777)));
   CHECK(usable(directory_of(other, 0755), directory_of(other, 0755)));
   CHECK(usable(directory_of(third, 02775), directory_of(other, 02775)));
@@ -178,7 +195,7 @@ TEST_CASE("the mode of a directory of ours is never more open than that of the d
     CHECK(Beside(foreign, directory_of(me, mode_beside(foreign), ::getegid())).is_no_more_open());
   }
   CHECK(mode_beside(directory_of(me, 0755)) == 0755);
-  CHECK(mode_beside(directory_of(me, 01777)) == 01777);
+  CHECK(mode_beside(directory_of(me, 01777)) == 01755);
   CHECK(mode_beside(directory_of(me, 02775)) == 0775);
   CHECK(mode_beside(directory_of(me, 0775, ::getegid())) == 0775);
   CHECK(mode_beside(directory_of(me, 0775, ::getegid() + 1)) == 0755);

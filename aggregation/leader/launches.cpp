@@ -2,6 +2,7 @@
 #include "aggregation/leader/launches.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -70,13 +71,27 @@ std::string LaunchStatus::what_stands_still() const {
   return {};
 }
 
+namespace {
+
+LaunchStatus unreadable_launch(const LaunchDirectory& directory, const Error& error) {
+  LaunchStatus status;
+  status.path = directory.path();
+  status.has_leader = directory.has_leader();
+  status.published = std::max<std::size_t>(directory.uncommitted().value_or(0), 1);
+  status.unreadable = error.message;
+  return status;
+}
+
+}  // namespace
+
 Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage) {
   std::vector<LaunchStatus> all;
   for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
     const auto directory = LaunchDirectory::open_in(stage, path);
     if (!directory) continue;
     auto status = look_at_launch(*directory);
-    if (status) all.push_back(std::move(*status));
+    if (!status && status.error().system_error == ENOENT) continue;
+    all.push_back(status ? std::move(*status) : unreadable_launch(*directory, status.error()));
   }
   return all;
 }

@@ -24,6 +24,9 @@ struct LaunchStatus {
   std::uint64_t bytes = 0;                        ///< memory that parts and pool/ take
   std::optional<restart::LaunchSummary> summary;  ///< as the leader left it
   std::uint64_t silent_s = 0;                     ///< seconds since the leader's last sign of life
+  /// Why the launch's files cannot be read; its published parts then count as not committed. Empty if
+  /// they can be read.
+  std::string unreadable;
 
   /// Returns a text which says that the leader has made no progress for ten seconds, and what it is
   /// doing. Empty if it makes progress, or if there is no leader.
@@ -34,7 +37,8 @@ struct LaunchStatus {
 };
 Result<LaunchStatus> look_at_launch(const restart::LaunchDirectory& directory);
 
-/// Returns the status of all launches in the stage; launches that end meanwhile are left out.
+/// Returns the status of all launches in the stage; launches that end meanwhile are left out. A launch
+/// whose files cannot be read counts with at least one published part.
 Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage);
 
 /// Returns how many parts are published, or were left open by dead writers.

@@ -11,6 +11,7 @@
 #include "aggregation/commit/summary.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container/shared_frames.hpp"
 #include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
@@ -104,6 +105,29 @@ std::size_t parts_in(const LaunchDirectory& directory) {
   return count;
 }
 
+namespace {
+
+/// Removes the directory of a launch that is over and holds no parts; false if it is another one.
+bool remove_empty_launch(const LaunchDirectory& directory) {
+  if (directory.anybody_lives().value_or(true) || parts_in(directory) > 0 ||
+      restart::holds_frames(directory)) {
+    return false;
+  }
+  const auto lock = directory.try_lead();
+  return lock && *lock && directory.remove_if_done().value_or(false);
+}
+
+}  // namespace
+
+void remove_empty_launches(const std::string& stage) {
+  const auto paths = restart::launch_directories(stage);
+  if (!paths) return;
+  for (const std::string& path : *paths) {
+    const auto directory = LaunchDirectory::open_in(stage, path);
+    if (directory && !directory->has_leader()) (void)remove_empty_launch(*directory);
+  }
+}
+
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
                                    bool kept_too) {
   std::size_t started = 0;
@@ -111,6 +135,7 @@ Result<std::size_t> adopt_launches(const std::string& stage, const std::string& 
     if (path == except) continue;
     const auto directory = LaunchDirectory::open_in(stage, path);
     if (!directory || directory->has_leader()) continue;
+    if (remove_empty_launch(*directory)) continue;
     const bool has_parts = parts_in(*directory) > 0;
     const auto lives = directory->anybody_lives();
     const bool is_over = kept_too && !(lives && *lives);

@@ -44,7 +44,11 @@ Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage);
 /// Returns how many parts are published, or were left open by dead writers.
 std::size_t parts_in(const restart::LaunchDirectory& directory);
 
-/// Starts a leader for each launch that has parts to drain or settle but has no leader. With
+/// Removes the directories of launches that are over, and hold no parts: Slurm may kill a leader before it has
+/// removed its launch's directory.
+void remove_empty_launches(const std::string& stage);
+
+/// The same; also starts a leader for each launch that has parts to drain or settle but has no leader. With
 /// `kept_too`, also starts one for each launch that is over and holds only kept parts. Leaves out
 /// the launch with the path `except`, which has a leader. Returns how many leaders were started.
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,

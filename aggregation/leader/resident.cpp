@@ -40,6 +40,7 @@ class Resident {
 
   Result<ResidentReport> run(const std::function<void(bool)>& ready) {
     ResidentReport report;
+    remove_empty_launches(options_.stage);
     for (bool is_ready = false;;) {
       if (!socket_)
         socket_ = MCR_TRY(

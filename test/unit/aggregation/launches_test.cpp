@@ -35,3 +35,29 @@ TEST_CASE("a launch whose files cannot be read counts as not committed") {
   CHECK(launches->front().published == 2);
   CHECK(launches->front().unreadable.find("Permission denied") != std::string::npos);
 }
+
+TEST_CASE("the directory of a launch that is over and holds nothing is removed, and no other one") {
+  StagedJob job(1);
+  job.join(0);
+  SECTION("a process lives") {
+    remove_empty_launches(job.stage());
+    CHECK(std::filesystem::exists(job.directory().path()));
+  }
+  SECTION("a part is left") {
+    job.write(0, "a.0.h5", "bytes");
+    job.leave(0);
+    remove_empty_launches(job.stage());
+    CHECK(job.count(restart::LaunchDirectory::State::published) == 1);
+  }
+  SECTION("it has a leader") {
+    job.leave(0);
+    const auto lock = job.directory().try_lead();
+    remove_empty_launches(job.stage());
+    CHECK(std::filesystem::exists(job.directory().path()));
+  }
+  SECTION("nothing is left") {
+    job.leave(0);
+    CHECK(*adopt_launches(job.stage(), {}, false) == 0);
+    CHECK_FALSE(std::filesystem::exists(job.directory().path()));
+  }
+}

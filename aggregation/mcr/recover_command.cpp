@@ -479,8 +479,8 @@ RunCommand declare_recover(CLI::App& app) {
   };
   return [words, recover](const CommonOptions& common) {
     if (!words->as_node) return recover(common);
-    print_node_begin(restart::host_name());
-    print_node_end(restart::host_name(), recover(common));
+    print_node_begin();
+    print_node_end(recover(common));
     return exit_code::success;
   };
 }

@@ -169,6 +169,7 @@ std::optional<NodeStep> start_leaders(const std::string& stage) {
     step->print_errors();
     return why_not(begun.error());
   }
+  print_nodes_without(*step, "run");
   return *std::move(step);
 }
 
@@ -199,8 +200,9 @@ bool wait_for_leaders(NodeStep& leaders, const TimeLimit& limit) {
                "there. Run `mcr recover --all-nodes` in this job, or `mcr recover` on these nodes",
                silent.c_str());
   }
-  const std::string unfinished = leaders.answers().names(
-      [](const NodeAnswer& answer) { return answer.status.value_or(0) != exit_code::success; });
+  const std::string unfinished = leaders.answers().names([](const NodeAnswer& answer) {
+    return answer.has_begun && answer.status.value_or(0) != exit_code::success;
+  });
   if (!unfinished.empty())
     print_line(stderr,
                "mcr run: not all files of %s are committed: run `mcr recover --all-nodes` in this "

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 #include <thread>
 
 #include "aggregation/commit/summary.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/system.hpp"
 #include "restart/container/shared_frames.hpp"
+#include "restart/settings/launcher.hpp"
 #include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
@@ -83,16 +85,30 @@ LaunchStatus unreadable_launch(const LaunchDirectory& directory, const Error& er
   return status;
 }
 
+/// True if the launch's name has the number of another job than this process belongs to: NODE.slurm-JOB-STEP-…
+/// (restart/settings/launcher). Launches of one rank, and those of other launchers, have no job's number.
+bool is_of_another_job(const LaunchStatus& launch) {
+  constexpr std::string_view mark = ".slurm-";
+  const std::string job = restart::scheduler_job();
+  const std::size_t at = launch.path.rfind(mark);
+  return !job.empty() && at != std::string::npos &&
+         !launch.path.substr(at + mark.size()).starts_with(job + "-");
+}
+
 }  // namespace
 
-Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage) {
+Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage, Launches which) {
   std::vector<LaunchStatus> all;
   for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
     const auto directory = LaunchDirectory::open_in(stage, path);
     if (!directory) continue;
     auto status = look_at_launch(*directory);
     if (!status && status.error().system_error == ENOENT) continue;
-    all.push_back(status ? std::move(*status) : unreadable_launch(*directory, status.error()));
+    if (!status) {
+      all.push_back(unreadable_launch(*directory, status.error()));
+    } else if (which == Launches::all || status->processes == 0 || !is_of_another_job(*status)) {
+      all.push_back(std::move(*status));
+    }
   }
   return all;
 }
@@ -172,7 +188,7 @@ void remove_ended_launches(const std::string& stage) {
 }
 
 Result<Drained> wait_until_drained(
-    const std::string& stage, std::uint64_t limit_ms,
+    const std::string& stage, Launches which, std::uint64_t limit_ms,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
   using clock = std::chrono::steady_clock;
   const auto limit = clock::now() + std::chrono::milliseconds(limit_ms);
@@ -183,7 +199,7 @@ Result<Drained> wait_until_drained(
     Drained drained;
     std::uint64_t pending = 0;
     bool hopeless = true;
-    for (LaunchStatus& launch : MCR_TRY(look_at_stage(stage))) {
+    for (LaunchStatus& launch : MCR_TRY(look_at_stage(stage, which))) {
       const bool orphaned = launch.processes == 0 && launch.open > 0;
       if (launch.published == 0 && !orphaned) continue;
       pending += launch.published + (orphaned ? launch.open : 0);

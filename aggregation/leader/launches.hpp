@@ -39,7 +39,10 @@ Result<LaunchStatus> look_at_launch(const restart::LaunchDirectory& directory);
 
 /// Returns the status of all launches in the stage; launches that end meanwhile are left out. A launch
 /// whose files cannot be read counts with at least one published part.
-Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage);
+/// `of_this_job`: without the launches with living processes that belong to other jobs of the scheduler.
+enum class Launches : std::uint8_t { all, of_this_job };
+Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage,
+                                                Launches which = Launches::all);
 
 /// Returns how many parts are published, or were left open by dead writers.
 std::size_t parts_in(const restart::LaunchDirectory& directory);
@@ -68,7 +71,7 @@ struct Drained {
   std::vector<LaunchStatus> left;
 };
 Result<Drained> wait_until_drained(
-    const std::string& stage, std::uint64_t limit_ms,
+    const std::string& stage, Launches which, std::uint64_t limit_ms,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
 }  // namespace mcr::aggregation

@@ -142,9 +142,9 @@ void print_left(std::string_view command, const std::string& stage,
 }
 
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,
-                            std::uint64_t limit_ms) {
-  WaitReport report(command, stage);
-  return wait_until_drained(stage, limit_ms, [&](std::uint64_t done, std::uint64_t in_all) {
+                            std::uint64_t limit_ms, Launches which) {
+  WaitReport report(command, stage, which);
+  return wait_until_drained(stage, which, limit_ms, [&](std::uint64_t done, std::uint64_t in_all) {
     report.look(done, in_all);
   });
 }

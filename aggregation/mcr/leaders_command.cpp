@@ -84,7 +84,7 @@ Result<int> stop_here(const LeadersWords& words, const TimeLimit& limit) {
   if (foreign_stage_text(options.stage).empty()) {
     if (!end_residents(options.stage, {options.node, restart::scheduler_job()}, limit))
       status = exit_code::pending;
-    for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options.stage)))
+    for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options.stage, Launches::of_this_job)))
       if (launch.needs_leader()) status = exit_code::pending;
   }
   if (words.as_node) print_node_end(status);

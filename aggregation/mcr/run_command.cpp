@@ -177,7 +177,7 @@ std::optional<NodeStep> start_leaders(const std::string& stage) {
 /// its status counts.
 Drained drain_own_stage(const std::string& stage, const TimeLimit& limit) {
   if (!foreign_stage_text(stage).empty()) return {true, {}};
-  auto drained = drain_stage("run", stage, limit.left_ms());
+  auto drained = drain_stage("run", stage, limit.left_ms(), Launches::of_this_job);
   if (drained) return *std::move(drained);
   print_line(stderr, "mcr run: %s", drained.error().message.c_str());
   return {false, {}};

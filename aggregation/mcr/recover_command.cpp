@@ -381,7 +381,8 @@ Result<int> recover_on_nodes(const RecoverWords& words, const TimeLimit& limit, 
     return exit_code::pending;
   }
   if (nodes.lines().empty() && nodes.answers().worst_status() == exit_code::success)
-    print_line(stdout, "nothing is left to recover in the stages of %u nodes", nodes.nodes());
+    print_line(stdout, "nothing is left to recover in the stages of %s",
+               restart::counted(nodes.nodes(), "node").c_str());
   return nodes.answers().worst_status();
 }
 

@@ -331,7 +331,7 @@ Result<void> NodeStep::wait_for_begin(const TimeLimit& limit) {
     if (begun >= nodes_) {
       const auto has_begun = [](const NodeAnswer& answer) { return answer.has_begun; };
       if (!answers_.names(has_begun).empty()) return {};
-      return Error{Cause::system, "they can be started on none of the nodes"};
+      return Error{Cause::system, "leaders can be started on none of the nodes"};
     }
     if (client_status_) return Error{Cause::system, "the step ended before each node had answered"};
     if (limit.left_ms() == 0)

@@ -2,14 +2,18 @@
 #include "aggregation/leader/launches.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 #include <thread>
 
 #include "aggregation/commit/summary.hpp"
 #include "aggregation/leader/lifetime.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container/shared_frames.hpp"
+#include "restart/settings/launcher.hpp"
 #include "restart/stage/leader_files.hpp"
 
 namespace mcr::aggregation {
@@ -70,13 +74,41 @@ std::string LaunchStatus::what_stands_still() const {
   return {};
 }
 
-Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage) {
+namespace {
+
+LaunchStatus unreadable_launch(const LaunchDirectory& directory, const Error& error) {
+  LaunchStatus status;
+  status.path = directory.path();
+  status.has_leader = directory.has_leader();
+  status.published = std::max<std::size_t>(directory.uncommitted().value_or(0), 1);
+  status.unreadable = error.message;
+  return status;
+}
+
+/// True if the launch's name has the number of another job than this process belongs to: NODE.slurm-JOB-STEP-…
+/// (restart/settings/launcher). Launches of one rank, and those of other launchers, have no job's number.
+bool is_of_another_job(const LaunchStatus& launch) {
+  constexpr std::string_view mark = ".slurm-";
+  const std::string job = restart::scheduler_job();
+  const std::size_t at = launch.path.rfind(mark);
+  return !job.empty() && at != std::string::npos &&
+         !launch.path.substr(at + mark.size()).starts_with(job + "-");
+}
+
+}  // namespace
+
+Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage, Launches which) {
   std::vector<LaunchStatus> all;
   for (const std::string& path : MCR_TRY(restart::launch_directories(stage))) {
     const auto directory = LaunchDirectory::open_in(stage, path);
     if (!directory) continue;
     auto status = look_at_launch(*directory);
-    if (status) all.push_back(std::move(*status));
+    if (!status && status.error().system_error == ENOENT) continue;
+    if (!status) {
+      all.push_back(unreadable_launch(*directory, status.error()));
+    } else if (which == Launches::all || status->processes == 0 || !is_of_another_job(*status)) {
+      all.push_back(std::move(*status));
+    }
   }
   return all;
 }
@@ -89,6 +121,29 @@ std::size_t parts_in(const LaunchDirectory& directory) {
   return count;
 }
 
+namespace {
+
+/// Removes the directory of a launch that is over and holds no parts; false if it is another one.
+bool remove_empty_launch(const LaunchDirectory& directory) {
+  if (directory.anybody_lives().value_or(true) || parts_in(directory) > 0 ||
+      restart::holds_frames(directory)) {
+    return false;
+  }
+  const auto lock = directory.try_lead();
+  return lock && *lock && directory.remove_if_done().value_or(false);
+}
+
+}  // namespace
+
+void remove_empty_launches(const std::string& stage) {
+  const auto paths = restart::launch_directories(stage);
+  if (!paths) return;
+  for (const std::string& path : *paths) {
+    const auto directory = LaunchDirectory::open_in(stage, path);
+    if (directory && !directory->has_leader()) (void)remove_empty_launch(*directory);
+  }
+}
+
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
                                    bool kept_too) {
   std::size_t started = 0;
@@ -96,6 +151,7 @@ Result<std::size_t> adopt_launches(const std::string& stage, const std::string& 
     if (path == except) continue;
     const auto directory = LaunchDirectory::open_in(stage, path);
     if (!directory || directory->has_leader()) continue;
+    if (remove_empty_launch(*directory)) continue;
     const bool has_parts = parts_in(*directory) > 0;
     const auto lives = directory->anybody_lives();
     const bool is_over = kept_too && !(lives && *lives);
@@ -132,7 +188,7 @@ void remove_ended_launches(const std::string& stage) {
 }
 
 Result<Drained> wait_until_drained(
-    const std::string& stage, std::uint64_t limit_ms,
+    const std::string& stage, Launches which, std::uint64_t limit_ms,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
   using clock = std::chrono::steady_clock;
   const auto limit = clock::now() + std::chrono::milliseconds(limit_ms);
@@ -143,7 +199,7 @@ Result<Drained> wait_until_drained(
     Drained drained;
     std::uint64_t pending = 0;
     bool hopeless = true;
-    for (LaunchStatus& launch : MCR_TRY(look_at_stage(stage))) {
+    for (LaunchStatus& launch : MCR_TRY(look_at_stage(stage, which))) {
       const bool orphaned = launch.processes == 0 && launch.open > 0;
       if (launch.published == 0 && !orphaned) continue;
       pending += launch.published + (orphaned ? launch.open : 0);

@@ -24,6 +24,9 @@ struct LaunchStatus {
   std::uint64_t bytes = 0;                        ///< memory that parts and pool/ take
   std::optional<restart::LaunchSummary> summary;  ///< as the leader left it
   std::uint64_t silent_s = 0;                     ///< seconds since the leader's last sign of life
+  /// Why the launch's files cannot be read; its published parts then count as not committed. Empty if
+  /// they can be read.
+  std::string unreadable;
 
   /// Returns a text which says that the leader has made no progress for ten seconds, and what it is
   /// doing. Empty if it makes progress, or if there is no leader.
@@ -34,13 +37,21 @@ struct LaunchStatus {
 };
 Result<LaunchStatus> look_at_launch(const restart::LaunchDirectory& directory);
 
-/// Returns the status of all launches in the stage; launches that end meanwhile are left out.
-Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage);
+/// Returns the status of all launches in the stage; launches that end meanwhile are left out. A launch
+/// whose files cannot be read counts with at least one published part.
+/// `of_this_job`: without the launches with living processes that belong to other jobs of the scheduler.
+enum class Launches : std::uint8_t { all, of_this_job };
+Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage,
+                                                Launches which = Launches::all);
 
 /// Returns how many parts are published, or were left open by dead writers.
 std::size_t parts_in(const restart::LaunchDirectory& directory);
 
-/// Starts a leader for each launch that has parts to drain or settle but has no leader. With
+/// Removes the directories of launches that are over, and hold no parts: Slurm may kill a leader before it has
+/// removed its launch's directory.
+void remove_empty_launches(const std::string& stage);
+
+/// The same; also starts a leader for each launch that has parts to drain or settle but has no leader. With
 /// `kept_too`, also starts one for each launch that is over and holds only kept parts. Leaves out
 /// the launch with the path `except`, which has a leader. Returns how many leaders were started.
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
@@ -60,7 +71,7 @@ struct Drained {
   std::vector<LaunchStatus> left;
 };
 Result<Drained> wait_until_drained(
-    const std::string& stage, std::uint64_t limit_ms,
+    const std::string& stage, Launches which, std::uint64_t limit_ms,
     const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
 }  // namespace mcr::aggregation

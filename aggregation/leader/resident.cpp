@@ -40,6 +40,7 @@ class Resident {
 
   Result<ResidentReport> run(const std::function<void(bool)>& ready) {
     ResidentReport report;
+    remove_empty_launches(options_.stage);
     for (bool is_ready = false;;) {
       if (!socket_)
         socket_ = MCR_TRY(
@@ -63,7 +64,7 @@ class Resident {
       }
     }
     if (socket_) socket_->remove();
-    for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options_.stage)))
+    for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options_.stage, Launches::of_this_job)))
       if (launch.needs_leader()) report.left += launch.published + launch.open;
     if (watch_->is_complete()) report.has_launches = watch_->take();
     return report;
@@ -119,7 +120,7 @@ class Resident {
   /// to a program's job step may still be killed with that step, so the resident waits until it has ended.
   bool is_all_done() {
     if (is_terminated_) return true;
-    const auto launches = look_at_stage(options_.stage);
+    const auto launches = look_at_stage(options_.stage, Launches::of_this_job);
     if (!launches) return true;
     const auto is_any = [&](const auto& condition) {
       return std::any_of(launches->begin(), launches->end(), condition);
@@ -137,7 +138,7 @@ class Resident {
 
   /// True if a launch has living processes, or a leader with something to commit.
   bool is_any_in_use() {
-    const auto launches = look_at_stage(options_.stage);
+    const auto launches = look_at_stage(options_.stage, Launches::of_this_job);
     return !launches ||
            std::any_of(launches->begin(), launches->end(), [](const LaunchStatus& launch) {
              return launch.processes > 0 ||

@@ -87,7 +87,8 @@ nlohmann::json to_json(const LaunchStatus& launch) {
           {"kept", launch.kept},
           {"stage_bytes", launch.bytes},
           {"summary", summary},
-          {"stands_still", launch.what_stands_still()}};
+          {"stands_still", launch.what_stands_still()},
+          {"unreadable", launch.unreadable}};
 }
 
 nlohmann::json to_json(const std::vector<LaunchStatus>& launches) {
@@ -113,6 +114,9 @@ void print_launches(const std::string& stage, const std::vector<LaunchStatus>& l
     if (!still.empty()) print_line(stdout, "%s: %s", name_of(launch).c_str(), still.c_str());
     if (const std::string failure = failure_text(stage, launch); !failure.empty())
       print_line(stdout, "%s: last failure: %s", name_of(launch).c_str(), failure.c_str());
+    if (!launch.unreadable.empty())
+      print_line(stdout, "%s: its files cannot be read: %s", name_of(launch).c_str(),
+                 launch.unreadable.c_str());
     if (launch.needs_leader()) {
       print_line(stdout, "%s: no leader drains this launch; `mcr recover` starts one",
                  name_of(launch).c_str());
@@ -125,8 +129,9 @@ void print_left(std::string_view command, const std::string& stage,
   for (const LaunchStatus& launch : left) {
     const std::string failure = failure_text(stage, launch);
     const std::string still = launch.what_stands_still();
-    std::string why = !failure.empty() ? failure
-                      : !still.empty() ? still
+    std::string why = !launch.unreadable.empty() ? launch.unreadable
+                      : !failure.empty()         ? failure
+                      : !still.empty()           ? still
                       : launch.processes > 0
                           ? "processes of the launch still run"
                           : "see " + launch.path + "/" + restart::leader_files::log_name;
@@ -137,9 +142,9 @@ void print_left(std::string_view command, const std::string& stage,
 }
 
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,
-                            std::uint64_t limit_ms) {
-  WaitReport report(command, stage);
-  return wait_until_drained(stage, limit_ms, [&](std::uint64_t done, std::uint64_t in_all) {
+                            std::uint64_t limit_ms, Launches which) {
+  WaitReport report(command, stage, which);
+  return wait_until_drained(stage, which, limit_ms, [&](std::uint64_t done, std::uint64_t in_all) {
     report.look(done, in_all);
   });
 }

@@ -26,7 +26,7 @@ void print_left(std::string_view command, const std::string& stage,
 /// Waits until the stage is drained. Shows meanwhile what it waits for (wait_report.hpp), and prints
 /// to standard error if a commit has failed and is tried again.
 Result<Drained> drain_stage(std::string_view command, const std::string& stage,
-                            std::uint64_t limit_ms);
+                            std::uint64_t limit_ms, Launches which = Launches::all);
 
 /// Returns a warning if another user's directory or file lies at the stage's path. It holds nothing of
 /// this user's: mcr neither makes nor reads anything there. Empty if the stage is this user's or missing.

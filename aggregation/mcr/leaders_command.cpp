@@ -9,6 +9,7 @@
 #include "aggregation/leader/launches.hpp"
 #include "aggregation/leader/resident.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
@@ -47,14 +48,13 @@ Result<ResidentOptions> resident_options(const LeadersWords& words) {
 Result<int> serve_here(const LeadersWords& words) {
   const ResidentOptions options = MCR_TRY(resident_options(words));
   const auto report = MCR_TRY(serve(options, [&](bool is_served) {
-    if (words.as_node) return print_node_begin(options.node, is_served);
+    if (words.as_node) return print_node_begin(is_served);
     print_line(stdout, "%s", options.node.c_str());
     (void)std::fflush(stdout);
   }));
   const int status = report.left > 0 ? exit_code::pending : exit_code::success;
-  if (!words.as_node) return status;
-  print_node_end(options.node, status, report.has_launches);
-  return exit_code::success;
+  if (words.as_node) print_node_end(status, report.has_launches);
+  return status;
 }
 
 /// Tells the residents of this node to end, one after another, and waits for that. False if one is still
@@ -78,15 +78,17 @@ bool end_residents(const std::string& stage, const restart::ResidentAddress& whe
 /// Runs on each node.
 Result<int> stop_here(const LeadersWords& words, const TimeLimit& limit) {
   const ResidentOptions options = MCR_TRY(resident_options(words));
-  if (words.as_node) print_node_begin(options.node);
+  if (words.as_node) print_node_begin();
   int status = exit_code::success;
-  if (!end_residents(options.stage, {options.node, restart::scheduler_job()}, limit))
-    status = exit_code::pending;
-  for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options.stage)))
-    if (launch.needs_leader()) status = exit_code::pending;
-  if (!words.as_node) return status;
-  print_node_end(options.node, status);
-  return exit_code::success;
+  // Another user's stage holds none of our files.
+  if (foreign_stage_text(options.stage).empty()) {
+    if (!end_residents(options.stage, {options.node, restart::scheduler_job()}, limit))
+      status = exit_code::pending;
+    for (const LaunchStatus& launch : MCR_TRY(look_at_stage(options.stage, Launches::of_this_job)))
+      if (launch.needs_leader()) status = exit_code::pending;
+  }
+  if (words.as_node) print_node_end(status);
+  return status;
 }
 
 Result<int> start_everywhere(const Allocation& allocation) {
@@ -97,7 +99,10 @@ Result<int> start_everywhere(const Allocation& allocation) {
     step.print_errors();
     return begun.error();
   }
-  const auto is_new = [](const NodeAnswer& answer) { return !answer.is_served; };
+  print_nodes_without(step, "leaders");
+  const auto is_new = [](const NodeAnswer& answer) {
+    return answer.has_begun && !answer.is_served;
+  };
   if (!step.answers().names(is_new).empty()) return exit_code::success;
   step.abandon();
   print_line(stderr, "mcr leaders: each node of the job has leaders already; nothing was started");
@@ -159,7 +164,13 @@ RunCommand declare_leaders(CLI::App& app) {
       "Exit codes: 0 done, 4 files are not committed yet; 1, 2 as everywhere.");
   return [words](const CommonOptions& common) {
     const auto status = act(*words);
-    if (!status) return print_error(common, "leaders", status.error());
+    if (!status) {
+      const int code = print_error(common, "leaders", status.error());
+      if (!words->as_node) return code;
+      print_node_end(code);
+    }
+    // srun must not end the processes of the other nodes.
+    if (words->as_node) return exit_code::success;
     if (common.json) print_json({{"complete", *status == exit_code::success}});
     return *status;
   };

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "aggregation/mcr/print.hpp"
+#include "restart/settings/launcher.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -33,12 +34,12 @@ void print_answer(const std::string& text) {
 
 }  // namespace
 
-void print_node_begin(const std::string& node, bool is_served) {
-  print_answer(node + " begins" + (is_served ? " served" : ""));
+void print_node_begin(bool is_served) {
+  print_answer(restart::host_name() + " begins" + (is_served ? " served" : ""));
 }
 
-void print_node_end(const std::string& node, int status, std::optional<bool> has_launches) {
-  print_answer(node + " ends " + std::to_string(status) +
+void print_node_end(int status, std::optional<bool> has_launches) {
+  print_answer(restart::host_name() + " ends " + std::to_string(status) +
                (!has_launches   ? ""
                 : *has_launches ? " 1"
                                 : " 0"));
@@ -48,6 +49,7 @@ bool NodeAnswers::take(std::string_view line) {
   if (take_word(line) != mark) return false;
   NodeAnswer& answer = by_node_[std::string(take_word(line))];
   if (take_word(line) == "begins") {
+    answer.has_begun = true;
     answer.is_served = line == "served";
     return true;
   }
@@ -59,6 +61,10 @@ bool NodeAnswers::take(std::string_view line) {
 std::size_t NodeAnswers::ended() const {
   return static_cast<std::size_t>(std::count_if(
       by_node_.begin(), by_node_.end(), [](const auto& entry) { return entry.second.status; }));
+}
+
+std::string NodeAnswers::never_begun() const {
+  return names([](const NodeAnswer& answer) { return answer.status && !answer.has_begun; });
 }
 
 int NodeAnswers::worst_status() const {

@@ -3,6 +3,8 @@
 // --as-node`, prints two lines among its output, and ends with status 0, about which srun prints nothing:
 //   mcr-node NAME begins [served]                  served: another resident serves this node already
 //   mcr-node NAME ends STATUS [LAUNCHES]           LAUNCHES: 1 if a launch began while it ran, 0 if not
+// A process that cannot begin prints only the second line, and the reason to its standard error. NAME is the host's
+// name, because several nodes may have the same node=.
 #pragma once
 
 #include <map>
@@ -14,15 +16,15 @@
 namespace mcr::aggregation {
 
 struct NodeAnswer {
+  bool has_begun = false;
   bool is_served = false;            ///< by a resident that was there before
   std::optional<int> status;         ///< nothing: the process has not ended, or was killed
   std::optional<bool> has_launches;  ///< nothing: unknown
 };
 
 /// Print this node's lines.
-void print_node_begin(const std::string& node, bool is_served = false);
-void print_node_end(const std::string& node, int status,
-                    std::optional<bool> has_launches = std::nullopt);
+void print_node_begin(bool is_served = false);
+void print_node_end(int status, std::optional<bool> has_launches = std::nullopt);
 
 class NodeAnswers {
  public:
@@ -39,6 +41,8 @@ class NodeAnswers {
     return list;
   }
   [[nodiscard]] std::size_t ended() const;
+  /// Returns the nodes on which the process could not begin.
+  [[nodiscard]] std::string never_begun() const;
   /// Returns the largest status of the nodes that have ended.
   [[nodiscard]] int worst_status() const;
   /// True if a launch began on a node, false if none began on `nodes` nodes; nothing if that is unknown.

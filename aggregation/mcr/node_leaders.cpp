@@ -328,7 +328,11 @@ Result<void> NodeStep::wait_for_begin(const TimeLimit& limit) {
   for (;;) {
     look();
     const std::size_t begun = answers_.by_node().size();
-    if (begun >= nodes_) return {};
+    if (begun >= nodes_) {
+      const auto has_begun = [](const NodeAnswer& answer) { return answer.has_begun; };
+      if (!answers_.names(has_begun).empty()) return {};
+      return Error{Cause::system, "leaders can be started on none of the nodes"};
+    }
     if (client_status_) return Error{Cause::system, "the step ended before each node had answered"};
     if (limit.left_ms() == 0)
       return Error{Cause::system, std::to_string(begun) + " of " + std::to_string(nodes_) +
@@ -365,6 +369,16 @@ void NodeStep::print_errors() {
     text.erase(0, line.size() + 1);
     if (!line.empty()) print_line(stderr, "%s", line.c_str());
   }
+}
+
+void print_nodes_without(NodeStep& step, std::string_view command) {
+  const std::string nodes = step.answers().never_begun();
+  if (nodes.empty()) return;
+  step.print_errors();
+  print_line(stderr,
+             "mcr %.*s: no leaders of their own on %s, so files that are not committed when a job "
+             "step ends stay in the memory there",
+             static_cast<int>(command.size()), command.data(), nodes.c_str());
 }
 
 }  // namespace mcr::aggregation

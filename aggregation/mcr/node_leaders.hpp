@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aggregation/mcr/node_answers.hpp"
@@ -53,7 +54,8 @@ class NodeStep {
   static Result<NodeStep> start(const Allocation& allocation, std::vector<std::string> words,
                                 Input input, Errors errors = Errors::kept);
 
-  /// Waits until each node has begun. An error if the step ends before, or at the limit.
+  /// Waits until each node has begun or has said that it cannot. An error if no node has begun, if the step ends
+  /// before, or at the limit.
   Result<void> wait_for_begin(const TimeLimit& limit);
   /// Ends the step's input, if it has one.
   void end_input() { input_ = restart::File(); }
@@ -89,5 +91,8 @@ class NodeStep {
   std::vector<std::string> lines_;
   std::optional<int> client_status_;
 };
+
+/// Names the nodes that could not begin, and the reasons, in messages of `mcr COMMAND`.
+void print_nodes_without(NodeStep& step, std::string_view command);
 
 }  // namespace mcr::aggregation

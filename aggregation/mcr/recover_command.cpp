@@ -399,7 +399,8 @@ Result<int> recover_on_nodes(const RecoverWords& words, const TimeLimit& limit, 
     return exit_code::pending;
   }
   if (nodes.lines().empty() && nodes.answers().worst_status() == exit_code::success)
-    print_line(stdout, "nothing is left to recover in the stages of %u nodes", nodes.nodes());
+    print_line(stdout, "nothing is left to recover in the stages of %s",
+               restart::counted(nodes.nodes(), "node").c_str());
   return nodes.answers().worst_status();
 }
 
@@ -503,8 +504,8 @@ RunCommand declare_recover(CLI::App& app) {
   };
   return [words, recover](const CommonOptions& common) {
     if (!words->as_node) return recover(common);
-    print_node_begin(restart::host_name());
-    print_node_end(restart::host_name(), recover(common));
+    print_node_begin();
+    print_node_end(recover(common));
     return exit_code::success;
   };
 }

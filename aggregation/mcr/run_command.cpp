@@ -169,6 +169,7 @@ std::optional<NodeStep> start_leaders(const std::string& stage) {
     step->print_errors();
     return why_not(begun.error());
   }
+  print_nodes_without(*step, "run");
   return *std::move(step);
 }
 
@@ -176,7 +177,7 @@ std::optional<NodeStep> start_leaders(const std::string& stage) {
 /// its status counts.
 Drained drain_own_stage(const std::string& stage, const TimeLimit& limit) {
   if (!foreign_stage_text(stage).empty()) return {true, {}};
-  auto drained = drain_stage("run", stage, limit.left_ms());
+  auto drained = drain_stage("run", stage, limit.left_ms(), Launches::of_this_job);
   if (drained) return *std::move(drained);
   print_line(stderr, "mcr run: %s", drained.error().message.c_str());
   return {false, {}};
@@ -199,8 +200,9 @@ bool wait_for_leaders(NodeStep& leaders, const TimeLimit& limit) {
                "there. Run `mcr recover --all-nodes` in this job, or `mcr recover` on these nodes",
                silent.c_str());
   }
-  const std::string unfinished = leaders.answers().names(
-      [](const NodeAnswer& answer) { return answer.status.value_or(0) != exit_code::success; });
+  const std::string unfinished = leaders.answers().names([](const NodeAnswer& answer) {
+    return answer.has_begun && answer.status.value_or(0) != exit_code::success;
+  });
   if (!unfinished.empty())
     print_line(stderr,
                "mcr run: not all files of %s are committed: run `mcr recover --all-nodes` in this "

@@ -21,16 +21,17 @@ bool is_waited_for(const LaunchStatus& launch) {
 
 }  // namespace
 
-WaitReport::WaitReport(std::string_view command, std::string stage)
+WaitReport::WaitReport(std::string_view command, std::string stage, Launches which)
     : command_(command),
       stage_(std::move(stage)),
+      which_(which),
       bar_("draining"),
       next_line_(clock::now() + first_line_after) {}
 
 void WaitReport::look(std::uint64_t done, std::uint64_t in_all) {
   if (const auto now = clock::now(); now - looked_ >= look_every) {
     looked_ = now;
-    if (const auto launches = look_at_stage(stage_)) {
+    if (const auto launches = look_at_stage(stage_, which_)) {
       report_failures(*launches);
       std::size_t others = 0;
       waiting_.clear();

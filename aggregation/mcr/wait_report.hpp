@@ -15,7 +15,7 @@ namespace mcr::aggregation {
 
 class WaitReport {
  public:
-  WaitReport(std::string_view command, std::string stage);
+  WaitReport(std::string_view command, std::string stage, Launches which);
   /// Call it often; it looks at the stage once a second.
   void look(std::uint64_t done, std::uint64_t in_all);
 
@@ -26,6 +26,7 @@ class WaitReport {
   using clock = std::chrono::steady_clock;
   std::string command_;
   std::string stage_;
+  Launches which_;
   ProgressBar bar_;
   std::set<std::string> told_;  ///< launches whose failed commit was reported
   std::string waiting_;         ///< what is waited for

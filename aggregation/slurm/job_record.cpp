@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -34,6 +35,17 @@ Descriptor open_directory(const char* path, bool make) {
   return found;
 }
 
+std::string path_of(const std::string& name) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return std::string(all_records) + "/" + host.data() + "." + name;
+}
+
+Descriptor open_mark(int flags) {
+  return Descriptor(
+      ::open(path_of("slurmd").c_str(), flags | O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
+}
+
 /// FNV-1a, 64 bits. If two addresses have the same hash, their steps share one resident. Only the job's own
 /// user can cause that.
 std::string digits_of(const std::string& text) {
@@ -46,12 +58,23 @@ std::string digits_of(const std::string& text) {
 
 }  // namespace
 
+bool mark_slurmd() {
+  if (!open_directory(all_records, true)) return false;
+  // Never closed: slurmd keeps the lock over the fork by which it becomes a daemon.
+  static Descriptor* mark = nullptr;
+  if (mark == nullptr) mark = new Descriptor(open_mark(O_CREAT));
+  return *mark && ::flock(mark->get(), LOCK_SH) == 0;
+}
+
+bool does_slurmd_run_plugin() {
+  const Descriptor mark = open_mark(0);
+  return mark && ::flock(mark.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 std::optional<JobRecord> JobRecord::open(std::uint32_t job, bool make) {
   const Descriptor all = open_directory(all_records, make);
   if (!all) return std::nullopt;
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  std::string path = std::string(all_records) + "/" + host.data() + "." + std::to_string(job);
+  std::string path = path_of(std::to_string(job));
   Descriptor directory = open_directory(path.c_str(), make);
   if (!directory) return std::nullopt;
   return JobRecord(std::move(path), std::move(directory));

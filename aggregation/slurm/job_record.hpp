@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node knows of the residents of a job. Only root can read or write it.
 //
+//   /run/mcr-slurm/<host>.slurmd          locked (shared) by each slurmd of this host that runs the plugin
 //   /run/mcr-slurm/<host>.<job>/          locked while a resident starts
 //     groups                              the directories of the control groups, one per line (job_groups.hpp)
 //     <16 hexadecimal digits>             a FIFO for each resident: the digits stand for its address,
@@ -20,6 +21,11 @@
 #include "aggregation/slurm/small_files.hpp"
 
 namespace mcr::aggregation {
+
+/// Called in slurmd when it loads the plugin: locks its mark for as long as slurmd lives. False on failure.
+[[nodiscard]] bool mark_slurmd();
+/// True if a slurmd of this host has loaded the plugin, so that the ends of jobs run it.
+[[nodiscard]] bool does_slurmd_run_plugin();
 
 class JobRecord {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plugin for Slurm's SPANK interface: plain `srun` gets what `mcr run` gives.
 //
+//   slurmd starts                                   marks that it has loaded the plugin, and so runs it at jobs' ends
 //   a step begins whose HDF5_VOL_CONNECTOR is mcr   slurmstepd, before any task runs: starts the job's resident on
 //                                                   this node if none serves, and waits until it listens
 //   the job ends                                    slurmd's epilog: tells the residents to end, waits until all is
@@ -184,6 +185,13 @@ std::optional<Plan> plan_of(spank_t spank, int count, char* const* words) {
   Plan plan;
   plan.job = *job;
   plan.options = options_of(count, words);
+  if (!does_slurmd_run_plugin()) {
+    slurm_error(
+        "mcr: job %u: no resident was started, because slurmd was started before the plugin was "
+        "installed, and would not end the resident with the job: restart slurmd",
+        *job);
+    return std::nullopt;
+  }
   if (plan.options.command.empty()) {
     slurm_error(
         "mcr: no resident was started, because the command mcr is not installed with this plugin; "
@@ -344,6 +352,13 @@ int guarded(const Body& body) {
 }  // namespace mcr::aggregation
 
 extern "C" {
+
+int slurm_spank_init(spank_t, int, char*[]) {
+  return mcr::aggregation::guarded([] {
+    if (spank_context() == S_CTX_SLURMD && !mcr::aggregation::mark_slurmd())
+      slurm_error("mcr: /run/mcr-slurm cannot be used, so no residents will be started");
+  });
+}
 
 int slurm_spank_init_post_opt(spank_t spank, int count, char* words[]) {
   return mcr::aggregation::guarded([&] { mcr::aggregation::prepare(spank, count, words); });

@@ -30,6 +30,15 @@ auto repeat(Call call) {
   return answer;
 }
 
+constexpr mode_t private_mode = 0600;
+
+/// Other processes of this user must be able to read and write the file, too.
+void undo_umask(const File& file) {
+  const auto now = file.status();
+  if (now && (now->st_mode & private_mode) != private_mode)
+    (void)system_calls().fchmod(file.descriptor(), private_mode);
+}
+
 Result<off_t> file_offset(std::uint64_t offset, const std::string& name) {
   if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) {
     return Error{Cause::damaged, name + ": offset " + std::to_string(offset) + " is impossible"};
@@ -72,7 +81,9 @@ Result<File> File::open(int directory, const std::string& name, int flags, mode_
   const int descriptor = repeat(
       [&] { return system_calls().openat(directory, name.c_str(), flags | O_CLOEXEC, mode); });
   if (descriptor < 0) return system_error("cannot open", name);
-  return File(spared_number(descriptor), name);
+  File file(spared_number(descriptor), name);
+  if ((flags & O_CREAT) != 0 && mode == private_mode) undo_umask(file);
+  return file;
 }
 
 File File::spared(int descriptor, const std::string& name) {

@@ -117,6 +117,8 @@ Result<File> listen_in(int directory, const std::string& name) {
   const sockaddr_un address = address_in(directory, name);
   if (system_calls().bind(socket.descriptor(), general(address), sizeof address) != 0)
     return system_error("cannot make the socket", name);
+  // Processes of this user must be able to write to it, whatever the umask is.
+  (void)system_calls().fchmodat(directory, name.c_str(), 0600, 0);
   if (system_calls().listen(socket.descriptor(), most_waiting) != 0)
     return system_error("cannot listen at", name);
   return socket;

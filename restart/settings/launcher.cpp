@@ -67,8 +67,15 @@ constexpr Source sources[] = {
     {"PMIx", "PMIX_RANK", "PMIX_SIZE", nullptr, "PMIX_LOCAL_SIZE"},
 };
 
-/// Returns the number of tasks on this node, from Slurm's run lengths: "4(x2),3" means 4, 4, 3.
+/// Returns the number of tasks on this node, from Slurm's run lengths: "4(x2),3" means 4, 4, 3. In a
+/// heterogeneous job these are in the order of the nodes' names, and SLURM_NODEID is in that of the components.
 std::uint32_t slurm_tasks_on_node(const Variables& variables) {
+  if (!variables.text("SLURM_HET_SIZE").empty()) {
+    const std::string_view ids =
+        variables.text("SLURM_GTIDS");  // of the tasks on this node: "0,1,2"
+    if (ids.empty()) return 0;
+    return 1 + static_cast<std::uint32_t>(std::count(ids.begin(), ids.end(), ','));
+  }
   const auto node = variables.number("SLURM_NODEID");
   if (!node) return 0;
   std::string_view list = variables.text("SLURM_STEP_TASKS_PER_NODE");

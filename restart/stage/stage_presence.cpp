@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,15 @@ constexpr int entering_turns = 500;
 Result<std::string> random_word() {
   const PartId id = MCR_TRY(PartId::random());
   return id.text().substr(0, 16);
+}
+
+/// True if a presence and the leader's files would not fit. No launch directory is made then, because commands
+/// take it as a sign that files were captured.
+bool is_full(const File& stage) {
+  constexpr std::uint64_t least_bytes = 32 * 1024;
+  struct statvfs status {};
+  return system_calls().fstatvfs(stage.descriptor(), &status) == 0 && status.f_blocks > 0 &&
+         static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize < least_bytes;
 }
 
 std::optional<std::uint32_t> rank_of_presence(std::string_view name) {
@@ -86,6 +96,7 @@ Result<LaunchDirectory::Entered> LaunchDirectory::enter(const std::string& stage
   const int most_turns = how == Entering::waits ? entering_turns : 1;
   const bool shared = MCR_TRY(lock_in_turns(parent, LockKind::shared, most_turns));
   if (!shared) return Error{Cause::system, "the stage " + stage + " stays locked", EWOULDBLOCK};
+  if (is_full(parent)) return Error{Cause::full, "no space is left in the stage " + stage, ENOSPC};
   LaunchDirectory directory = MCR_TRY(create(stage, node, launch));
   Presence presence = MCR_TRY(directory.join(rank, rank_count));
   return Entered{std::move(directory), std::move(presence)};

@@ -2,6 +2,7 @@
 #include "vol/process/job_end.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,7 @@
 #include "restart/format/masked_name.hpp"
 #include "restart/settings/speaking_nodes.hpp"
 #include "restart/stage/leader_files.hpp"
+#include "restart/stage/resident_socket.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/process/growing_pause.hpp"
 #include "vol/process/info_string.hpp"
@@ -246,14 +248,35 @@ void tell_of_native_files(JobStage& stage) {
                        summary_of(stage).last_failure);
 }
 
-/// Slurm kills the leader together with the last process of the step. What the leader has not freed by
-/// then would take the node's memory until the user's next job there.
-void wait_until_memory_is_free(JobStage& stage) {
-  if (!is_tracked_by_slurm()) return;
+void record_end(const JobStage& stage, int exit_status, const restart::NativeCounts& natives) {
+  (void)stage.directory.end_presence(stage.presence, exit_status, natives, has_finalized_mpi())
+      .has_value();
+}
+
+/// True if Slurm kills the leader together with this process, which is one of the step's last on this node.
+bool does_leader_end_with_us(const JobStage& stage) {
   const auto others_go_on = stage.directory.anybody_goes_on();
-  if (!others_go_on || *others_go_on) return;
+  return others_go_on && !*others_go_on && is_tracked_by_slurm() &&
+         !restart::has_resident(stage.stage, {stage.launcher.node, restart::scheduler_job()});
+}
+
+/// Ends this process's presence, and waits for at most a second until the leader has freed the launch's memory
+/// and has removed its directory. What is left when Slurm kills the leader would stay until the user's next job
+/// on this node.
+void wait_until_leader_has_ended(JobStage& stage, int exit_status,
+                                 const restart::NativeCounts& natives) {
   constexpr std::uint64_t longest_ms = 1000;
+  const std::uint64_t begin = monotonic_ns();
   wait_until(stage, longest_ms, [&] { return !stage.directory.takes_memory().value_or(false); });
+  // The leader removes the directory only if no process is present. The second record makes it look.
+  restart::unlock(stage.presence.file);
+  record_end(stage, exit_status, natives);
+  for (;;) {
+    const std::uint64_t waited_ms = (monotonic_ns() - begin) / 1'000'000;
+    const bool is_removed = ::access(stage.directory.path().c_str(), F_OK) != 0;
+    if (is_removed || waited_ms >= longest_ms || !stage.directory.has_leader()) return;
+    pause_in_wait(waited_ms);
+  }
 }
 
 }  // namespace
@@ -267,8 +290,7 @@ bool wait_until_durable(JobStage& stage, const restart::PartId& part) {
 restart::NativeCounts end_job(JobStage& stage, int exit_status, const WaitedTime& waited,
                               const restart::NativeCounts& natives) {
   restart::NativeCounts put_back;
-  (void)stage.directory.end_presence(stage.presence, exit_status, natives, has_finalized_mpi())
-      .has_value();
+  record_end(stage, exit_status, natives);
   const auto is_pending = [&](const restart::PartId& part) {
     return stage.directory.is_in(State::published, part);
   };
@@ -317,7 +339,10 @@ restart::NativeCounts end_job(JobStage& stage, int exit_status, const WaitedTime
       // summary.
       if (stage.has_created || is_named_by_environment()) print_summary(stage, waited, put_back);
     }
-    wait_until_memory_is_free(stage);
+    if (does_leader_end_with_us(stage)) {
+      wait_until_leader_has_ended(stage, exit_status, natives);
+      return put_back;
+    }
   }
   // Unlock explicitly: a fork's child may have a copy of the descriptor, and the lock would last as
   // long as the copy.

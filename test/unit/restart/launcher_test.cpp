@@ -157,7 +157,9 @@ TEST_CASE("each launcher's variables are understood") {
            {"PALS", {{"PALS_RANKID", "5"}, {"PMI_SIZE", "8"}, {"PALS_LOCAL_SIZE", "4"}}, 4},
            {"Flux", {{"FLUX_TASK_RANK", "5"}, {"FLUX_JOB_SIZE", "8"}}, 0},
            {"JSM", {{"JSM_NAMESPACE_RANK", "5"}, {"JSM_NAMESPACE_SIZE", "8"}}, 0},
-           {"Slurm", slurm, 3}}) {
+           {"Slurm", slurm, 3},
+           {"Slurm", with(with(slurm, "SLURM_HET_SIZE", "2"), "SLURM_GTIDS", "4,5"), 2},
+           {"Slurm", with(slurm, "SLURM_HET_SIZE", "2"), 0}}) {
     INFO(one.name);
     const Launcher found = find(one.variables);
     CHECK(found.rank == 5);

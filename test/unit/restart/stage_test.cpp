@@ -21,12 +21,23 @@ using namespace mcr::restart;
 using State = LaunchDirectory::State;
 namespace fs = std::filesystem;
 
-TEST_CASE("a new stage is closed to other users, whatever the umask") {
+TEST_CASE("a new stage is open to this user and closed to others, whatever the umask") {
   const mode_t before = ::umask(0777);
   const ScratchDirectory scratch;
   const auto made = LaunchDirectory::create(scratch / "stage", "n", "l");
-  ::umask(before);
   REQUIRE(made);
+  const auto presence = made->join(0, 1);
+  const PartId part = published_part(*made, "bytes");
+  const PartId small = small_part(*made, "bytes");
+  const auto socket = StubSocket::listen(made->descriptor());
+  ::umask(before);
+  for (const std::string& name :
+       {"ranks/" + presence->name, "published/" + part.text() + ".journal",
+        "published/" + small.text() + ".journal", "parts/" + part.text(), std::string("stubs")}) {
+    INFO(name);
+    CHECK((fs::status(scratch / ("stage/n.l/" + name)).permissions() & fs::perms::all) ==
+          (fs::perms::owner_read | fs::perms::owner_write));
+  }
   CHECK(made->path() == scratch / "stage/n.l");
   CHECK((fs::status(scratch / "stage").permissions() & fs::perms::all) == fs::perms::owner_all);
   CHECK(LaunchDirectory::create(scratch / "stage", "n", "l"));

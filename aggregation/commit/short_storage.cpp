@@ -18,9 +18,12 @@
 #include "restart/base/fitting_names.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/time_stamp.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/decision.hpp"
+#include "restart/sets/own_containers.hpp"
 
 namespace mcr::aggregation {
 
@@ -39,6 +42,12 @@ constexpr auto pause_between_looks = std::chrono::milliseconds(100);
 /// this many times their duration.
 constexpr std::uint64_t cheap_ns = 1'000'000;
 constexpr std::uint64_t pause_per_cost = 20;
+
+constexpr const char* log_of_made_stubs = "set-recovered.log";
+
+bool has_made_stubs(const File& containers) {
+  return ::faccessat(containers.descriptor(), log_of_made_stubs, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 /// The sets whose containers lie in a directory, oldest first, and the decisions there.
 class SetsHere {
@@ -121,6 +130,14 @@ Result<std::set<PartId>> stubs_beside(const StoredSet& set, int looks) {
 
 }  // namespace
 
+void note_made_stub(const std::string& containers, const std::string& path) {
+  const auto home = restart::open_own_containers(containers);
+  const auto log = home ? restart::open_log(*home, log_of_made_stubs) : Result<File>(home.error());
+  if (log)
+    (void)log->append(as_bytes(restart::time_stamp() + " " + restart::printable(path) + "\n"))
+        .has_value();
+}
+
 bool ShortStorage::make_room(const std::string& directory) {
   return remove_oldest(directory, 1, looks_when_full);
 }
@@ -158,7 +175,8 @@ bool ShortStorage::remove_oldest(const std::string& directory, std::uint64_t wan
     if (!stubs_.has_given_up(FileIdentity(MCR_TRY(home.status())))) return {};
     const SetsHere here = MCR_TRY(SetsHere::read(home, directory));
     const std::vector<GivenUp> orders = here.superseded(stubs_);
-    if (orders.empty()) return {};
+    // Asked last: a command notes a new stub before it removes the old one.
+    if (orders.empty() || has_made_stubs(home)) return {};
     // All sets in a directory of containers have the same base and, here, the same owner.
     const std::set<PartId> named = MCR_TRY(stubs_beside(*orders.front().set, looks));
     MCR_TRY(restart::sync_directory(home.descriptor()));

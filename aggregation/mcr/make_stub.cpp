@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "aggregation/commit/short_storage.hpp"
 #include "aggregation/mcr/acting_as.hpp"
 #include "restart/base/system.hpp"
 #include "restart/sets/stub_links.hpp"
@@ -43,6 +44,7 @@ Result<void> make_stub(int home, const std::string& name, const StubToMake& want
   acting.reset();
   give_group(pending.file(), wanted.owner, wanted.group);
   acting.emplace(MCR_TRY(ActingAs::begin(wanted.owner)));
+  note_made_stub(wanted.containers, wanted.stub.path);
   MCR_TRY(pending.finish(restart::Durability::durable, wanted.existing));
   link_again(wanted.containers, wanted.stub, pending.file());
   return {};

@@ -169,7 +169,7 @@ uid_t author_of_note(int directory, const std::string& containers, const File& h
   if (!above || !outer) return unknown_user;
   const auto beside = Beside::of(*outer, *above);
   const auto inner = Beside::of(*above, home);
-  if (!beside || !inner || beside->is_open_to_strangers()) return unknown_user;
+  if (!beside || !inner || beside->author(note) == unknown_user) return unknown_user;
   return inner->author(note);
 }
 

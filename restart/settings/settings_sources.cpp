@@ -28,9 +28,9 @@ bool is_own(uid_t owner) { return owner == ::geteuid() || owner == 0; }
 
 std::string user_text(uid_t owner) { return "user " + std::to_string(owner); }
 
-Result<File> open_through_links(const std::string& path) {
+Result<File> open_through_links(int directory, const std::string& path) {
   // O_NONBLOCK: opening a named pipe of that name must not block the program.
-  return File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+  return File::open(directory, path, O_RDONLY | O_NONBLOCK);
 }
 
 /// The group bits include what an access list gives to users and groups that it names.
@@ -43,7 +43,14 @@ bool others_may_write(const struct stat& status) {
 class CheckpointDirectory {
  public:
   explicit CheckpointDirectory(const std::string& path) : path_(path) {
-    const bool is_known = system_calls().fstatat(AT_FDCWD, path.c_str(), &status_, 0) == 0;
+    // Held open, because a user who may write to the directory above may exchange it.
+    auto opened = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+    const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
+    const bool is_known = status.has_value();
+    if (is_known) {
+      directory_ = *std::move(opened);
+      status_ = *status;
+    }
     is_ours_ = is_known && is_own(status_.st_uid) && (status_.st_mode & S_IWOTH) == 0;
     may_hold_others_ = !is_known || !is_own(status_.st_uid) || others_may_write(status_);
   }
@@ -61,16 +68,22 @@ class CheckpointDirectory {
 
   /// Opens the file. An error is the reason why the file is ignored.
   [[nodiscard]] Result<File> open() const {
-    auto opened = File::open(AT_FDCWD, file(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    if (!directory_.is_open()) {
+      errno = ENOENT;
+      return system_error("cannot open", file());
+    }
+    const int directory = directory_.descriptor();
+    const std::string name = "mcr.conf";
+    auto opened = File::open(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     if (!opened && opened.error().system_error == ELOOP) {
       struct stat link {};
-      if (system_calls().fstatat(AT_FDCWD, file().c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
+      if (system_calls().fstatat(directory, name.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
         return system_error("cannot look at", file());
       if (!is_own(link.st_uid))
         return Error{Cause::usage, file() + " is a symbolic link that belongs to " +
                                        user_text(link.st_uid) +
                                        " and is ignored: it must belong to you or to root"};
-      opened = open_through_links(file());
+      opened = open_through_links(directory, name);
     }
     if (!opened || !may_hold_others_) return opened;
     const struct stat status = MCR_TRY(opened->status());
@@ -83,6 +96,7 @@ class CheckpointDirectory {
 
  private:
   std::string path_;
+  File directory_;
   struct stat status_ {};
   bool is_ours_ = false;
   bool may_hold_others_ = true;
@@ -190,18 +204,19 @@ Result<void> load_beside(Settings& settings, const CheckpointDirectory& place,
                                    " is ignored, because other users may write to its directory "
                                    "and can move any file of yours there; set variables, or use "
                                    "~/.config/mcr/mcr.conf"};
-  } else if (file && is_own(status.st_uid) && place.is_sticky() && others_may_write(status)) {
-    file =
-        Error{Cause::usage, place.file() +
-                                " is ignored, because other users may write to it and could "
-                                "have moved it into its directory; if it is yours, use chmod go-w"};
+  } else if (file && is_own(status.st_uid) && place.is_sticky()) {
+    file = Error{Cause::usage,
+                 place.file() +
+                     " is ignored, because other users could have moved it into its directory; set "
+                     "variables, or use ~/.config/mcr/mcr.conf"};
   }
   return load_file(settings, place.file(), file, writers, warnings);
 }
 
 Result<void> load_file(Settings& settings, const std::string& path,
                        std::vector<std::string>& warnings) {
-  return load_file(settings, path, open_through_links(path), Writers::this_user, warnings);
+  return load_file(settings, path, open_through_links(AT_FDCWD, path), Writers::this_user,
+                   warnings);
 }
 
 std::string user_configuration() {

@@ -332,6 +332,9 @@ restart::NativeCounts end_job(JobStage& stage, int exit_status, const WaitedTime
         const auto pending = stage.directory.list(State::published);
         return !pending || pending->empty();
       });
+      // The leader counts a plain file just after the part has left the stage.
+      constexpr std::uint64_t count_ms = 200;
+      wait_until(stage, count_ms, [&] { return summary_of(stage).pending == 0; });
       put_back = put_back_in(summary_of(stage));
       if (!told && committed) tell_of_native_files(stage);
       tell_of_astray_files(stage);

@@ -12,6 +12,7 @@
 // with the rank's number twice by accident, fewer files than ranks, a file of one rank beside files
 // of all ranks. They are captured under every kind of rule that files= has, by the plugin's own
 // code. A run prints only its result; a failure prints the seed that replays it.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

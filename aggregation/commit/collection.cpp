@@ -27,8 +27,8 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/fitting_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/sets/decision.hpp"
-#include "restart/sets/name_adders.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/stage/stub_file.hpp"
 
@@ -160,9 +160,9 @@ class Collector {
     const auto home = File::open(home_.descriptor(), std::string(restart::native_members_directory),
                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     // A neighbour could have moved this user's files and notes into a directory that he may write to.
-    const auto adders =
-        home ? restart::NameAdders::of(home_, *home) : Result<restart::NameAdders>(home.error());
-    if (!adders || !adders->may_remove_sets_of(::geteuid())) return;
+    const auto beside =
+        home ? restart::Beside::of(home_, *home) : Result<restart::Beside>(home.error());
+    if (!beside || !beside->adders_may_remove(::geteuid())) return;
     const auto notes = restart::list_directory(home->descriptor(), ".");
     if (!notes) return;
     for (const std::string& name : *notes) {

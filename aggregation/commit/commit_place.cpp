@@ -255,7 +255,7 @@ void keep_from_removers(const Place& place, const std::vector<LockedPart>& parts
                         const StubHandles* stubs) {
   const auto status = place.directory.status();
   const bool is_open_to_others =
-      status && (status->st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status->st_mode & S_ISVTX) == 0;
+      status && restart::others_may_write(*status) && (status->st_mode & S_ISVTX) == 0;
   if (!is_open_to_others || status->st_uid != ::geteuid()) return;
   const bool is_closed = std::any_of(parts.begin(), parts.end(), [&](const LockedPart& part) {
     const auto directory = directory_of(part, stubs);

@@ -79,7 +79,7 @@ class StubsBelow {
   /// them.
   [[nodiscard]] bool may_be_rearranged(const struct stat& directory) const {
     if (set_.beside.writers_may_remove(set_.owner)) return false;
-    const bool is_open_to_others = (directory.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    const bool is_open_to_others = restart::others_may_write(directory);
     const bool is_sticky = (directory.st_mode & S_ISVTX) != 0;
     return !restart::is_believed(directory.st_uid, set_.owner) || (is_open_to_others && !is_sticky);
   }

@@ -32,8 +32,6 @@ Result<File> walk_beneath(int directory, const std::string& path, int flags, mod
 }
 
 constexpr mode_t write_and_enter = S_IWGRP | S_IXGRP;
-/// If there is an access list, the kernel puts its mask into the group bits: the most that any named
-/// user or group may do.
 constexpr mode_t others_write = S_IWGRP | S_IWOTH;
 
 /// True if users of that class may write in the directory. Write permission has no effect without
@@ -85,16 +83,22 @@ Result<File> open_file_beneath(int directory, const std::string& path) {
   return system_error("cannot use what is not a regular file:", path);
 }
 
+bool others_may_write(const struct stat& status) { return (status.st_mode & others_write) != 0; }
+
+bool is_ours_alone(const struct stat& status) {
+  return status.st_uid == ::geteuid() && !others_may_write(status);
+}
+
 bool is_believed(uid_t writer, uid_t owner) { return writer == owner || writer == 0; }
 
 uid_t author_of(const struct stat& file, const struct stat& directory) {
   const bool others_add =
-      (directory.st_mode & others_write) != 0 || !is_believed(directory.st_uid, file.st_uid);
-  return others_add && (file.st_mode & others_write) != 0 ? unknown_user : file.st_uid;
+      others_may_write(directory) || !is_believed(directory.st_uid, file.st_uid);
+  return others_add && others_may_write(file) ? unknown_user : file.st_uid;
 }
 
 bool others_may_only_add(const struct stat& directory) {
-  return is_sticky(directory) && (directory.st_mode & others_write) != 0;
+  return is_sticky(directory) && others_may_write(directory);
 }
 
 Result<uid_t> author_of(const File& file, const File& directory) {
@@ -121,7 +125,7 @@ bool Beside::writers_may_remove(uid_t owner) const {
 
 bool Beside::others_may_add() const {
   const bool may_enter = (outer_.st_mode & (S_IXGRP | S_IXOTH)) != 0;
-  return may_enter && ((inner_.st_mode & others_write) != 0 || lets_named_write_);
+  return may_enter && (others_may_write(inner_) || lets_named_write_);
 }
 
 uid_t Beside::author(const struct stat& file) const {
@@ -134,6 +138,11 @@ uid_t Beside::author(const struct stat& file) const {
 
 bool Beside::is_open_to_strangers() const {
   return !is_known_ || (!is_shared_by_all() && others_may_add());
+}
+
+bool Beside::adders_may_remove(uid_t owner) const {
+  return is_known_ &&
+         (is_shared_by_all() || (!others_may_write(inner_) && is_believed(inner_.st_uid, owner)));
 }
 
 bool Beside::is_shared_by_all() const { return is_shared(outer_) && is_no_more_open(); }

@@ -35,6 +35,12 @@ Result<File> open_file_beneath(int directory, const std::string& path);
 /// True if a file that `writer` made counts for a file of `owner`, wherever the two files lie.
 bool is_believed(uid_t writer, uid_t owner);
 
+/// True if group or others may write. With an access list, the group bits include what the list gives to
+/// users and groups that it names.
+bool others_may_write(const struct stat& status);
+/// True if the file is this user's, and no other user may write to it.
+bool is_ours_alone(const struct stat& status);
+
 /// True if other users may add names to the directory, but not remove this user's (sticky bit). They can
 /// then move this user's own files, links and directories into it, so that a name there proves nothing.
 bool others_may_only_add(const struct stat& directory);
@@ -84,8 +90,10 @@ class Beside {
   /// True if this user may keep files in `inner`: other users can do no more to files there than to
   /// files in `outer`.
   [[nodiscard]] bool may_be_used() const;
-  /// True if users may add files to `inner` who could not replace the files in `outer`.
-  [[nodiscard]] bool is_open_to_strangers() const;
+  /// True if every user who may add files to `inner`, except `owner` and root, may also remove the files in
+  /// `outer`. Such a name may cause the removal of a set: a user who may write to `inner` can move other users'
+  /// files there under any name.
+  [[nodiscard]] bool adders_may_remove(uid_t owner) const;
   /// True if `outer` is one directory of several users without a sticky bit, so that each of them may
   /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
   /// users owns a file in `inner`.
@@ -108,6 +116,8 @@ class Beside {
 
  private:
   [[nodiscard]] bool others_may_add() const;
+  /// True if users may add files to `inner` who could not replace the files in `outer`.
+  [[nodiscard]] bool is_open_to_strangers() const;
 
   bool is_known_ = false;
   struct stat outer_ {};

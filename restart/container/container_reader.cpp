@@ -80,8 +80,7 @@ class OwnerJudge final : public codecs::Judge {
     if (is_trusted_) return {};
     const struct stat status = MCR_TRY(file_.status());
     const bool is_own = is_believed(status.st_uid, ::geteuid());
-    const bool others_write = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-    if (is_own && !others_write) return {};
+    if (is_own && !others_may_write(status)) return {};
     const std::string whose = is_own ? "other users may write to the file, which"
                                      : "the file belongs to " + user_text(status.st_uid) + " and";
     const std::string remedy =

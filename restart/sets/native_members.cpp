@@ -155,9 +155,8 @@ namespace {
 /// file. That user cannot give it a file's time, so only unfinished notes need this test.
 bool lies_where_it_was_made(const Stub& stub, const File& home, const std::string& path) {
   const auto status = home.status();
-  if (!status || others_may_only_add(*status))
-    return status && parent_of(stub.path) == real_path(parent_of(path));
-  return true;
+  if (!status) return false;
+  return !others_may_only_add(*status) || parent_of(stub.path) == real_path(parent_of(path));
 }
 
 /// Returns the author of a note in `containers`/set-natives: unknown_user if users may add files there who

@@ -58,7 +58,7 @@ Result<File> open_linked(const File& parent, const std::string& path) {
   File linked = MCR_TRY(File::open(parent.descriptor(), name, O_RDONLY | O_DIRECTORY));
   const struct stat status = MCR_TRY(linked.status());
   const bool is_ours = is_believed(status.st_uid, ::geteuid());
-  if (is_ours && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return linked;
+  if (is_ours && !others_may_write(status)) return linked;
   // The directory above the link's target counts, not the directory of the link.
   const File above = MCR_TRY(File::open(linked.descriptor(), "..", O_PATH | O_DIRECTORY));
   const Beside beside = MCR_TRY(Beside::of(above, linked));
@@ -201,10 +201,8 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
 }
 
 Result<File> open_log(const File& containers, const std::string& name) {
-  // Where other users can move files of this user, a log to which they may write is not believed.
-  const mode_t mode = others_may_only_add(MCR_TRY(containers.status())) ? 0644 : 0666;
   File log =
-      MCR_TRY(open_beneath(containers.descriptor(), name, O_RDWR | O_APPEND | O_CREAT, mode));
+      MCR_TRY(open_beneath(containers.descriptor(), name, O_RDWR | O_APPEND | O_CREAT, 0666));
   const struct stat status = MCR_TRY(log.status());
   if (S_ISREG(status.st_mode) && status.st_nlink == 1) return log;
   errno = EMLINK;
@@ -222,7 +220,7 @@ bool is_doubtful(const std::string& directory) {
   if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
     return false;
   return !S_ISDIR(status.st_mode) || !is_believed(status.st_uid, ::geteuid()) ||
-         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+         others_may_write(status);
 }
 
 }  // namespace mcr::restart

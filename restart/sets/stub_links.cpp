@@ -68,9 +68,7 @@ Result<void> close_to_others(const File& above, const File& home, const File& st
   const struct stat status = MCR_TRY(home.status());
   constexpr mode_t others = S_IRWXG | S_IRWXO;
   if ((status.st_mode & others) == 0) return {};
-  const bool is_ours_alone =
-      status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  if (is_ours_alone) {
+  if (is_ours_alone(status)) {
     if (system_calls().fchmod(home.descriptor(), status.st_mode & 07777 & ~others) == 0) return {};
     return system_error("cannot close", directory_of_links(above.name()));
   }
@@ -160,7 +158,7 @@ Result<StubLinks> StubLinks::list(const File& containers) {
     if (directory.error().system_error == ENOENT) return links;
     return directory.error();
   }
-  links.adders_ = MCR_TRY(NameAdders::of(containers, *directory));
+  links.beside_ = MCR_TRY(Beside::of(containers, *directory));
   for (std::string& name : MCR_TRY(list_directory(directory->descriptor(), "."))) {
     if (const auto parsed = parse_link_name(name)) {
       links.names_.emplace(parsed->part, std::move(name));
@@ -172,7 +170,7 @@ Result<StubLinks> StubLinks::list(const File& containers) {
 
 StubLinks::Fate StubLinks::fate(const PartId& part, uid_t owner) const {
   Fate fate = Fate::unknown;
-  if (!adders_.may_remove_sets_of(owner)) return fate;
+  if (!beside_.adders_may_remove(owner)) return fate;
   const auto [begin, end] = names_.equal_range(part);
   for (auto entry = begin; entry != end; ++entry) {
     struct stat status {};

@@ -20,8 +20,8 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/part_id.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/stub.hpp"
-#include "restart/sets/name_adders.hpp"
 
 namespace mcr::restart {
 
@@ -53,9 +53,9 @@ class StubLinks {
     in_use,    ///< the program has the stub under some name
     given_up,  ///< the program deleted or overwrote it under its last name
   };
-  /// Looks anew at each call. Counts only links that belong to `owner`, the owner of the part's
-  /// set, and only if users who may not remove the set's containers cannot have added them
-  /// (NameAdders). A part is given up only if the link is a stub of that part.
+  /// Looks anew at each call. A link counts only if it belongs to `owner`, the owner of the part's set, and
+  /// if every user who could have added it may also remove the set's containers. A part is given up only
+  /// if the link is a stub of that part.
   [[nodiscard]] Fate fate(const PartId& part, uid_t owner) const;
   /// Returns the newest change time (ctime) of our links to the stub; 0: not known. This is when
   /// the program removed its last name of the stub, unless mode or owner changed later.
@@ -66,7 +66,7 @@ class StubLinks {
 
  private:
   std::optional<File> directory_;
-  NameAdders adders_;  ///< of that directory
+  Beside beside_;  ///< that directory, in the directory of containers
   std::multimap<PartId, std::string> names_;
 };
 

@@ -24,33 +24,22 @@ namespace {
 constexpr std::size_t max_configuration_bytes = 64 * 1024;
 constexpr std::string_view variable_prefix = "MCR_";
 
-bool is_own(uid_t owner) { return owner == ::geteuid() || owner == 0; }
-
-std::string user_text(uid_t owner) { return "user " + std::to_string(owner); }
+bool is_own(uid_t owner) { return is_believed(owner, ::geteuid()); }
 
 Result<File> open_through_links(int directory, const std::string& path) {
   // O_NONBLOCK: opening a named pipe of that name must not block the program.
   return File::open(directory, path, O_RDONLY | O_NONBLOCK);
 }
 
-/// The group bits include what an access list gives to users and groups that it names.
-bool others_may_write(const struct stat& status) {
-  return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-}
-
 /// The directory of a checkpoint. Other users may be able to put a file of the name mcr.conf there:
 /// a symbolic link to any file, or a hard link to a file of this user.
 class CheckpointDirectory {
  public:
-  explicit CheckpointDirectory(const std::string& path) : path_(path) {
-    // Held open, because a user who may write to the directory above may exchange it.
-    auto opened = File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY);
-    const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
+  explicit CheckpointDirectory(const std::string& path)
+      : path_(path), directory_(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY)) {
+    const auto status = directory_ ? directory_->status() : Result<struct stat>(directory_.error());
     const bool is_known = status.has_value();
-    if (is_known) {
-      directory_ = *std::move(opened);
-      status_ = *status;
-    }
+    if (is_known) status_ = *status;
     is_ours_ = is_known && is_own(status_.st_uid) && (status_.st_mode & S_IWOTH) == 0;
     may_hold_others_ = !is_known || !is_own(status_.st_uid) || others_may_write(status_);
   }
@@ -68,11 +57,8 @@ class CheckpointDirectory {
 
   /// Opens the file. An error is the reason why the file is ignored.
   [[nodiscard]] Result<File> open() const {
-    if (!directory_.is_open()) {
-      errno = ENOENT;
-      return system_error("cannot open", file());
-    }
-    const int directory = directory_.descriptor();
+    if (!directory_) return directory_.error();
+    const int directory = directory_->descriptor();
     const std::string name = "mcr.conf";
     auto opened = File::open(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     if (!opened && opened.error().system_error == ELOOP) {
@@ -96,7 +82,8 @@ class CheckpointDirectory {
 
  private:
   std::string path_;
-  File directory_;
+  /// Held open, because a user who may write to the directory above may replace it by another one.
+  Result<File> directory_;
   struct stat status_ {};
   bool is_ours_ = false;
   bool may_hold_others_ = true;

@@ -15,6 +15,7 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::restart {
@@ -41,7 +42,7 @@ void set_times(const File& file, struct timespec accessed, struct timespec modif
 
 bool may_be_marked(const File& stub) {
   const auto status = stub.status();
-  return status && status->st_uid == ::geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return status && is_ours_alone(*status);
 }
 
 Result<PutBackMark> mark_put_back(const File& stub, const PartId& part, FileIdentity native) {

@@ -29,6 +29,7 @@
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/own_containers.hpp"
 #include "restart/sets/stub_links.hpp"
@@ -86,9 +87,8 @@ std::optional<restart::File> waiting_directory(const StagedPart& part) {
   if (!waiting && waiting.error().system_error == ENOENT)
     waiting = restart::make_own_containers(containers);
   const auto status = waiting ? waiting->status() : Result<struct stat>(waiting.error());
-  const bool is_closed =
-      status && status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  return is_closed ? std::optional(*std::move(waiting)) : std::nullopt;
+  return status && restart::is_ours_alone(*status) ? std::optional(*std::move(waiting))
+                                                   : std::nullopt;
 }
 
 // Replaces the file at the path, completely or not at all, and keeps its mode, group, access list

@@ -109,7 +109,7 @@ Result<void> StagedFile::spill(restart::NativeReason reason, const char* why) {
   native_.emplace(std::move(target), part_.identity, part_.size, true);
   leave_stage(identity);
   count_native_file(reason);
-  note_native_file(part_.identity);
+  note_native_file(identity);
   return {};
 }
 

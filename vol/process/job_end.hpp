@@ -6,6 +6,7 @@
 #pragma once
 
 #include "restart/format/native_counts.hpp"
+#include "vol/process/node_report.hpp"
 #include "vol/process/process.hpp"
 
 namespace mcr::vol {
@@ -13,12 +14,6 @@ namespace mcr::vol {
 /// close=durable: waits until the part is in storage, at most exit_wait=. False if that time has
 /// passed.
 bool wait_until_durable(JobStage& stage, const restart::PartId& part);
-
-/// How long the program has waited for capture.
-struct WaitedTime {
-  std::uint64_t all_ns = 0;
-  std::uint64_t for_commits_ns = 0;  ///< of it, because of lag=
-};
 
 /// `exit_status`: the process's exit status, or 0 if it is not known.
 /// `natives`: the files that this process wrote natively. Returns the files of this node that the leader

@@ -7,9 +7,7 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "aggregation/commit/stub_handles.hpp"

@@ -60,11 +60,10 @@ struct StoredSet {
   bool is_of_one_file = false;  ///< is_of_one_file()
   Wholeness wholeness = Wholeness::unknown;
   std::uint64_t created_ns = 0;  ///< of its newest container
-  std::uint64_t written_ns =
-      0;  ///< when its newest container was written, by the file system's clock
-  std::uint64_t begun_ns = 0;  ///< when its first part was begun, by its node's clock
-  std::uint64_t order_ns = 0;  ///< what orders sets (SetIdentity::order)
-  bool has_own_date = false;   ///< `order_ns` is from containers of this user or root (add_order())
+  std::uint64_t written_ns = 0;  ///< of its newest container, by the file system's clock
+  std::uint64_t begun_ns = 0;    ///< when its first part was begun, by its node's clock
+  std::uint64_t order_ns = 0;    ///< what orders sets (SetIdentity::order)
+  bool has_own_date = false;  ///< `order_ns` is from containers of this user or root (add_order())
   std::vector<std::string> natives;       ///< members that are native files, still there
   std::vector<std::string> kept_aside;    ///< replaced by newer files: their paths now
   std::vector<std::string> lost_natives;  ///< native members that are missing

@@ -107,11 +107,11 @@ std::shared_ptr<File> StubHandles::directory_of(const std::string& path) {
   return directory;
 }
 
-void StubHandles::hold(const PartId& part, File stub, bool is_whole) {
+void StubHandles::hold(const PartId& part, File stub, bool was_stub) {
   const auto status = stub.status();
   if (!status || !S_ISREG(status->st_mode)) return;
   Handle handle;
-  handle.is_whole = is_whole;
+  handle.was_stub = was_stub;
   handle.identity = FileIdentity(*status);
   const bool is_kept = stubs_.size() < most_stubs && is_in_first_quarter(stub) &&
                        !restart::keeps_names_of_open_files(stub);
@@ -166,7 +166,7 @@ void StubHandles::forget(const PartId& part) {
 File StubHandles::open_again(const PartId& part) const {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
-  if (known == stubs_.end() || !known->second.is_whole) return {};
+  if (known == stubs_.end() || !known->second.was_stub) return {};
   return second_descriptor(known->second.stub);
 }
 

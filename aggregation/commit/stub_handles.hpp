@@ -46,8 +46,9 @@ class StubHandles {
   /// stub.
   restart::File take(const restart::PartId& part);
 
-  /// Returns a second descriptor (O_PATH) of the stub. It is not open if there is none of the stub itself, or if
-  /// the file was empty when it was opened: another file may have become the stub.
+  /// Returns a second descriptor (O_PATH) of the part's stub. The result is not open if no descriptor of the stub
+  /// is held, or if the file was still empty when it was opened: the close may then have put the stub into another
+  /// file.
   [[nodiscard]] restart::File open_again(const restart::PartId& part) const;
 
   enum class Fate {
@@ -86,14 +87,14 @@ class StubHandles {
     std::shared_ptr<restart::File> directory;
     mutable std::string name;        ///< follows renames within the directory
     restart::FileIdentity identity;  ///< of the stub
-    bool is_whole = true;            ///< the file was the stub when it was opened, not empty
+    bool was_stub = true;            ///< the file was the stub when it was opened, not empty
     bool was_never_read = false;     ///< result of the check, which itself reads the stub
   };
   static constexpr std::size_t most_stubs = 4096;
 
   static constexpr std::size_t most_former = 64;
 
-  void hold(const restart::PartId& part, restart::File stub, bool is_whole);
+  void hold(const restart::PartId& part, restart::File stub, bool was_stub);
   void keep_former(const restart::File& stub);
   void forget_what_left_the_stage();
   [[nodiscard]] std::shared_ptr<restart::File> directory_of(const std::string& path);

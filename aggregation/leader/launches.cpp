@@ -104,11 +104,10 @@ Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage, Launch
     if (!directory) continue;
     auto status = look_at_launch(*directory);
     if (!status && status.error().system_error == ENOENT) continue;
-    if (!status) {
-      all.push_back(unreadable_launch(*directory, status.error()));
-    } else if (which == Launches::all || status->processes == 0 || !is_of_another_job(*status)) {
-      all.push_back(std::move(*status));
-    }
+    LaunchStatus launch =
+        status ? std::move(*status) : unreadable_launch(*directory, status.error());
+    if (which == Launches::all || launch.processes == 0 || !is_of_another_job(launch))
+      all.push_back(std::move(launch));
   }
   return all;
 }

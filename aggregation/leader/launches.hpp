@@ -37,10 +37,10 @@ struct LaunchStatus {
 };
 Result<LaunchStatus> look_at_launch(const restart::LaunchDirectory& directory);
 
-/// Returns the status of all launches in the stage; launches that end meanwhile are left out. A launch
-/// whose files cannot be read counts with at least one published part.
-/// `of_this_job`: without the launches with living processes that belong to other jobs of the scheduler.
+/// `of_this_job`: leaves out launches with living processes that belong to other jobs of the scheduler.
 enum class Launches : std::uint8_t { all, of_this_job };
+/// Returns the status of the launches in the stage; launches that end meanwhile are left out. A launch
+/// whose files cannot be read counts with at least one published part.
 Result<std::vector<LaunchStatus>> look_at_stage(const std::string& stage,
                                                 Launches which = Launches::all);
 
@@ -51,15 +51,15 @@ std::size_t parts_in(const restart::LaunchDirectory& directory);
 /// removed its launch's directory.
 void remove_empty_launches(const std::string& stage);
 
-/// The same; also starts a leader for each launch that has parts to drain or settle but has no leader. With
-/// `kept_too`, also starts one for each launch that is over and holds only kept parts. Leaves out
+/// Removes the same directories, and starts a leader for each launch that has parts to drain or settle but no
+/// leader. With `kept_too`, also starts one for each launch that is over and holds only kept parts. Leaves out
 /// the launch with the path `except`, which has a leader. Returns how many leaders were started.
 Result<std::size_t> adopt_launches(const std::string& stage, const std::string& except,
                                    bool kept_too);
 
-/// Starts leaders for launches that are over and hold nothing or only kept parts, and waits two seconds at
-/// most until these have removed the launches' directories. A scheduler may end leaders together with the
-/// caller.
+/// Removes the directories of launches that are over and hold no parts. Starts leaders for those that hold only
+/// kept parts or frames, and waits at most two seconds until these leaders have removed the directories: a
+/// scheduler may end leaders together with the caller.
 void remove_ended_launches(const std::string& stage);
 
 /// Waits until every published part in the stage is committed, and starts leaders for launches that

@@ -33,7 +33,7 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
   return row.back();
 }
 
-/// Returns the topics that `word` may have meant: those of which it is a part, or a slip of the hand.
+/// Returns the topics, separated by commas, that contain `word` or that differ from it by a typing error.
 std::string near_topics(const std::string& word, const std::vector<std::string>& topics) {
   std::string text;
   for (const std::string& topic : topics) {

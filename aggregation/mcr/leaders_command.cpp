@@ -99,7 +99,7 @@ Result<int> start_everywhere(const Allocation& allocation) {
     step.print_errors();
     return begun.error();
   }
-  print_nodes_without(step, "leaders");
+  print_nodes_without_leaders(step, "leaders");
   const auto is_new = [](const NodeAnswer& answer) {
     return answer.has_begun && !answer.is_served;
   };

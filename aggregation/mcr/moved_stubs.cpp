@@ -152,9 +152,9 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
 
 /// Whether stubs lead to their parts. All names of a file in one directory lead to the same places, so
 /// one answer holds for all of them.
-class Connected {
+class ConnectedStubs {
  public:
-  bool is(const FoundStub& found, const std::string& path) {
+  bool contains(const FoundStub& found, const std::string& path) {
     const auto [known, is_new] =
         known_.try_emplace({FileIdentity(found.status), parent_of(path)}, false);
     if (is_new) known->second = restart::open_part(found.stub, path, "none", nullptr).has_value();
@@ -197,14 +197,14 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     stubs.insert(path);
     moved.present.emplace(there.stub.part, there.status.st_uid);
   });
-  Connected connected;
+  ConnectedStubs connected;
   for (const std::string& path : stubs) {
     auto there =
         restart::file_at(restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY));
     if (!there.is_stub()) continue;
     const FoundStub found{std::move(there.stub), there.status};
     const auto known = holders.find(found.stub.part);
-    if (known == holders.end() || connected.is(found, path)) continue;
+    if (known == holders.end() || connected.contains(found, path)) continue;
     const Holder& holder = holder_for(known->second, found.status.st_uid);
     const auto done = dry_run ? Result<void>() : rewrite(top, root, holder, found, path);
     if (done) {

@@ -159,7 +159,8 @@ bool is_number(const std::string& text) {
 }
 
 /// Returns the allocation without nodes that have died since the job's start (`--no-kill`): a step that asks
-/// for them waits for ever. Slurm's range of nodes (--nodes=1-N) is no way out: after such tries slurmctld 22.05 did not answer.
+/// for them waits for ever. Slurm's range of nodes (--nodes=1-N) is no way out: after such tries slurmctld 22.05
+/// did not answer.
 Allocation living_nodes(Allocation allocation) {
   const std::string job = original_variable("SLURM_JOB_ID");
   if (allocation.components.size() > 1 || !is_number(job)) return allocation;
@@ -371,7 +372,7 @@ void NodeStep::print_errors() {
   }
 }
 
-void print_nodes_without(NodeStep& step, std::string_view command) {
+void print_nodes_without_leaders(NodeStep& step, std::string_view command) {
   const std::string nodes = step.answers().never_begun();
   if (nodes.empty()) return;
   step.print_errors();

@@ -93,6 +93,6 @@ class NodeStep {
 };
 
 /// Names the nodes that could not begin, and the reasons, in messages of `mcr COMMAND`.
-void print_nodes_without(NodeStep& step, std::string_view command);
+void print_nodes_without_leaders(NodeStep& step, std::string_view command);
 
 }  // namespace mcr::aggregation

@@ -1,43 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr recover [DIR…]: commits what dead jobs and dead leaders left on this node. Below DIR, makes
 // moved stubs lead to their containers again, and rewrites stubs that are missing or damaged.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "aggregation/commit/set_files.hpp"
 #include "aggregation/leader/adopted_leaders.hpp"
-#include "aggregation/mcr/acting_as.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/launch_report.hpp"
-#include "aggregation/mcr/make_stub.hpp"
-#include "aggregation/mcr/moved_stubs.hpp"
 #include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/options.hpp"
-#include "aggregation/mcr/sound_set.hpp"
+#include "aggregation/mcr/remade_stubs.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/mcr/waiting_parts.hpp"
-#include "restart/base/birth_time.hpp"
 #include "restart/base/counted.hpp"
-#include "restart/base/file.hpp"
-#include "restart/base/path_names.hpp"
-#include "restart/base/system.hpp"
-#include "restart/base/trust.hpp"
 #include "restart/settings/launcher.hpp"
-#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 namespace {
-
-using restart::File;
 
 /// Leaders that have committed everything get so much time to end by themselves, and after SIGTERM.
 constexpr std::uint64_t leaders_idle_ms = 1000;
@@ -51,287 +33,6 @@ struct RecoverWords {
   bool all_nodes = false;
   bool as_node = false;  ///< started on a node by --all-nodes, for which it prints answers
 };
-
-struct Remade {
-  std::string path;
-  std::string set;
-};
-
-/// True if a file that a rank wrote natively lies at one of the set's paths: the program went on
-/// after this set.
-bool has_native_file(const StoredSet& set) {
-  return std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
-    const auto there = restart::file_at(part.open());
-    return there.kind == restart::FileAt::Kind::plain_file && there.status.st_size > 0 &&
-           there.status.st_uid == set.owner;
-  });
-}
-
-/// True if an empty file of the set's owner was made after the set's containers. No writer of the set
-/// left it: it is another file, such as a lock.
-bool is_younger_empty_file(const StoredSet& set, const restart::FileAt& there) {
-  return there.kind == restart::FileAt::Kind::plain_file && there.status.st_uid == set.owner &&
-         there.status.st_size == 0 && restart::was_made_after(there.file, set.written_ns);
-}
-
-/// True if a stub may replace the file: an empty file, as a writer leaves it that died before it
-/// filled in the stub, or a damaged stub, which must belong to the set's owner.
-bool may_be_replaced(const StoredSet& set, const restart::FileAt& there) {
-  using Kind = restart::FileAt::Kind;
-  if (there.status.st_uid != set.owner) return false;
-  if (there.kind == Kind::plain_file)
-    return there.status.st_size == 0 && !is_younger_empty_file(set, there) && !has_native_file(set);
-  return there.kind == Kind::damaged_stub && there.error.cause == Cause::damaged;
-}
-
-/// True if the part's stub is missing at its path.
-bool needs_stub(const StoredSet& set, const StoredPart& part) {
-  using Kind = restart::FileAt::Kind;
-  const auto there = restart::file_at(part.open());
-  return there.kind == Kind::nothing || part.below.empty() || may_be_replaced(set, there);
-}
-
-/// Returns the group for files that are made for the set's owner in `home`: the container's group,
-/// or none if the directory passes on its own group.
-std::optional<gid_t> group_in(const File& home, const StoredSet& set) {
-  const auto status = home.status();
-  if (!status || (status->st_mode & S_ISGID) != 0) return std::nullopt;
-  return set.group;
-}
-
-/// Makes the directory with the rights of the set's owner; returns false if it exists.
-Result<bool> make_directory(const StoredSet& set, const File& home, const std::string& name) {
-  const auto acting = MCR_TRY(ActingAs::begin(set.owner));
-  if (restart::system_calls().mkdirat(home.descriptor(), name.c_str(), 0777) == 0) return true;
-  if (errno == EEXIST) return false;
-  return restart::system_error("cannot make directory", name);
-}
-
-Result<File> open_base(const StoredSet& set, const StoredPart& part) {
-  const auto acting = MCR_TRY(ActingAs::begin(set.owner));
-  return part.open_base(O_RDONLY | O_DIRECTORY);
-}
-Result<File> open_directory(const StoredSet& set, int home, const std::string& name) {
-  const auto acting = MCR_TRY(ActingAs::begin(set.owner));
-  return restart::open_beneath(home, name, O_RDONLY | O_DIRECTORY);
-}
-
-bool is_own_and_empty(const File& directory, uid_t owner) {
-  const auto status = directory.status();
-  const auto names = restart::list_directory(directory.descriptor(), ".");
-  return status && status->st_uid == owner && names && names->empty();
-}
-
-/// Opens the directory of the part's stub, and makes missing directories: a rank's own directory
-/// (out/3/dump.h5) may have been removed with its stub.
-Result<File> open_home(const StoredSet& set, const StoredPart& part) {
-  File home = MCR_TRY(open_base(set, part));
-  std::size_t begin = 0;
-  for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
-       slash = part.below.find('/', begin)) {
-    const std::string name = part.below.substr(begin, slash - begin);
-    const bool is_new = MCR_TRY(make_directory(set, home, name));
-    File next = MCR_TRY(open_directory(set, home.descriptor(), name));
-    // The owner of `home` may have replaced the new directory by another one.
-    if (is_new && is_own_and_empty(next, set.owner))
-      give_group(next, set.owner, group_in(home, set));
-    home = std::move(next);
-    begin = slash + 1;
-  }
-  return home;
-}
-
-/// The deepest existing directory above the part's stub, and the stub's path below it.
-struct Reached {
-  File home;
-  std::string rest;
-};
-Result<Reached> walk_to(const StoredPart& part) {
-  Reached reached{MCR_TRY(part.open_base(O_PATH | O_DIRECTORY)), part.below};
-  for (std::size_t slash; (slash = reached.rest.find('/')) != std::string::npos;) {
-    auto next = restart::open_beneath(reached.home.descriptor(), reached.rest.substr(0, slash),
-                                      O_PATH | O_DIRECTORY);
-    if (!next && next.error().system_error == ENOENT) break;
-    reached.home = MCR_TRY(std::move(next));
-    reached.rest.erase(0, slash + 1);
-  }
-  return reached;
-}
-
-/// Where the part's stub belongs: directory by device and inode, and file name. Containers of two
-/// users may name one directory by different paths.
-using StubHome = std::pair<restart::FileIdentity, std::string>;
-StubHome home_of(const StoredPart& part) {
-  const auto reached = walk_to(part);
-  const auto status = reached ? reached->home.status() : Result<struct stat>(reached.error());
-  return status ? StubHome{*status, reached->rest} : StubHome{{}, part.path};
-}
-
-/// True if this process may make the part's stub and the directories that it needs.
-bool may_make(const StoredPart& part) {
-  const auto reached = walk_to(part);
-  return reached && ::faccessat(reached->home.descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0;
-}
-
-Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
-  if (part.below.empty()) {
-    return Error{Cause::system,
-                 "the container " + set.prefix +
-                     "* names a path outside of its own directory; no file is made there"};
-  }
-  if (set.owner == restart::unknown_user) {
-    return Error{Cause::system, "other users may write to the container " + set.prefix +
-                                    "*; no file is made because of it"};
-  }
-  if (::geteuid() != set.owner && ::geteuid() != 0) {
-    return Error{Cause::system, "the container " + set.prefix + "* belongs to user " +
-                                    std::to_string(set.owner) +
-                                    "; let this user or root run `mcr recover`"};
-  }
-  StubToMake wanted;
-  restart::Stub& stub = wanted.stub;
-  stub.part = part.part;
-  stub.launch = set.name.launch;
-  stub.sequence = set.name.sequence;
-  stub.rank = part.rank;
-  stub.rank_count = set.rank_count;
-  stub.masked_names = {set.name.masked_name};
-  stub.container_directory = set.container_dir;
-  stub.path = part.path;
-  const File home = MCR_TRY(open_home(set, part));
-  const std::string name = restart::name_of(part.below);
-  // Looks again, now in the open directory, which cannot be replaced meanwhile.
-  const auto there = restart::file_at(restart::open_beneath(home.descriptor(), name, O_RDONLY));
-  const bool is_there = there.kind != restart::FileAt::Kind::nothing;
-  if (is_there && !may_be_replaced(set, there))
-    return Error{Cause::system, "another file is at this path", EEXIST};
-  wanted.owner = set.owner;
-  wanted.group = group_in(home, set);
-  if (part.mode != 0) wanted.mode = part.mode;
-  wanted.existing = is_there ? restart::Existing::replaced : restart::Existing::kept;
-  wanted.containers = restart::parent_of(set.prefix);
-  return make_stub(home.descriptor(), name, wanted);
-}
-
-/// A part that needs a stub, and its set.
-using Claim = std::pair<const StoredSet*, const StoredPart*>;
-
-bool is_wanted(const Claim& claim, const MovedStubs& moved) {
-  const auto& [set, part] = claim;
-  // A stub is not missing if it was renamed.
-  return !moved.has_stub_of(part->part, set->beside.is_shared_by_all()
-                                            ? std::nullopt
-                                            : std::optional(set->owner)) &&
-         needs_stub(*set, *part);
-}
-
-/// True if this user may act on the claim: the set is this user's, or all users share the
-/// directory.
-bool is_own(const Claim& claim) {
-  return claim.first->beside.is_shared_by_all() || claim.first->owner == ::geteuid();
-}
-
-/// Root acts for the users to whom the sets belong. Removes the claims of those who may not make the
-/// file themselves. If the owner of the directory has a claim, that claim alone is kept.
-void leave_possible(std::vector<Claim>& claims) {
-  std::erase_if(claims, [](const Claim& claim) {
-    const auto acting = ActingAs::begin(claim.first->owner);
-    return !acting || !may_make(*claim.second);
-  });
-  const auto hosts_claim = std::find_if(claims.begin(), claims.end(), [](const Claim& claim) {
-    return claim.first->owner == claim.first->beside.host();
-  });
-  if (hosts_claim != claims.end()) claims = {*hosts_claim};
-}
-
-/// Returns the claim that is carried out, of the newest claims of each user to one path. Claims
-/// from this user's containers take precedence over claims from other users' containers.
-Result<Claim> chosen(std::vector<Claim> claims) {
-  const Claim first = claims.front();
-  if (claims.size() > 1 && std::any_of(claims.begin(), claims.end(), is_own))
-    std::erase_if(claims, [](const Claim& claim) { return !is_own(claim); });
-  if (claims.size() > 1 && ::geteuid() == 0) leave_possible(claims);
-  if (claims.empty()) return first;
-  if (claims.size() == 1 || ::geteuid() != 0) return claims.front();
-  std::string users;
-  for (const Claim& claim : claims)
-    users += (users.empty() ? "" : ", ") + std::to_string(claim.first->owner);
-  return Error{Cause::system, "several users (" + users +
-                                  ") have containers of a file with this path; let the owner of "
-                                  "the file run `mcr recover`"};
-}
-
-/// Returns, for a message, with which user's rights root was refused.
-std::string for_whom(const Result<Claim>& claim) {
-  if (!claim || claim->first->owner == ::geteuid() || ::geteuid() != 0) return {};
-  return " (as " + restart::user_text(claim->first->owner) + ", whose container says so)";
-}
-
-/// Leaves out other users' sets in directories below the named one and its mcr/. Only their owners
-/// and root can make their stubs again, and a neighbour's sets must not make the command fail.
-void leave_out_others_below(SetsIn& found) {
-  if (::geteuid() == 0) return;
-  std::erase_if(found.sets, [&](const StoredSet& set) {
-    const std::string home = restart::parent_of(set.prefix);
-    const std::string above =
-        restart::name_of(home) == "mcr" ? restart::parent_of(home) : std::string();
-    return set.owner != ::geteuid() && home != found.top && above != found.top;
-  });
-}
-
-struct Remaking {
-  std::vector<Remade> stubs;
-  std::vector<std::string> mended;    ///< moved stubs that lead to their containers again
-  std::vector<std::string> kept;      ///< paths of empty files that are younger than their sets
-  std::vector<std::string> failures;  ///< paths that cannot be written; the other stubs are written
-  bool has_damage = false;            ///< a container cannot be read
-};
-
-Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
-  auto sets = sets_in(directory, "recover");
-  const int problem = sets ? 0 : sets.error().system_error;
-  if (!sets && problem != ENOENT && problem != EACCES) return sets.error();
-  MovedStubs moved = MCR_TRY(mend_moved_stubs(directory, dry_run));
-  // If no container can be read by its path, there are no sets, but moved stubs are still mended.
-  if (!sets && moved.containers > 0) sets = SetsIn{};
-  // sets_in() has printed the same directories, unless it failed.
-  if (problem == EACCES) print_not_looked_at(moved.left_out, "recover");
-  SetsIn found = MCR_TRY(std::move(sets));
-  leave_out_others_below(found);
-  // By the stub's place, then by the user to whom the set is attributed. Sets come oldest first, so
-  // that the newest claim remains.
-  std::map<StubHome, std::map<uid_t, Claim>> newest;
-  for (const StoredSet& set : found.sets) {
-    for (const StoredPart& part : set.parts)
-      newest[home_of(part)][set.beside.voice(set.owner)] = {&set, &part};
-  }
-  Remaking remaking;
-  remaking.has_damage = found.has_damage;
-  remaking.mended = std::move(moved.mended);
-  remaking.failures = std::move(moved.failures);
-  for (const auto& [home, of_users] : newest) {
-    std::vector<Claim> claims;
-    for (const auto& [user, claim] : of_users) {
-      if (is_wanted(claim, moved)) {
-        claims.push_back(claim);
-      } else if (is_younger_empty_file(*claim.first, restart::file_at(claim.second->open()))) {
-        remaking.kept.push_back(claim.second->path);
-      }
-    }
-    if (claims.empty()) continue;
-    const std::string path = claims.front().second->path;
-    const auto claim = chosen(std::move(claims));
-    const auto made = !claim    ? Result<void>(claim.error())
-                      : dry_run ? Result<void>()
-                                : remake_stub(*claim->first, *claim->second);
-    if (made) {
-      remaking.stubs.push_back({path, claim->first->prefix});
-    } else {
-      remaking.failures.push_back(path + ": " + made.error().message + for_whom(claim));
-    }
-  }
-  return remaking;
-}
 
 /// The parts of a stage that are to be committed.
 struct Staged {
@@ -355,7 +56,7 @@ void print_remade(const Remaking& remade, bool dry_run) {
   const std::string would = dry_run ? "would be" : "was";
   for (const std::string& path : remade.mended)
     print_line(stdout, "stub %s connected to its container again: %s", would.c_str(), path.c_str());
-  for (const Remade& stub : remade.stubs)
+  for (const RemadeStub& stub : remade.stubs)
     print_line(stdout, "stub %s made again: %s", would.c_str(), stub.path.c_str());
 }
 
@@ -473,7 +174,7 @@ RunCommand declare_recover(CLI::App& app) {
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
       for (const std::string& path : remade->mended) mended.push_back(path);
-      for (const Remade& stub : remade->stubs)
+      for (const RemadeStub& stub : remade->stubs)
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});
       if (!common.json) print_remade(*remade, words->dry_run);
     }

@@ -169,7 +169,7 @@ std::optional<NodeStep> start_leaders(const std::string& stage) {
     step->print_errors();
     return why_not(begun.error());
   }
-  print_nodes_without(*step, "run");
+  print_nodes_without_leaders(*step, "run");
   return *std::move(step);
 }
 

@@ -61,9 +61,8 @@ std::string digits_of(const std::string& text) {
 bool mark_slurmd() {
   if (!open_directory(all_records, true)) return false;
   // Never closed: slurmd keeps the lock over the fork by which it becomes a daemon.
-  static Descriptor* mark = nullptr;
-  if (mark == nullptr) mark = new Descriptor(open_mark(O_CREAT));
-  return *mark && ::flock(mark->get(), LOCK_SH) == 0;
+  static const Descriptor& mark = *new Descriptor(open_mark(O_CREAT));
+  return mark && ::flock(mark.get(), LOCK_SH) == 0;
 }
 
 bool does_slurmd_run_plugin() {

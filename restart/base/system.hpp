@@ -113,7 +113,7 @@ inline bool means_no_way(int number) {
 }
 /// True if the error number says nothing about the file: the process or the machine has no descriptors
 /// or memory left.
-inline bool lacks_resources(int number) {
+inline bool means_no_resources(int number) {
   return number == EMFILE || number == ENFILE || number == ENOMEM;
 }
 

@@ -110,8 +110,8 @@ class Beside {
   [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
   /// Which directory `outer` is.
   [[nodiscard]] FileIdentity outer_identity() const { return FileIdentity(outer_); }
-  /// True if every user who may write to `inner` may write to `outer` too. If other users may only add
-  /// files to `outer` (sticky bit), nobody but its owner may write to `inner`.
+  /// True if every user who may write to `inner` may write to `outer` too. Where other users may only add
+  /// files to `outer` (sticky bit): true if only the owner of `inner` may write to it.
   [[nodiscard]] bool is_no_more_open() const;
 
  private:

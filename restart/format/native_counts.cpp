@@ -5,13 +5,15 @@
 #include <charconv>
 #include <numeric>
 
+#include "restart/format/key_lines.hpp"
+
 namespace mcr::restart {
 namespace {
 
 constexpr std::string_view captured_key = "captured";
 
 void add_line(std::string& text, std::string_view key, std::uint64_t value) {
-  if (value > 0) text.append(key).append("=").append(std::to_string(value)).append("\n");
+  if (value > 0) add_key_line(text, key, std::to_string(value));
 }
 
 }  // namespace
@@ -56,19 +58,14 @@ std::string write_capture_counts(const CaptureCounts& counts) {
 
 CaptureCounts read_capture_counts(std::string_view text) {
   CaptureCounts counts;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string_view key = line.substr(0, equals);
+  for_each_key_line(text, [&](std::string_view key, std::string_view number) {
     std::uint64_t value = 0;
-    std::from_chars(line.data() + equals + 1, line.data() + line.size(), value);
+    std::from_chars(number.data(), number.data() + number.size(), value);
     if (key == captured_key) counts.captured = value;
     for (std::size_t i = 0; i < native_reasons.size(); ++i) {
       if (native_reasons[i].key == key) counts.natives.numbers[i] = value;
     }
-  }
+  });
   return counts;
 }
 

@@ -159,7 +159,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     auto opened = open_directory_of(resolved.empty() ? stub_path : resolved, stub.origin->file);
     if (opened) {
       from = std::make_shared<const File>(*std::move(opened));
-    } else if (lacks_resources(opened.error().system_error)) {
+    } else if (means_no_resources(opened.error().system_error)) {
       problem = opened.error();
     }
   }

@@ -47,10 +47,10 @@ Bytes write_decision(const Decision& decision) {
     out.varint(name.sequence);
   }
   out.u64(checksum(file));
-  // The first builds read up to here.
+  // Decisions of the first builds end here.
   out.text(decision.given.masked_name);
   out.u64(checksum(file));
-  // Later builds read up to here.
+  // Decisions without a place end here.
   out.text(decision.recorded_as);
   out.varint(decision.recorded_in);
   out.u64(checksum(file));

@@ -27,7 +27,7 @@ bool is_by_this_user(const ContainerReader& container, const File& directory) {
 /// because its name includes the rank.
 bool has_part_of(const std::string& directory, const std::string& name, const PartBegin& begin) {
   const auto home = open_own_containers(directory);
-  if (!home) return home.error().system_error != EPERM;  // where others may add files, none counts
+  if (!home) return home.error().system_error != EPERM;  // EPERM: others may add files
   struct stat status {};
   if (system_calls().fstatat(home->descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
       !is_believed(status.st_uid, ::geteuid())) {

@@ -18,7 +18,7 @@ bool look_at_closed(const std::string& path, struct stat& status) {
          system_calls().fstatat(AT_FDCWD, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/// False if a user who is not believed made one of the links on the way from `base` to `path`.
+/// True if the owner of each symbolic link between `base` and `path` is believed about files of `owner`.
 bool are_links_believed(const std::string& path, const std::string& base, uid_t owner) {
   const std::string above = base == "/" ? base : base + "/";
   std::size_t end = path.starts_with(above) ? above.size() : path.rfind('/') + 1;

@@ -39,8 +39,8 @@ Result<File> open_log(const File& containers, const std::string& name);
 /// directory may be used.
 bool is_doubtful(const std::string& directory);
 
-/// True if make_own_containers() takes write permissions away from the directory where that is needed: it
-/// is this user's, and empty.
+/// True if the directory is this user's and empty. make_own_containers() then closes it to other users where
+/// that is needed.
 bool may_be_closed(const std::string& directory);
 
 }  // namespace mcr::restart

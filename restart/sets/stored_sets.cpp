@@ -98,10 +98,10 @@ class FoundGenerations {
     }
   }
 
-  /// True if the error says nothing about the container. The look is then not complete.
-  [[nodiscard]] bool could_not_look(const Error& error) const {
-    if (lacks_resources(error.system_error)) look_.note(error);
-    return lacks_resources(error.system_error);
+  /// True if the error says nothing about the container. Then notes that the look is not complete.
+  [[nodiscard]] bool note_if_unknown(const Error& error) const {
+    if (means_no_resources(error.system_error)) look_.note(error);
+    return means_no_resources(error.system_error);
   }
 
   [[nodiscard]] bool left_out(const std::string& name) const {
@@ -124,7 +124,7 @@ class FoundGenerations {
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
     if (!shares || !status) {
-      (void)could_not_look(shares ? status.error() : shares.error());
+      (void)note_if_unknown(shares ? status.error() : shares.error());
       return;
     }
     for (const SetShare& share : *shares) {
@@ -159,7 +159,7 @@ class FoundGenerations {
     const auto shares =
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
-    if (!status && could_not_look(status.error())) return;
+    if (!status && note_if_unknown(status.error())) return;
     Generation& generation = one_container_more(name);
     Read& read = read_[identity];
     if (status && (*reader)->set().bundled.empty())

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -11,7 +12,6 @@
 
 #include "restart/base/file.hpp"
 #include "restart/base/part_id.hpp"
-#include "vol/process/process.hpp"
 
 namespace mcr::vol {
 

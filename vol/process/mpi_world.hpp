@@ -14,8 +14,8 @@ namespace mcr::vol {
 /// an unknown kind, or if this thread must not call it.
 std::optional<restart::MpiWorld> mpi_world();
 
-/// True if the program has called MPI_Finalize. All ranks call it together, so every rank of the
-/// program has begun, and only closes of files that are open now are still to come.
+/// True if the program has called MPI_Finalize. Every rank calls it at its end, so every rank of the
+/// program has begun, and few files are still to come.
 bool has_finalized_mpi();
 
 }  // namespace mcr::vol

@@ -411,6 +411,8 @@ def main():
         sys.exit(_run_here(_cases[options.case]))
     runner.end_all_on_signals()
     failed = 0
+    if options.words and not any(w in entry["name"] for w in options.words for entry in _cases.values()):
+        sys.exit(f"no case has these words in its name: {', '.join(options.words)}")
     for entry in _cases.values():
         if options.words and not any(w in entry["name"] for w in options.words):
             continue

@@ -27,8 +27,10 @@
 #include "restart/base/limits.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/printable.hpp"
+#include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/unpack.hpp"
+#include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -237,6 +239,34 @@ Result<Containers> open_named(const std::string& argument) {
   return own;
 }
 
+/// Says which of the unpacked sets of one file are older than a plain file at their path: the
+/// program has written that file natively since, so the newest bytes are in no container.
+void tell_of_newer_plain_files(const Containers& containers,
+                               const std::set<restart::PartId>& replaced) {
+  std::string first;
+  std::size_t count = 0;
+  for (const Container& container : containers) {
+    const restart::SetIdentity& set = container.reader->set();
+    if (!is_of_one_file(set)) continue;
+    for (const auto& record : **container.reader->parts()) {
+      const restart::PartEntry& entry = record.entry;
+      if (replaced.contains(entry.part) || container.without.contains(entry.part)) continue;
+      const std::string path = place_in_tree(container.reader->name(), set, entry.path).text;
+      const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
+      if (there.kind != restart::FileAt::Kind::plain_file ||
+          restart::modified_ns(there.status) <= set.created_ns)
+        continue;
+      if (count++ == 0) first = path;
+    }
+  }
+  if (count == 0) return;
+  const std::string others = count == 1 ? "" : " (so are " + std::to_string(count - 1) + " more)";
+  print_line(stderr,
+             "mcr unpack: %s is a plain file that is newer than its container%s; what was unpacked "
+             "is the older writing",
+             restart::printable(first).c_str(), others.c_str());
+}
+
 std::string nothing_unpacked(const Containers& containers) {
   const bool is_note = containers.size() == 1 && containers.front().reader->set().natives.empty() &&
                        containers.front().reader->parts().has_value() &&
@@ -299,6 +329,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   if (const auto copied = copy_natives(containers, command, all); !copied)
     return with_remedy(copied.error(), others);
   if (all.files.empty()) return Error{Cause::usage, nothing_unpacked(containers)};
+  tell_of_newer_plain_files(containers, replaced);
   return all;
 }
 

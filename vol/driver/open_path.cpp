@@ -19,6 +19,7 @@
 #include "vol/capture/stub_source.hpp"
 #include "vol/driver/awaited_part.hpp"
 #include "vol/driver/container_backend.hpp"
+#include "vol/driver/planned_backend.hpp"
 #include "vol/driver/stage_backend.hpp"
 #include "vol/process/info_string.hpp"
 #include "vol/process/job_warnings.hpp"
@@ -176,7 +177,12 @@ Result<std::unique_ptr<Backend>> open_by_content(const OpenRequest& request) {
       return std::unique_ptr<Backend>(
           std::make_unique<StageBackend>(std::move(staged), false, request.ignore_disabled_locks));
     }
-    if (is_stub(*opened, status)) return open_stub(request, std::move(*opened), identity);
+    const bool is_captured = is_stub(*opened, status);
+    // HDF5's tentative open before it creates a native file here. Nothing of the stub's part is read,
+    // so the create must not wait for it.
+    if (is_captured && CreateScope::is_open())
+      return std::unique_ptr<Backend>(std::make_unique<PlannedBackend>(identity));
+    if (is_captured) return open_stub(request, std::move(*opened), identity);
     auto member = MCR_TRY(open_member(request, *opened, status, identity));
     if (member != nullptr) return member;
     if (request.writes_path && !CreateScope::is_open()) count_written_in_place(identity);

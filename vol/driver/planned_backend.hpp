@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The backend for HDF5's first, tentative open of a file that it will create over another file.
-// With this open HDF5 only finds out whether the process has that other file open already. The plan
-// contains the identity of the file at the path, so a stub's container need not be opened.
+// With this open HDF5 only finds out whether the process has that other file open already. For that
+// it compares identities, so a stub's container need not be opened.
 #pragma once
 
 #include "vol/capture/backend.hpp"

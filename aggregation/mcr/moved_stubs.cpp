@@ -14,6 +14,7 @@
 
 #include "aggregation/mcr/files_below.hpp"
 #include "aggregation/mcr/make_stub.hpp"
+#include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -150,18 +151,30 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   return make_stub(home, name_of(path), wanted);
 }
 
+/// True if the stub at `path`, which leads to its container, is not believed there: directory or container
+/// belongs to another user than the stub.
+bool opens_only_with_allow(const File& top, const std::string& root, const std::string& path,
+                           const std::string& allow) {
+  const auto there =
+      restart::file_at(restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY));
+  return there.is_stub() && !restart::open_part(there.stub, path, allow);
+}
+
 /// Whether stubs lead to their parts. All names of a file in one directory lead to the same places, so
 /// one answer holds for all of them.
 class ConnectedStubs {
  public:
+  explicit ConnectedStubs(std::string allow) : allow_(std::move(allow)) {}
+
   bool contains(const FoundStub& found, const std::string& path) {
     const auto [known, is_new] =
         known_.try_emplace({FileIdentity(found.status), parent_of(path)}, false);
-    if (is_new) known->second = restart::open_part(found.stub, path, "none", nullptr).has_value();
+    if (is_new) known->second = restart::open_part(found.stub, path, allow_).has_value();
     return known->second;
   }
 
  private:
+  std::string allow_;  ///< the setting
   std::map<std::pair<FileIdentity, std::string>, bool> known_;
 };
 
@@ -197,7 +210,10 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     stubs.insert(path);
     moved.present.emplace(there.stub.part, there.status.st_uid);
   });
-  ConnectedStubs connected;
+  std::vector<std::string> warnings;  // other commands print them
+  const auto settings = effective_settings({}, warnings);
+  const std::string allow = settings ? std::string(settings->text("allow")) : "none";
+  ConnectedStubs connected(allow);
   for (const std::string& path : stubs) {
     auto there =
         restart::file_at(restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY));
@@ -207,6 +223,8 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     if (known == holders.end() || connected.contains(found, path)) continue;
     const Holder& holder = holder_for(known->second, found.status.st_uid);
     const auto done = dry_run ? Result<void>() : rewrite(top, root, holder, found, path);
+    if (done && !dry_run && opens_only_with_allow(top, root, path, allow))
+      moved.needing_allow.push_back({path, parent_of(parent_of(*holder.container))});
     if (done) {
       moved.mended.push_back(path);
     } else {

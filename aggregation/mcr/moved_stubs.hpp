@@ -17,10 +17,18 @@
 
 namespace mcr::aggregation {
 
+/// A stub, and the directory that allow= must name before the stub can be opened.
+struct NeedsAllow {
+  std::string path;
+  std::string allow;
+};
+
 struct MovedStubs {
   /// Paths of mended stubs; in a dry run, of stubs that would be mended.
   std::vector<std::string> mended;
   std::vector<std::string> failures;  ///< stubs that could not be written, and why
+  /// Those of `mended` that open only with the setting allow=.
+  std::vector<NeedsAllow> needing_allow;
   NotLookedAt left_out;
   /// Parts with a stub below the directory, and the user that owns the stub.
   std::set<std::pair<restart::PartId, uid_t>> present;

@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "aggregation/mcr/surroundings.hpp"
 #include "aggregation/merge/native_file.hpp"
@@ -52,11 +50,11 @@ bool has_index(const std::string& name, const restart::UserBlock& block) {
 
 /// True if this user or root has made the file.
 bool is_own_work(const restart::File& file, const std::string& name) {
-  std::error_code problem;
-  const std::string path = std::filesystem::canonical(name, problem);
-  const auto home = restart::File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY);
-  const auto author = !problem && home ? restart::author_of(file, *home) : restart::unknown_user;
-  return author && restart::is_believed(*author, ::geteuid());
+  const std::string path = restart::real_path(name);
+  const auto status = file.status();
+  if (path.empty() || !status) return false;
+  const uid_t author = restart::Beside::of(restart::parent_of(path)).author(*status);
+  return restart::is_believed(author, ::geteuid());
 }
 
 /// True if an HDF5 program has rewritten the container and copied the user block unchanged. Reads

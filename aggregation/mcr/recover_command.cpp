@@ -165,6 +165,11 @@ RunCommand declare_recover(CLI::App& app) {
       }
       for (const std::string& failure : remade->failures)
         print_line(stderr, "mcr recover: the stub was not repaired: %s", failure.c_str());
+      for (const NeedsAllow& stub : remade->needing_allow)
+        print_line(stderr,
+                   "mcr recover: %s leads to its container again, which another user could have "
+                   "replaced; if you trust everybody who may write to %s, open it with allow=%s",
+                   stub.path.c_str(), stub.allow.c_str(), stub.allow.c_str());
       for (const std::string& path : remade->kept)
         print_line(
             stderr,

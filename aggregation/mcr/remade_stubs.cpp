@@ -94,10 +94,25 @@ bool is_own_and_empty(const File& directory, uid_t owner) {
   return status && status->st_uid == owner && names && names->empty();
 }
 
+/// An error if a user may put a container of the set's owner into the directory of containers, who may
+/// not write to the directory `on_the_way` itself: that container then says nothing about files there.
+Result<void> check_way(const StoredSet& set, const File& on_the_way, const std::string& name,
+                       const File& containers) {
+  const auto beside = MCR_TRY(restart::Beside::of(on_the_way, containers));
+  if (beside.adders_may_remove(set.owner)) return {};
+  const std::string home = restart::parent_of(set.prefix);
+  return Error{Cause::system, "users who may write to " + home +
+                                  " may not write to the directory " + name +
+                                  ", so no file is made there because of a container in " + home +
+                                  "; `mcr unpack " + set.prefix + "* -d DIR` writes the files"};
+}
+
 /// Opens the directory of the part's stub, and makes missing directories: a rank's own directory
 /// (out/3/dump.h5) may have been removed with its stub.
 Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   File home = MCR_TRY(open_base(set, part));
+  const File containers =
+      MCR_TRY(restart::open_beneath(home.descriptor(), part.containers, O_PATH | O_DIRECTORY));
   std::size_t begin = 0;
   for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
        slash = part.below.find('/', begin)) {
@@ -107,6 +122,8 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
     // The owner of `home` may have replaced the new directory by another one.
     if (is_new && is_own_and_empty(next, set.owner))
       give_group(next, set.owner, group_in(home, set));
+    else
+      MCR_TRY(check_way(set, next, part.below.substr(0, slash), containers));
     home = std::move(next);
     begin = slash + 1;
   }
@@ -274,6 +291,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   Remaking remaking;
   remaking.has_damage = found.has_damage;
   remaking.mended = std::move(moved.mended);
+  remaking.needing_allow = std::move(moved.needing_allow);
   remaking.failures = std::move(moved.failures);
   for (const auto& [home, of_users] : newest) {
     std::vector<Claim> claims;

@@ -239,15 +239,14 @@ Result<Containers> open_named(const std::string& argument) {
   return own;
 }
 
-/// Says which of the unpacked sets of one file are older than a plain file at their path: the
-/// program has written that file natively since, so the newest bytes are in no container.
+/// Says which of the unpacked files are older than a plain file at their path: the program has
+/// written that file natively since, so its newest bytes are in no container.
 void tell_of_newer_plain_files(const Containers& containers,
                                const std::set<restart::PartId>& replaced) {
   std::string first;
   std::size_t count = 0;
   for (const Container& container : containers) {
     const restart::SetIdentity& set = container.reader->set();
-    if (!is_of_one_file(set)) continue;
     for (const auto& record : **container.reader->parts()) {
       const restart::PartEntry& entry = record.entry;
       if (replaced.contains(entry.part) || container.without.contains(entry.part)) continue;

@@ -130,6 +130,14 @@ bool is_born_since(const File& directory, const struct timespec& moment) {
          std::pair<std::int64_t, std::int64_t>(moment.tv_sec, moment.tv_nsec);
 }
 
+/// Gives the owner of a directory that was just made all rights to it. A umask may have taken them.
+void let_owner_enter(const File& parent, const std::string& name) {
+  const auto directory = open_beneath(parent.descriptor(), name, O_PATH | O_DIRECTORY);
+  const auto status = directory ? directory->status() : Result<struct stat>(directory.error());
+  if (!status || status->st_uid != ::geteuid() || (status->st_mode & S_IRWXU) == S_IRWXU) return;
+  (void)::chmod(link_path(directory->descriptor()).c_str(), (status->st_mode & 07777) | S_IRWXU);
+}
+
 struct Made {
   File directory;
   bool is_new = false;      ///< this call made the directory
@@ -148,6 +156,7 @@ Result<Made> make_usable(const File& parent, const std::string& path) {
     const int answer =
         system_calls().mkdirat(parent.descriptor(), name.c_str(), MCR_TRY(mode_of_new(parent)));
     if (answer != 0 && errno != EEXIST) return system_error("cannot make directory", path);
+    if (answer == 0) let_owner_enter(parent, name);
     there = open();
     made.is_new = answer == 0;
     made.is_certain = made.is_new && there && is_empty(*there) && is_born_since(*there, before);

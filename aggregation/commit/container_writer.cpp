@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/container_writer.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
+#include <cerrno>
 
 #include "aggregation/commit/container_attributes.hpp"
+#include "aggregation/commit/container_driver.hpp"
 #include "aggregation/merge/owned_id.hpp"
 #include "codecs/base/checksum.hpp"
-#include "restart/base/file_identity.hpp"
 #include "restart/base/part_id.hpp"
-#include "restart/base/system.hpp"
 #include "restart/filter/filter_parameters.hpp"
 
 namespace mcr::aggregation {
@@ -52,30 +48,12 @@ int note_chunk(const hsize_t* offset, unsigned, haddr_t address, hsize_t, void* 
   return H5_ITER_CONT;
 }
 
-/// Returns a name by which HDF5 can open only the file that is open here.
-Result<std::string> name_for_hdf5(const restart::File& file, const restart::File& directory,
-                                  const std::string& path) {
-  std::string link = restart::link_path(file.descriptor());
-  const struct stat own = MCR_TRY(file.status());
-  struct stat linked {};
-  if (restart::system_calls().fstatat(AT_FDCWD, link.c_str(), &linked, 0) == 0 &&
-      restart::FileIdentity(linked) == restart::FileIdentity(own)) {
-    return link;
-  }
-  const struct stat home = MCR_TRY(directory.status());
-  constexpr mode_t for_others = S_IWGRP | S_IWOTH;
-  if (home.st_uid == own.st_uid && (home.st_mode & for_others) == 0) return path;
-  return Error{Cause::system,
-               "cannot write containers to " + directory.name() +
-                   ", in which other users may write too, because /proc is not mounted"};
-}
-
 class Hdf5ContainerWriter final : public ContainerWriter {
  public:
   Hdf5ContainerWriter(const restart::File& file, std::string path)
-      : output_(file), path_(std::move(path)) {}
+      : output_(file), path_(std::move(path)), for_hdf5_(file) {}
 
-  Result<void> open(const std::string& name) {
+  Result<void> open() {
     uuid_ = MCR_TRY(restart::PartId::random()).bytes;
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const OwnedId creation(H5Pcreate(H5P_FILE_CREATE));
@@ -84,7 +62,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     // The latest format takes 332 bytes for a dataset instead of 3,024.
     if (H5Zregister(&filter_class) < 0 ||
         H5Pset_userblock(creation.get(), restart::UserBlock::bytes) < 0 ||
-        H5Pset_vol(access.get(), native.get(), nullptr) < 0 || H5Pset_fapl_sec2(access.get()) < 0 ||
+        H5Pset_vol(access.get(), native.get(), nullptr) < 0 ||
+        !for_hdf5_.choose_for(access.get()) ||
         H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) < 0 ||
         H5Pset_file_locking(access.get(), false, true) < 0 ||
         // No space is reserved for later metadata: chunks would enclose it, and it would stay
@@ -92,11 +71,11 @@ class Hdf5ContainerWriter final : public ContainerWriter {
         H5Pset_meta_block_size(access.get(), 0) < 0 ||
         H5Pset_small_data_block_size(access.get(), 0) < 0 ||
         H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST) < 0) {
-      return hdf5_write_error("properties of the container");
+      return write_error("properties of the container");
     }
     errno = 0;
-    file_ = OwnedId(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
-    if (!file_.is_valid()) return hdf5_write_error(path_ + " cannot be made");
+    file_ = OwnedId(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
+    if (!file_.is_valid()) return write_error(path_ + " cannot be made");
     access_ = OwnedId(H5Pcreate(H5P_DATASET_ACCESS));
     H5Pset_chunk_cache(access_.get(), 0, 0, 1.0);  // chunks bypass the cache
     make_groups_ = OwnedId(H5Pcreate(H5P_LINK_CREATE));
@@ -104,7 +83,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     H5Pset_char_encoding(make_groups_.get(), H5T_CSET_UTF8);
     variables_ =
         OwnedId(H5Gcreate2(file_.get(), "variables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    if (!variables_.is_valid()) return hdf5_write_error("group of variables cannot be made");
+    if (!variables_.is_valid()) return write_error("group of variables cannot be made");
     return {};
   }
 
@@ -131,7 +110,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     dataset_ = OwnedId(H5Dcreate2(is_variable ? variables_.get() : file_.get(), plan.name.c_str(),
                                   types[plan.type].id.get(), form_.space.get(), make_groups_.get(),
                                   form_.properties.get(), access_.get()));
-    if (!dataset_.is_valid()) return hdf5_write_error("dataset " + plan.name + " cannot be made");
+    if (!dataset_.is_valid()) return write_error("dataset " + plan.name + " cannot be made");
     plan_ = &plan;
     for (const AttributeValue& attribute : attributes) {
       MCR_TRY(copy_attribute(dataset_.get(), types, attribute));
@@ -147,7 +126,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     return {};
   }
 
-  Result<void> write_frame(const DatasetPlan& plan, const EncodedFrame& frame) override {
+  Result<std::optional<std::uint64_t>> place_frame(const DatasetPlan& plan,
+                                                   const EncodedFrame& frame) override {
     restart::DatasetEntry& entry = datasets_.back();
     restart::FramePlace& place = frames_[entry.first_frame + frame.frame];
     place.stored_bytes = static_cast<std::uint32_t>(frame.stored.size());
@@ -155,11 +135,19 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     place.checksum = checksum(frame.stored);
     stored_bytes_.back() += frame.stored.size();
     errno = 0;
-    if (H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0,
-                       as_hsize(plan.chunk_offset(frame.frame)).data(), frame.stored.size(),
-                       frame.stored.data()) < 0) {
-      return hdf5_write_error(path_ + ": a frame of " + plan.name + " cannot be written");
-    }
+    for_hdf5_.expect_frame(frame.stored);
+    const herr_t status = H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0,
+                                         as_hsize(plan.chunk_offset(frame.frame)).data(),
+                                         frame.stored.size(), frame.stored.data());
+    const auto found = for_hdf5_.take_place();
+    if (status < 0) return write_error(path_ + ": a frame of " + plan.name + " cannot be placed");
+    place.file_offset = found.value_or(0);
+    return found;
+  }
+
+  Result<void> store(std::uint64_t place, ByteSpan stored) const override {
+    MCR_TRY(output_.write_at(place, stored));
+    output_.start_writing_back(place, stored.size());
     return {};
   }
 
@@ -187,13 +175,20 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     block.uuid = uuid_;
     errno = 0;
     const bool variables_closed = variables_.close();
-    if (!variables_closed || !file_.close()) return hdf5_write_error(path_ + " cannot be closed");
+    if (!variables_closed || !file_.close()) return write_error(path_ + " cannot be closed");
 
     MCR_TRY(output_.write_at(0, restart::write_user_block(block)));
     return Totals{MCR_TRY(output_.size()), std::move(stored_bytes_)};
   }
 
  private:
+  /// Returns the error of the file system if there was one, else HDF5's own words.
+  [[nodiscard]] Error write_error(const std::string& what) const {
+    if (!for_hdf5_.error()) return hdf5_write_error(what);
+    const Error& error = *for_hdf5_.error();
+    return {error.cause, what + ": " + error.message, error.system_error};
+  }
+
   static std::uint32_t version_of(const restart::SetIdentity& set) {
     return set.bundled.empty() ? restart::container_version : restart::bundle_version;
   }
@@ -238,8 +233,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
                            const Encoding& encoding) const {
     if (encoding.storage == DatasetStorage::deflate) {
       if (plan.type_bytes > 1 && H5Pset_shuffle(properties) < 0)
-        return hdf5_write_error("shuffle filter");
-      if (H5Pset_deflate(properties, 6) < 0) return hdf5_write_error("deflate filter");
+        return write_error("shuffle filter");
+      if (H5Pset_deflate(properties, 6) < 0) return write_error("deflate filter");
       return {};
     }
     restart::FilterParameters parameters;
@@ -250,7 +245,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     constexpr std::size_t without_container = 3;
     if (H5Pset_filter(properties, restart::filter_id, H5Z_FLAG_MANDATORY,
                       plan.linked ? values.size() : without_container, values.data()) < 0) {
-      return hdf5_write_error("filter for frames");
+      return write_error("filter for frames");
     }
     return {};
   }
@@ -277,14 +272,16 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     std::vector<restart::FramePlace> places(entry.frame_count);
     ChunkSearch search{*plan_, places};
     if (H5Dchunk_iter(dataset_.get(), H5P_DEFAULT, note_chunk, &search) < 0) {
-      return hdf5_write_error("chunks of " + entry.name + " cannot be found");
+      return write_error("chunks of " + entry.name + " cannot be found");
     }
     for (std::uint32_t i = 0; i < entry.frame_count; ++i) {
-      if (places[i].file_offset == 0)
-        return hdf5_write_error("a chunk of " + entry.name + " is missing");
-      frames_[entry.first_frame + i].file_offset = places[i].file_offset;
+      std::uint64_t& offset = frames_[entry.first_frame + i].file_offset;
+      const bool is_elsewhere = offset != 0 && offset != places[i].file_offset;
+      if (places[i].file_offset == 0 || is_elsewhere)
+        return write_error("a chunk of " + entry.name + " is missing");
+      offset = places[i].file_offset;
     }
-    if (!dataset_.close()) return hdf5_write_error("dataset " + entry.name + " cannot be closed");
+    if (!dataset_.close()) return write_error("dataset " + entry.name + " cannot be closed");
     return {};
   }
 
@@ -317,7 +314,7 @@ class Hdf5ContainerWriter final : public ContainerWriter {
                                    H5P_DEFAULT, H5P_DEFAULT));
     if (!table.is_valid() || (count != 0 && H5Dwrite(table.get(), type.get(), H5S_ALL, H5S_ALL,
                                                      H5P_DEFAULT, rows.data()) < 0)) {
-      return hdf5_write_error("table of parts cannot be written");
+      return write_error("table of parts cannot be written");
     }
     return {};
   }
@@ -342,15 +339,16 @@ class Hdf5ContainerWriter final : public ContainerWriter {
                                      H5P_DEFAULT, H5P_DEFAULT));
     if (!dataset.is_valid() ||
         H5Dwrite(dataset.get(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
-      return hdf5_write_error("index cannot be written");
+      return write_error("index cannot be written");
     }
     const haddr_t offset = H5Dget_offset(dataset.get());
-    if (offset == HADDR_UNDEF) return hdf5_write_error("index has no place");
+    if (offset == HADDR_UNDEF) return write_error("index has no place");
     return offset;
   }
 
   const restart::File& output_;
   std::string path_;  // for messages
+  ContainerFile for_hdf5_;
   std::array<std::uint8_t, 16> uuid_{};
   OwnedId make_groups_;
   OwnedId access_;
@@ -368,10 +366,9 @@ class Hdf5ContainerWriter final : public ContainerWriter {
 }  // namespace
 
 Result<std::unique_ptr<ContainerWriter>> ContainerWriter::create(const restart::File& file,
-                                                                 const restart::File& directory,
                                                                  const std::string& path) {
   auto writer = std::make_unique<Hdf5ContainerWriter>(file, path);
-  MCR_TRY(writer->open(MCR_TRY(name_for_hdf5(file, directory, path))));
+  MCR_TRY(writer->open());
   return std::unique_ptr<ContainerWriter>(std::move(writer));
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes a container. No other code of the project writes through HDF5. Encoded frames are written
 // as chunks. The user block, where a reader without HDF5 starts, is written last. The names and
-// shapes of the datasets are in docs/format.md, "Container". Use a writer in one thread at a time.
+// shapes of the datasets are in docs/format.md, "Container". Use a writer in one thread at a time, except
+// for store().
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +22,9 @@ namespace mcr::aggregation {
 
 class ContainerWriter {
  public:
-  /// Writes into `file`, which must be empty and outlive the writer. HDF5 opens this very file,
-  /// even if its name leads to another file meanwhile. `path`, the file's name in `directory`, is
-  /// used only if /proc is not mounted and no other user may write to the directory. HDF5 older
-  /// than 1.10 cannot read the container.
+  /// Writes into `file`, which must be empty and outlive the writer. `path` is for messages. HDF5
+  /// older than 1.10 cannot read the container.
   static Result<std::unique_ptr<ContainerWriter>> create(const restart::File& file,
-                                                         const restart::File& directory,
                                                          const std::string& path);
   virtual ~ContainerWriter() = default;
 
@@ -34,7 +34,12 @@ class ContainerWriter {
                                      const Encoding& encoding,
                                      const std::vector<AttributeValue>& attributes,
                                      const std::vector<std::uint32_t>& ranks) = 0;
-  virtual Result<void> write_frame(const DatasetPlan& plan, const EncodedFrame& frame) = 0;
+  /// Returns the place in the file at which the frame must be stored before finish(); nothing if HDF5 has
+  /// stored the frame itself.
+  virtual Result<std::optional<std::uint64_t>> place_frame(const DatasetPlan& plan,
+                                                           const EncodedFrame& frame) = 0;
+  /// Writes a frame to its place. May be called by several threads at a time, beside the other functions.
+  virtual Result<void> store(std::uint64_t place, ByteSpan stored) const = 0;
 
   /// Writes attributes of the group `path` below /variables ("": of /variables itself).
   virtual Result<void> write_group_attributes(const std::string& path, const Datatypes& types,

@@ -87,7 +87,7 @@ class ContainerMaker {
         from, set_.home != nullptr ? "." : set_.directory, O_RDONLY | O_DIRECTORY));
     restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
         directory.descriptor(), set_.name, set_.look_at_access ? 0600 : 0666, set_.temporary_word));
-    MCR_TRY(write_file(pending, directory));
+    MCR_TRY(write_file(pending));
     if (options_.drain.verify) MCR_TRY(read_back(pending));
     if (set_.look_at_access) {
       report_.access = restart::readers_of(accesses_);
@@ -308,22 +308,24 @@ class ContainerMaker {
     });
   }
 
-  Result<void> write_file(const restart::PendingFile& pending, const restart::File& directory) {
-    const auto writer = MCR_TRY(ContainerWriter::create(
-        pending.file(), directory, set_.directory + "/" + pending.temporary_name()));
+  Result<void> write_file(const restart::PendingFile& pending) {
+    const auto writer = MCR_TRY(
+        ContainerWriter::create(pending.file(), set_.directory + "/" + pending.temporary_name()));
     std::int64_t present = -1;
     WindowedReads windows(files_, window_bytes());
     SummedReads reads(files_, part_bytes_, windows);
-    report_.drain = MCR_TRY(drain(
-        plan_, reads, encodings_, options_.drain, [&](const EncodedFrame& frame) -> Result<void> {
-          const DatasetPlan& dataset = plan_.datasets[frame.dataset];
-          if (present != frame.dataset) {
-            present = frame.dataset;
-            MCR_TRY(writer->begin_dataset(dataset, types_, encodings_[frame.dataset],
-                                          attributes_of(dataset), ranks_));
-          }
-          return writer->write_frame(dataset, frame);
-        }));
+    FrameSink sink;
+    sink.place = [&](const EncodedFrame& frame) -> Result<std::optional<std::uint64_t>> {
+      const DatasetPlan& dataset = plan_.datasets[frame.dataset];
+      if (present != frame.dataset) {
+        present = frame.dataset;
+        MCR_TRY(writer->begin_dataset(dataset, types_, encodings_[frame.dataset],
+                                      attributes_of(dataset), ranks_));
+      }
+      return writer->place_frame(dataset, frame);
+    };
+    sink.store = [&](std::uint64_t place, ByteSpan stored) { return writer->store(place, stored); };
+    report_.drain = MCR_TRY(drain(plan_, reads, encodings_, options_.drain, sink));
     seconds_.lap();
     MCR_TRY(finish_sums(reads));
     for (const GroupInfo& group : common_groups(layouts_)) {

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "aggregation/pipeline/encode.hpp"
+#include "aggregation/pipeline/write_streams.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -24,6 +25,9 @@ struct Block {
   BlockTimes times;
 };
 
+/// A smaller frame is stored by the thread that placed it: waking another thread takes as long.
+constexpr std::size_t least_for_stream = 16U << 10;
+
 /// Memory that a thread of the encode step keeps between frames.
 struct Worker {
   Scratch scratch;
@@ -34,30 +38,35 @@ class Drain {
 
  public:
   Drain(const MergePlan& plan, PartReads& reads, const std::vector<Encoding>& encodings,
-        const DrainOptions& options, const std::function<Result<void>(const EncodedFrame&)>& write)
-      : plan_(plan), reads_(reads), encodings_(encodings), options_(options), write_(write) {
+        const DrainOptions& options, const FrameSink& sink)
+      : plan_(plan), reads_(reads), encodings_(encodings), options_(options), sink_(sink) {
     if (plan.has_batches()) places_.add(plan.datasets[plan.batches]);
   }
 
   Result<DrainTimes> run() {
     times_.threads = std::max(options_.threads, 1U);
-    times_.blocks_allowed = allowed_blocks();
+    const BlockCounts counts = allowed_blocks();
+    times_.blocks_allowed = counts.encoding + counts.storing;
     begin_ = Clock::now();
     for (unsigned i = 0; i < times_.blocks_allowed; ++i) {
       free_.push_back(std::make_unique<Block>());
     }
+    // Each block that is being stored has left the pipeline, so a step never waits for a free block.
+    const unsigned streams = std::min(options_.streams, (counts.storing + 1) / 2);
+    streams_.emplace(streams, counts.storing - streams);
     namespace tbb = oneapi::tbb;
     tbb::task_arena arena(static_cast<int>(times_.threads));
-    arena.execute([this] {
+    arena.execute([&] {
       tbb::parallel_pipeline(
-          times_.blocks_allowed,
+          counts.encoding,
           tbb::make_filter<void, Block*>(tbb::filter_mode::serial_in_order,
                                          [this](tbb::flow_control& flow) { return fetch(flow); }) &
               tbb::make_filter<Block*, Block*>(tbb::filter_mode::parallel,
                                                [this](Block* block) { return encode(block); }) &
               tbb::make_filter<Block*, void>(tbb::filter_mode::serial_in_order,
-                                             [this](Block* block) { write(block); }));
+                                             [this](Block* block) { place(block); }));
     });
+    streams_->finish();
     if (error_) return *error_;
     times_.wall = now();
     times_.fetch = times_.trace.seconds(BlockState::fetch);
@@ -68,9 +77,13 @@ class Drain {
   }
 
  private:
+  struct BlockCounts {
+    unsigned encoding = 2;  ///< blocks in the pipeline
+    unsigned storing = 2;   ///< blocks that are being stored, or wait for it
+  };
   /// Returns how many blocks fit into the memory setting. A block holds raw and stored bytes. In
   /// addition, each thread needs memory for decoding and for the codecs' intermediate results.
-  [[nodiscard]] unsigned allowed_blocks() const {
+  [[nodiscard]] BlockCounts allowed_blocks() const {
     std::uint64_t largest = 1;
     for (const DatasetPlan& dataset : plan_.datasets) {
       largest = std::max(largest, dataset.chunk_bytes());
@@ -78,8 +91,13 @@ class Drain {
     const std::uint64_t threads = std::max(options_.threads, 1U);
     const std::uint64_t for_blocks =
         options_.memory_bytes - std::min(options_.memory_bytes, threads * 6 * largest);
-    return static_cast<unsigned>(
-        std::clamp<std::uint64_t>(for_blocks / (largest * 2 + largest / 8), 2, threads * 4));
+    const std::uint64_t fitting = for_blocks / (largest * 2 + largest / 8);
+    const std::uint64_t wanted = std::uint64_t{std::max(options_.streams, 1U)} * 2;
+    BlockCounts counts;
+    counts.storing = static_cast<unsigned>(std::clamp<std::uint64_t>(fitting / 2, 2, wanted));
+    const std::uint64_t others = fitting - std::min<std::uint64_t>(fitting, counts.storing);
+    counts.encoding = static_cast<unsigned>(std::clamp<std::uint64_t>(others, 2, threads * 4));
+    return counts;
   }
 
   Block* fetch(oneapi::tbb::flow_control& flow) {
@@ -120,22 +138,38 @@ class Drain {
     return block;
   }
 
-  void write(Block* block) {
+  void place(Block* block) {
     BlockTimes& times = block->times;
+    std::optional<std::uint64_t> place;
     if (!failed_) {
-      enter(*block, BlockState::write);
       times.raw_bytes = static_cast<std::uint32_t>(block->frame.bytes);
       times.stored_bytes = static_cast<std::uint32_t>(block->stored.size());
-      keep(write_({times.dataset, times.frame, times.raw_bytes, block->stored}));
-      times.begins.back() = now();
-      times_.trace.add(times);
+      auto placed = sink_.place({times.dataset, times.frame, times.raw_bytes, block->stored});
+      if (placed) {
+        place = *placed;
+      } else {
+        keep(placed.error());
+      }
     }
+    if (place && block->stored.size() >= least_for_stream) {
+      streams_->add([this, block, place] { store(block, place); });
+    } else {
+      store(block, place);
+    }
+  }
+
+  void store(Block* block, std::optional<std::uint64_t> place) {
+    enter(*block, BlockState::write);
+    if (place && !failed_) keep(sink_.store(*place, block->stored));
+    BlockTimes& times = block->times;
+    times.begins.back() = now();
     const std::lock_guard lock(free_mutex_);
+    if (!failed_) times_.trace.add(times);
     free_.emplace_back(block);
   }
 
   /// Takes the block that was returned last, because most of its memory is still in a cache. There
-  /// is always a free block, because there are as many blocks as oneTBB's tokens.
+  /// is always a free block: oneTBB has as many tokens, and WriteStreams holds no more than the others.
   Block* take_block() {
     const std::lock_guard lock(free_mutex_);
     Block* block = free_.back().release();
@@ -162,7 +196,7 @@ class Drain {
   PartReads& reads_;
   const std::vector<Encoding>& encodings_;
   const DrainOptions& options_;
-  const std::function<Result<void>(const EncodedFrame&)>& write_;
+  const FrameSink& sink_;
   BatchPlaces places_;
 
   std::mutex free_mutex_;
@@ -172,11 +206,12 @@ class Drain {
   std::uint32_t dataset_ = 0;  // the next frame; used by the fetch step only
   std::uint32_t frame_ = 0;
   Clock::time_point begin_;
-  DrainTimes times_;  // the write step adds to it during the run
+  DrainTimes times_;  // its trace is guarded by free_mutex_ during the run
 
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
-  std::optional<Error> error_;  // guarded by mutex_ during the run
+  std::optional<Error> error_;           // guarded by mutex_ during the run
+  std::optional<WriteStreams> streams_;  // its threads use the members above
 };
 
 }  // namespace
@@ -189,8 +224,8 @@ std::uint64_t solid_frame_target(const DrainOptions& options) {
 
 Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
-                         const std::function<Result<void>(const EncodedFrame&)>& write) {
-  return Drain(plan, reads, encodings, options, write).run();
+                         const FrameSink& sink) {
+  return Drain(plan, reads, encodings, options, sink).run();
 }
 
 }  // namespace mcr::aggregation

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The drain's pipeline on oneTBB: fetch (in order) | encode (in parallel) | write (in order). A
-// block goes through these steps with one frame, and is then used for another. The number of blocks
-// is limited, so that memory stays within its setting for sets of any size. With `verify`, the
+// The drain's pipeline on oneTBB: fetch (in order) | encode (in parallel) | place (in order) | store (several
+// writes in flight). A block goes through these steps with one frame, and is then used for another. The
+// number of blocks is limited, so that memory stays within its setting for sets of any size. With `verify`, the
 // encode step also decodes each frame and compares it with its source.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,18 +33,27 @@ struct DrainOptions {
   unsigned threads = 1;
   std::uint64_t memory_bytes = 256U << 20;
   bool verify = true;
+  unsigned streams = 4;  ///< writes in flight
 };
 
 /// Returns the raw size of a solid frame in bytes: codecs::solid_frame_bytes, or less (at least
 /// 2 MiB) if the blocks in flight of all threads would otherwise not fit into memory_bytes.
 std::uint64_t solid_frame_target(const DrainOptions& options);
 
-/// What the write step receives, in the order of datasets and frames.
+/// What the place step receives, in the order of datasets and frames.
 struct EncodedFrame {
   std::uint32_t dataset = 0;
   std::uint32_t frame = 0;
   std::uint32_t raw_bytes = 0;
   ByteSpan stored;
+};
+
+/// Where encoded frames go.
+struct FrameSink {
+  /// Gives a frame its place in the file; nothing: the frame is stored already.
+  std::function<Result<std::optional<std::uint64_t>>(const EncodedFrame&)> place;
+  /// Stores a frame at its place. Called by several threads at a time.
+  std::function<Result<void>(std::uint64_t place, ByteSpan stored)> store;
 };
 
 /// Seconds that each step worked, summed over threads, and how full the pipeline was.
@@ -58,11 +68,11 @@ struct DrainTimes {
   DrainTrace trace;
 };
 
-/// Encodes and writes all frames of `plan`; `encodings` is indexed by dataset. `reads` and `write`
+/// Encodes and stores all frames of `plan`; `encodings` is indexed by dataset. `reads` and `sink.place`
 /// are each called by one thread at a time. The first error of any step ends the run and is
-/// returned.
+/// returned. When this returns, no write is in flight.
 Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
-                         const std::function<Result<void>(const EncodedFrame&)>& write);
+                         const FrameSink& sink);
 
 }  // namespace mcr::aggregation

@@ -192,8 +192,8 @@ def storages(place):
     group = "Storage: native, mcr and filters, seen by the program and until durable"
     ranks, elements = 4, (1 if place.quick else 4) * 65536
     rounds = 1 if place.quick else 3
-    kinds = {"memory": (False, None), "disk, fsync": (True, None), "100 MB/s a process": (False, 100e6),
-             "20 MB/s a process": (False, 20e6)}
+    kinds = {"memory": (False, None), "disk, fsync": (True, None), "100 MB/s a stream": (False, 100e6),
+             "20 MB/s a stream": (False, 20e6)}
     ways = ["native", "mcr", "gzip", "zstd"]
     seen, durable, figures = {}, {}, []
     for kind, (on_disk, rate) in kinds.items():
@@ -255,7 +255,7 @@ def restart(place):
     container = place.directory("restart-container") / "set.h5"
     run([place.mcr, "pack", "-o", container, *files])
     figures, rows = [], {}
-    for title, rate, bound in (("memory", None, None), ("100 MB/s a process, 200 shared", 100e6, 1.0), ("20 MB/s, 40 shared", 20e6, 1.0)):
+    for title, rate, bound in (("memory", None, None), ("100 MB/s a stream, 200 shared", 100e6, 1.0), ("20 MB/s, 40 shared", 20e6, 1.0)):
         pairs, _, _ = ratios(lambda: restored(place, container, rate), lambda: read_natively(place, files, rate),
                              1 if place.quick else 5)
         figure = Figure(group, title, pairs, bound and ("<=", bound), note="" if rate else "bounded by decoding, checks and the copy")
@@ -372,7 +372,7 @@ def lag(place):
         place.drop("lag")
         return max(sum(float(seconds) for seconds in text.split()) for text in printed)
 
-    for kind, rate in (("memory", None), ("100 MB/s a process", 100e6), ("20 MB/s a process", 20e6)):
+    for kind, rate in (("memory", None), ("100 MB/s a stream", 100e6), ("20 MB/s a stream", 20e6)):
         seen = {way: [] for way in ways}
         for _ in range(rounds):
             for way, settings in ways.items():
@@ -387,7 +387,7 @@ def lag(place):
 def end_to_end(place):
     """Time of a checkpoint until it is durable, and of a restart, by number of ranks, as in mcrEngine's last
     figures."""
-    group = "End to end on storage of 100 MB/s a process, 200 MB/s for all: 4 MiB a rank"
+    group = "End to end on storage of 100 MB/s a stream, 200 MB/s for all: 4 MiB a rank"
     rate, rounds = 100e6, 1 if place.quick else 5
     ways = ("native", "mcr paper", "mcr balanced")
     written, read, figures = {way: [] for way in ways}, {way: [] for way in ways}, []

@@ -154,11 +154,11 @@ class Place:
         cost.report = json.loads(cost.text)
         return cost
 
-    def throttled(self, directory, per_process, total=None):
+    def throttled(self, directory, per_stream, total=None):
         """Returns an environment in which `directory` is slow storage. `total`: the limit is for all processes
         together."""
         state = self.memory / f"throttle-{time.monotonic_ns()}"
-        return self.slow_storage.environment(directory, per_process, total or 0, state)
+        return self.slow_storage.environment(directory, per_stream, total or 0, state)
 
     def throttled_prefix(self):
         return self.slow_storage.installation()

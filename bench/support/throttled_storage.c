@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Storage of a stated speed: LD_PRELOAD this, and what write, pwrite and writev put into files below
- * THROTTLE_DIRECTORY takes its time from token buckets: one per process (THROTTLE_PROCESS, bytes a second)
+ * THROTTLE_DIRECTORY takes its time from token buckets: one per thread (THROTTLE_STREAM, bytes a second)
  * and one that all share (THROTTLE_TOTAL, in the file THROTTLE_STATE). Reads of these files likewise, but with
  * THROTTLE_READS=0: what was written a moment ago is read from the page cache.
  * A call first takes its bytes' worth of time from both buckets, sleeps until both allow it, then goes on.
@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 static const char* directory;
-static double process_rate, total_rate; /* bytes a second; 0: no limit */
+static double stream_rate, total_rate; /* bytes a second; 0: no limit */
 static int reads_are_slow = 1;
-static _Atomic int64_t own_free_at; /* ns of CLOCK_MONOTONIC at which the bucket is free again */
+static _Thread_local _Atomic int64_t own_free_at; /* ns of CLOCK_MONOTONIC at which the bucket is free again */
 static _Atomic int64_t* shared_free_at;
 
 static int64_t now_ns(void) {
@@ -34,7 +34,7 @@ static int64_t now_ns(void) {
 __attribute__((constructor)) static void start(void) {
   const char* state = getenv("THROTTLE_STATE");
   directory = getenv("THROTTLE_DIRECTORY");
-  if (getenv("THROTTLE_PROCESS")) process_rate = atof(getenv("THROTTLE_PROCESS"));
+  if (getenv("THROTTLE_STREAM")) stream_rate = atof(getenv("THROTTLE_STREAM"));
   if (getenv("THROTTLE_TOTAL")) total_rate = atof(getenv("THROTTLE_TOTAL"));
   if (getenv("THROTTLE_READS")) reads_are_slow = atoi(getenv("THROTTLE_READS"));
   if (!state || total_rate <= 0) return;
@@ -63,7 +63,7 @@ static void pass(int fd, size_t bytes) {
   path[length] = '\0';
   if (strncmp(path, directory, strlen(directory)) != 0) return;
   int64_t until = 0, at;
-  if (process_rate > 0 && (at = take(&own_free_at, process_rate, bytes)) > until) until = at;
+  if (stream_rate > 0 && (at = take(&own_free_at, stream_rate, bytes)) > until) until = at;
   if (shared_free_at && (at = take(shared_free_at, total_rate, bytes)) > until) until = at;
   if (until <= now_ns()) return;
   const struct timespec t = {until / 1000000000, until % 1000000000};

@@ -18,10 +18,10 @@ class ThrottledStorage:
         self.library = self.place / "throttled_storage.so"
         subprocess.run([os.environ.get("CC") or "cc", "-O2", "-shared", "-fPIC", "-o", self.library, SOURCE, "-ldl"], check=True)
 
-    def environment(self, directory, per_process, total=0, state="", slow_reads=True):
-        """Slows down files below `directory`: `per_process` and `total` are in bytes a second, 0 is no limit. `state` is
-        the file that processes share for `total`."""
-        return {"LD_PRELOAD": str(self.library), "THROTTLE_DIRECTORY": str(directory), "THROTTLE_PROCESS": str(per_process),
+    def environment(self, directory, per_stream, total=0, state="", slow_reads=True):
+        """Slows down files below `directory`: `per_stream` (of each thread) and `total` are in bytes a second, 0 is no
+        limit. `state` is the file that processes share for `total`."""
+        return {"LD_PRELOAD": str(self.library), "THROTTLE_DIRECTORY": str(directory), "THROTTLE_STREAM": str(per_stream),
                 "THROTTLE_STATE": str(state), "THROTTLE_TOTAL": str(total), "THROTTLE_READS": "1" if slow_reads else "0"}
 
     def installation(self):

@@ -177,6 +177,12 @@ Result<void> File::sync() const {
   return {};
 }
 
+void File::start_writing_back(std::uint64_t offset, std::uint64_t size) const {
+  // Not every file system can do this, and none has to.
+  (void)::sync_file_range(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size),
+                          SYNC_FILE_RANGE_WRITE);
+}
+
 Result<struct stat> File::status() const {
   struct stat status {};
   if (repeat([&] { return system_calls().fstat(descriptor_, &status); }) < 0) {

@@ -65,6 +65,8 @@ class File {
   Result<void> append(ByteSpan data) const;  ///< one write(2) at the end; file opened with O_APPEND
   Result<void> truncate(std::uint64_t size) const;
   Result<void> sync() const;
+  /// Asks the system to begin writing that range to storage, so that a later sync() has less to wait for.
+  void start_writing_back(std::uint64_t offset, std::uint64_t size) const;
   Result<struct stat> status() const;
   /// False if the file was removed: no name leads to it. True if the system does not say.
   [[nodiscard]] bool has_name() const;

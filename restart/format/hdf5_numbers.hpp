@@ -15,5 +15,6 @@ inline constexpr const char* connector_name = "mcr";
 inline constexpr int connector_value = 387;
 inline constexpr int driver_value = 387;
 inline constexpr int memory_driver_value = 388;
+inline constexpr int container_driver_value = 389;
 
 }  // namespace mcr::restart

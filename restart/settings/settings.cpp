@@ -106,6 +106,8 @@ constexpr std::array table = std::to_array<SettingRow>({
     {"leader_threads", "auto", count, "auto|COUNT",
      "Number of threads with which the leader encodes. auto: one for each CPU on which it may "
      "run."},
+    {"write_streams", "4", count, "COUNT",
+     "The most writes to storage that the leader has in flight at a time, at most 64."},
     {"leader_memory", "256 MiB", size, "SIZE",
      "The most memory that the leader uses for blocks that are being encoded."},
     {"container_dir", "mcr", text, "DIRECTORY",

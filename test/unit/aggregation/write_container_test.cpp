@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <hdf5.h>
 
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -492,6 +494,47 @@ TEST_CASE("what comes to the name of an unfinished container is neither written 
   CHECK(moved_over.empty());
   CHECK(read_whole(kept / "link") == Bytes(10, std::byte{7}));
   CHECK(packed.write());
+}
+
+/// Counts writes; the one with the number `full_at` finds no space.
+std::atomic<int> writes_done;
+int full_at = -1;
+
+TEST_CASE("if storage is full at any write, the error says so and no container appears") {
+  const ScratchDirectory directory;
+  std::vector<std::string> paths = feature_files(directory, 2, {});
+  Bytes noise(5U << 20);  // frames of it do not shrink, so that threads store them
+  std::uint32_t state = 1;
+  for (std::byte& one : noise)
+    one = static_cast<std::byte>((state = state * 1664525U + 1013904223U) >> 24);
+  paths.push_back(directory / "noise.h5");
+  write_whole(paths.back(), noise);
+  Packed packed(paths);
+  restart::SystemCalls calls = without_sync();
+  calls.pwrite = [](int descriptor, const void* data, std::size_t bytes, off_t offset) -> ssize_t {
+    if (writes_done++ == full_at) {
+      errno = ENOSPC;
+      return -1;
+    }
+    return restart::real_system_calls().pwrite(descriptor, data, bytes, offset);
+  };
+  MergeOptions options;
+  options.frame_bytes = 256U << 10;
+  const auto write_full_at = [&](int number) {
+    full_at = number;
+    writes_done = 0;
+    const restart::ReplacedSystemCalls replaced(calls);
+    return write_container(packed.set_, options);
+  };
+  int number = 0;
+  for (;; ++number) {
+    const auto report = write_full_at(number);
+    if (report) break;
+    REQUIRE(report.error().cause == Cause::full);
+    REQUIRE(std::filesystem::is_empty(packed.set_.directory));
+  }
+  CHECK(number > 20);
+  packed.require_same_bytes();
 }
 
 TEST_CASE("paths from a container do not lead out of the directory") {

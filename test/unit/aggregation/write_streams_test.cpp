@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/pipeline/write_streams.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "test/support/catch.hpp"
+
+using namespace mcr::aggregation;
+
+namespace {
+
+/// A write that lasts until so many writes have begun, or for at most ten seconds.
+class Meeting {
+ public:
+  explicit Meeting(unsigned wanted) : wanted_(wanted) {}
+
+  void write() {
+    std::unique_lock lock(mutex_);
+    ++begun_;
+    all_begun_.notify_all();
+    met_ = all_begun_.wait_for(lock, std::chrono::seconds(10), [&] { return begun_ >= wanted_; });
+  }
+  [[nodiscard]] bool met() const { return met_; }
+
+ private:
+  const unsigned wanted_;
+  unsigned begun_ = 0;
+  bool met_ = false;
+  std::mutex mutex_;
+  std::condition_variable all_begun_;
+};
+
+}  // namespace
+
+TEST_CASE("as many writes are in flight as there are streams", "[write_streams]") {
+  constexpr unsigned streams = 4;
+  Meeting meeting(streams);
+  WriteStreams writes(streams, 1);
+  for (unsigned i = 0; i < streams; ++i) writes.add([&] { meeting.write(); });
+  writes.finish();
+  CHECK(meeting.met());
+}
+
+TEST_CASE("finish returns when every write is done", "[write_streams]") {
+  std::atomic<unsigned> done = 0;
+  WriteStreams writes(3, 2);
+  for (unsigned i = 0; i < 50; ++i) {
+    writes.add([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ++done;
+    });
+  }
+  writes.finish();
+  CHECK(done == 50);
+}
+
+TEST_CASE("the destructor does not leave a write behind", "[write_streams]") {
+  std::atomic<unsigned> done = 0;
+  {
+    WriteStreams writes(2, 8);
+    for (unsigned i = 0; i < 8; ++i) writes.add([&] { ++done; });
+  }
+  CHECK(done == 8);
+}
+
+TEST_CASE("without threads a write is done at once", "[write_streams]") {
+  unsigned done = 0;
+  WriteStreams writes(0, 1);
+  writes.add([&] { ++done; });
+  CHECK(done == 1);
+}

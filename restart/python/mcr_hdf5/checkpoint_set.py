@@ -17,7 +17,7 @@ OPEN_FILES = 16  # files that a set keeps open for the next access
 
 def open_set(*names, quick=False):
     """Opens a set: a directory (its newest whole set, as `mcr latest` names it), a stub, containers of one set, or a set's name as
-    `mcr latest` prints it. With `quick`, `mcr latest` does not read the frames of a directory's set first."""
+    `mcr latest` or `mcr ls` prints it. With `quick`, `mcr latest` does not read the frames of a directory's set first."""
     if len(names) == 1 and isinstance(names[0], (list, tuple)):
         names = names[0]
     names = [os.path.abspath(os.fspath(name)) if os.path.exists(os.fspath(name)) else os.fspath(name) for name in names]
@@ -31,7 +31,7 @@ def open_set(*names, quick=False):
 def _named_set(names):
     listed = mcr("latest", "--all", names[0])
     is_prefix = not os.path.exists(names[0])
-    found = [entry for entry in listed if not is_prefix or entry["set"] == names[0]]
+    found = [entry for entry in listed if not is_prefix or names[0] in (entry["set"], entry["name"])]
     if len(found) != 1:
         lines = "".join(f"\n  {entry['set']}" for entry in found or listed)
         raise McrError(f"{names[0]} holds {len(found) or 'no'} sets of that name; name one of:{lines}")

@@ -5,6 +5,8 @@ import re
 import h5py
 import numpy
 
+from .errors import McrError
+
 ROWS = re.compile(r"coordinates|positions?", re.I)
 AXES = re.compile(r"((?:.*_)?positions?)[-_]?([xyz012])", re.I)
 
@@ -18,7 +20,7 @@ def positions_beside(dataset):
     for name in dataset.parent:
         rows, axis = ROWS.fullmatch(name), AXES.fullmatch(name)
         item = dataset.parent.get(name) if rows or axis else None
-        if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or item.shape[:1] != dataset.shape[:1]:
+        if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape or item.shape[0] != dataset.shape[0]:
             continue
         if rows and item.ndim == 2 and item.shape[1] in (2, 3):
             return [item]
@@ -35,21 +37,25 @@ def is_position(dataset):
 
 
 def density_map(datasets):
-    """Counts the particles of the datasets' groups in a mesh over their first two coordinates: (counts, edges)."""
-    low = numpy.min([numpy.min(axes, axis=1) for axes in map(_plane_of, datasets)], axis=0)
-    high = numpy.max([numpy.max(axes, axis=1) for axes in map(_plane_of, datasets)], axis=0)
-    number = sum(dataset.shape[0] for dataset in datasets)
+    """Counts the particles of the datasets' groups in a mesh over their first two coordinates: (counts, edges). Reads one group at a time."""
+    spans, number = [], 0
+    for rows in map(_plane_of, datasets):
+        if rows.size:
+            spans.append((rows.min(axis=1), rows.max(axis=1)))
+            number += rows.shape[1]
+    if not spans:
+        raise McrError("no particle has a position that is a number")
     bins = int(numpy.clip(round(number ** (1 / 3)), 8, 512))  # the mean distance of particles that fill a cube
-    edges = [numpy.histogram_bin_edges([], bins, span) for span in zip(low, high)]
-    counts = numpy.zeros((bins, bins))
-    for dataset in datasets:
-        counts += numpy.histogram2d(*_plane_of(dataset), edges)[0]
-    return counts, edges
+    lowest, highest = numpy.min([low for low, _ in spans], axis=0), numpy.max([high for _, high in spans], axis=0)
+    edges = [numpy.histogram_bin_edges([], bins, span) for span in zip(lowest, highest)]
+    return sum(numpy.histogram2d(*rows, edges)[0] for rows in map(_plane_of, datasets)), edges
 
 
 def _plane_of(dataset):
     """The first two coordinates of the particles in the dataset's group."""
     positions = positions_beside(dataset)
     if len(positions) == 1:
-        return numpy.asarray(positions[0][:, :2], float).T
-    return numpy.array([item[()] for item in positions[:2]], float)
+        rows = numpy.asarray(positions[0][:, :2], float).T
+    else:
+        rows = numpy.array([item[()] for item in positions[:2]], float)
+    return rows[:, numpy.isfinite(rows).all(axis=0)]

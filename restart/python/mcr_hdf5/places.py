@@ -44,6 +44,7 @@ class Level:
     ratio: tuple  # cells along each axis for one cell of the coarsest level
     first: tuple  # index of the array's first cell in the level, counted from the first cell of the coarsest level
     components: int = 1  # of a vector: if there are several, the first axis has them
+    is_list: bool = False  # rows, such as particles, and no mesh
 
     @staticmethod
     def of(pieces, ratio, lowest=None, components=1):
@@ -164,7 +165,7 @@ def pieces_of_rows(datasets):
             begin += dataset.shape[0]
     if not pieces:
         raise Unplaced("no rank has a row")
-    return Level.of(pieces, (1,) * len(pieces[0].begin))
+    return replace(Level.of(pieces, (1,) * len(pieces[0].begin)), is_list=True)
 
 
 def _numbers(text, separator, option):

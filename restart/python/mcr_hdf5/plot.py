@@ -22,7 +22,8 @@ def main(words):
                                                                   "each rank's minimum and maximum. Exit status: 0 done, 1 failed, 2 wrong "
                                                                   "usage.")
     parser.add_argument("set", metavar="SET", help="directory, stub, container, or a set's name")
-    parser.add_argument("variable", metavar="VARIABLE", nargs="?", help="default: a density, else the largest variable that has a place")
+    parser.add_argument("variable", metavar="VARIABLE", nargs="?", help="its name, or a part that no other variable has (default: a density, else the "
+                                                                           "largest variable with a place)")
     parser.add_argument("-o", "--output", metavar="FILE", help="picture: its suffix says the format, such as .png or .svg (the variable's name with .png)")
     parser.add_argument("--rank", type=int, help="the slice is of this rank's piece (the first rank)")
     parser.add_argument("--slice", type=int, metavar="N", help="index along the first axis of a 3-dimensional array, in cells of the finest level (the "
@@ -32,14 +33,14 @@ def main(words):
     pyplot = _pyplot()
     with open_set(options.set) as checkpoint:
         places = places_of(options, checkpoint)
-        if options.variable is None:
-            options.variable = choose(checkpoint, places)
-            print(f"mcr plot: draws {options.variable} of {_from_here(checkpoint)} (to draw another variable, name it after SET)", file=sys.stderr)
-        variable = checkpoint[options.variable]
+        name = choose(checkpoint, places, options.variable)
+        if name != options.variable:
+            print(f"mcr plot: draws {name} of {_from_here(checkpoint)}", file=sys.stderr)
+        variable = checkpoint[name]
         if any(dataset.dtype.kind not in "fiu" for dataset in variable):
-            raise McrError(f"{options.variable} cannot be drawn, because its values are no numbers")
+            raise McrError(f"{name} cannot be drawn, because its values are no numbers")
         figure = _figure(pyplot, variable, places, options)
-        output = options.output or re.sub(r"[^\w.]+", "-", options.variable.replace("{n}", "")).strip("-") + ".png"
+        output = options.output or re.sub(r"[^\w.]+", "-", name.replace("{n}", "")).strip("-") + ".png"
         try:
             figure.savefig(output, dpi=80)
         except (OSError, ValueError) as error:

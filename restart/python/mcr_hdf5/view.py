@@ -79,7 +79,9 @@ class View:
         arrays = [xdmf.Array(placed.path, placed.dtype, placed.level) for placed in self._placed]
         with open(self._output + ".xdmf", "w") as file:
             file.write(xdmf.document(os.path.basename(self._output), arrays, time if is_number else None))
-        print(f"{len(arrays)} global arrays in {self._options.output} and {self._options.output}.xdmf")
+        document = f"{self._options.output}.xdmf"
+        print(f"{len(arrays)} global arrays in {self._options.output}" +
+              (f" and {document}" if any(array.drawn for array in arrays) else f"; none of them is a field on a mesh, so {document} shows nothing"))
         return True
 
     def _names(self):

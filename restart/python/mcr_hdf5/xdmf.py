@@ -26,11 +26,13 @@ class Array:
 
     @property
     def drawn(self):
-        return len(self.level.shape) in (2, 3) and self.level.components == 1 and self.dtype.itemsize in BYTES.get(self.dtype.kind, ())
+        """XDMF knows the array as cells of a mesh."""
+        level = self.level
+        return len(level.shape) in (2, 3) and level.components == 1 and not level.is_list and self.dtype.itemsize in BYTES.get(self.dtype.kind, ())
 
 
 def document(file_name, arrays, time=None):
-    """Arrays with the same cells share a mesh. Only 2- or 3-dimensional arrays of numbers that XDMF knows are in the document."""
+    """Arrays with the same cells share a mesh. Only arrays that are drawn are in the document."""
     lines = ['<?xml version="1.0"?>', '<Xdmf Version="2.0">', "  <Domain>"]
     drawn = [array for array in arrays if array.drawn]
     for mesh in sorted({array.mesh for array in drawn}):

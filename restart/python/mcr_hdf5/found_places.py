@@ -18,7 +18,7 @@ import numpy
 from .errors import McrError
 from .hierarchy import read_hierarchy
 from .particles import positions_beside
-from .places import Level, Piece, Places, Unplaced, attribute_above, overlaps, pieces_of_rows
+from .places import Level, Piece, Places, Unplaced, attribute_above, integers, level_of_rows, overlaps
 
 INEXACT = 0.01  # cells by which an edge may lie beside the border of a cell
 
@@ -50,14 +50,14 @@ class FoundPlaces:
 
     def levels(self, variable):
         """Returns the variable's levels of refinement, the coarsest first."""
-        datasets = [(rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank)]
-        rank, first = datasets[0]
-        if self._box(rank, first):
-            return _levels([self._boxed(*one) for one in datasets], self._box(rank, first)[2])
+        rank, first = next(_each(variable))
+        box = self._box(rank, first)
+        if box:
+            return _levels([self._boxed(*one) for one in _each(variable)], box[2])
         if self._edges(rank, first):
-            return _levels(_counted([self._edged(*one) for one in datasets]))
+            return _levels(_counted([self._edged(*one) for one in _each(variable)]))
         if positions_beside(first):
-            return [pieces_of_rows(datasets)]
+            return [level_of_rows(_each(variable))]
         raise Unplaced("the files do not say where its pieces lie")
 
     def _boxed(self, rank, dataset):
@@ -65,10 +65,10 @@ class FoundPlaces:
         if box is None:
             raise Unplaced(f"{dataset.name} of rank {rank} has no index box of its size")
         low, high, components = box
-        stored = _integers(high - low + 1)
+        stored = integers(high - low + 1)
         begin, end, ratio = self._within(rank, dataset, low, high + 1)
         inner = tuple(slice(int(b), int(e)) for b, e in zip(begin - low, end - low))
-        begin = _integers(begin)
+        begin = integers(begin)
         if components > 1:
             stored, begin, inner, ratio = (components, *stored), (0, *begin), (slice(0, components), *inner), (1, *ratio)
         return Piece(rank, begin, inner, dataset.name, stored), ratio
@@ -79,23 +79,23 @@ class FoundPlaces:
             return None
         beside = self._group(rank, dataset.parent)
         for low, high in beside.boxes.values():
-            if (high >= low).all() and math.prod(_integers(high - low + 1)) * beside.components == dataset.size:
+            if (high >= low).all() and math.prod(integers(high - low + 1)) * beside.components == dataset.size:
                 return low, high, beside.components
         return None
 
     def _within(self, rank, dataset, begin, end):
         """The part of the cells that lies in the boxes of the groups above (cells outside belong to neighbours), and the ratio of the level:
-        cells for each cell of the coarsest level."""
-        group, ratio = dataset.parent, (1,) * len(begin)
+        cells for each cell of the coarsest level. Above the group with the ratio, boxes count other cells."""
+        group = dataset.parent
         while group.name != "/":
             group = group.parent
             above = self._group(rank, group)
+            if above.ratio is not None and len(above.ratio) == len(begin):
+                return begin, end, above.ratio
             for name, (low, high) in above.boxes.items():
                 if "ghost" not in name and len(low) == len(begin) and (numpy.maximum(begin, low) < numpy.minimum(end, high + 1)).all():
                     begin, end = numpy.maximum(begin, low), numpy.minimum(end, high + 1)
-            if above.ratio is not None and len(above.ratio) == len(ratio):
-                ratio = above.ratio
-        return begin, end, ratio
+        return begin, end, (1,) * len(begin)
 
     def _group(self, rank, group):
         key = rank, group.name
@@ -108,7 +108,7 @@ class FoundPlaces:
         if edges is None:
             raise Unplaced(f"the files do not say where the edges of {dataset.name} of rank {rank} lie")
         low, high = edges
-        return rank, dataset, low, (high - low) / dataset.shape
+        return rank, dataset.name, dataset.shape, low, (high - low) / dataset.shape
 
     def _edges(self, rank, dataset):
         """The lower and the upper edge of a grid, the slowest axis first."""
@@ -126,12 +126,17 @@ class FoundPlaces:
 
     def _edges_in_hierarchy(self, rank, dataset):
         if rank not in self._hierarchies:
-            names = [os.path.splitext(path)[0] + ".hierarchy" for path in self._checkpoint.paths(rank)]
-            self._hierarchies[rank] = next((read_hierarchy(name) for name in names if os.path.isfile(name)), {})
+            beside = [(os.path.splitext(path)[0] + ".hierarchy", os.path.basename(path)) for path in self._checkpoint.paths(rank)]
+            self._hierarchies[rank] = next((read_hierarchy(*names) for names in beside if os.path.isfile(names[0])), {})
         grid = self._hierarchies[rank].get(dataset.parent.name)
         if grid is None or grid.cells != tuple(reversed(dataset.shape)):
             return None, None
         return grid.low, grid.high
+
+
+def _each(variable):
+    """(rank, dataset), of which only a few are open at a time."""
+    return ((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ class IndexGroup:
             elif item.dtype.kind in "iu" and item.shape == (1,) and name.endswith("depth"):
                 components = max(1, int(item[0]))
             elif item.dtype.kind in "iu" and item.ndim == 1 and name.endswith("ratio_to_level_zero"):
-                ratio = _integers(numpy.flip(item[()]))
+                ratio = integers(numpy.flip(item[()]))
         return IndexGroup(boxes, components, ratio)
 
 
@@ -168,23 +173,18 @@ def _bounds(value):
     return tuple(numpy.flip(numpy.asarray(value[name], numpy.int64)[:count]) for name in ("lo", "hi"))
 
 
-def _integers(numbers):
-    return tuple(int(n) for n in numbers)
-
-
 def _counted(grids):
     """Edges become indexes of cells of the grid's own level, counted from the lowest edge of all grids."""
-    origin = numpy.min([low for _, _, low, _ in grids], axis=0)
+    origin = numpy.min([low for *_, low, _ in grids], axis=0)
     coarsest = numpy.max([width for *_, width in grids], axis=0)
     found = []
-    for rank, dataset, low, width in grids:
+    for rank, name, shape, low, width in grids:
         begin, ratio = (low - origin) / width, coarsest / width
         for numbers in (begin, ratio):
             if (abs(numbers - numpy.rint(numbers)) > INEXACT).any():
-                raise Unplaced(f"the edges of {dataset.name} of rank {rank} are not borders of cells of the other grids")
-        whole = tuple(slice(0, n) for n in dataset.shape)
-        piece = Piece(rank, _integers(numpy.rint(begin)), whole, dataset.name, dataset.shape)
-        found.append((piece, _integers(numpy.rint(ratio))))
+                raise Unplaced(f"the edges of {name} of rank {rank} are not borders of cells of the other grids")
+        piece = Piece(rank, integers(numpy.rint(begin)), tuple(slice(0, n) for n in shape), name, shape)
+        found.append((piece, integers(numpy.rint(ratio))))
     return found
 
 

@@ -59,7 +59,7 @@ class Fragments:
     def __init__(self, checkpoint):
         self._checkpoint = checkpoint
         self._variables = []  # (container, path, pattern of the names, shape, dtype, ranks, offsets)
-        self._files = {}  # container -> its file, open
+        self._opened = None, None  # the container that was read last, and its file
         self._by_values = {}  # (rank, variable, shape) -> digest of the values -> fragment
         self.why_none = None
         for container in checkpoint.containers:
@@ -121,9 +121,13 @@ class Fragments:
         return _digest(values)
 
     def _open_variable(self, fragment):
-        if fragment.container not in self._files:
-            self._files[fragment.container] = h5py.File(fragment.container, "r", rdcc_nbytes=CACHE)
-        return self._files[fragment.container][fragment.path]
+        name, file = self._opened
+        if name != fragment.container:
+            if file:
+                file.close()
+            file = h5py.File(fragment.container, "r", rdcc_nbytes=CACHE)
+            self._opened = fragment.container, file
+        return file[fragment.path]
 
 
 def _digest(values):

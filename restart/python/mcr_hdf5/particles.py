@@ -53,9 +53,9 @@ def density_map(datasets):
 
 def _plane_of(dataset):
     """The first two coordinates of the particles in the dataset's group."""
-    positions = positions_beside(dataset)
+    positions = positions_beside(dataset) or []
     if len(positions) == 1:
         rows = numpy.asarray(positions[0][:, :2], float).T
     else:
-        rows = numpy.array([item[()] for item in positions[:2]], float)
+        rows = numpy.array([item[()] for item in positions[:2]] or [[], []], float)
     return rows[:, numpy.isfinite(rows).all(axis=0)]

@@ -50,12 +50,12 @@ class Level:
     def of(pieces, ratio, lowest=None, components=1):
         """`lowest` is the first cell of the coarsest level (default: of these pieces)."""
         origin = numpy.min([piece.begin for piece in pieces], axis=0)
-        moved = [replace(piece, begin=_integers(numpy.subtract(piece.begin, origin))) for piece in pieces]
+        moved = [replace(piece, begin=integers(numpy.subtract(piece.begin, origin))) for piece in pieces]
         shape = numpy.max([numpy.add(piece.begin, piece.shape) for piece in moved], axis=0)
-        return Level(moved, _integers(shape), ratio, _integers(origin - (origin if lowest is None else numpy.multiply(lowest, ratio))), components)
+        return Level(moved, integers(shape), ratio, integers(origin - (origin if lowest is None else numpy.multiply(lowest, ratio))), components)
 
 
-def _integers(numbers):
+def integers(numbers):
     return tuple(int(n) for n in numbers)
 
 
@@ -94,8 +94,8 @@ class Places:
         if len(dimensions) != 1 or dimensions == {0}:
             raise Unplaced("scalars and ranks with different numbers of dimensions have no place")
         begins = self._begins(variable, {rank: tuple(s.stop - s.start for s in slices) for rank, slices in inner.items()})
-        datasets = {rank: variable.dataset(rank) for rank in sorted(inner)}
-        pieces = [Piece(rank, begins[rank], inner[rank], dataset.name, dataset.shape) for rank, dataset in datasets.items()]
+        shapes = variable.shapes()
+        pieces = [Piece(rank, begins[rank], inner[rank], variable.names(rank)[0], shapes[rank]) for rank in sorted(inner)]
         return [Level.of(pieces, (1,) * len(pieces[0].begin))]
 
     def _inner(self, rank, shape):
@@ -152,13 +152,12 @@ def _find_offset(dataset, name):
     return found
 
 
-def pieces_of_rows(datasets):
+def level_of_rows(datasets):
     """Places (rank, dataset) one after another along the first axis, such as lists of particles."""
-    columns = {dataset.shape[1:] for _, dataset in datasets}
-    if len(columns) > 1:
-        raise Unplaced("the ranks' lists have different numbers of columns")
     pieces, begin = [], 0
     for rank, dataset in datasets:
+        if pieces and dataset.shape[1:] != pieces[0].stored[1:]:
+            raise Unplaced("the ranks' lists have different numbers of columns")
         if dataset.shape[0]:
             whole = tuple(slice(0, n) for n in dataset.shape)
             pieces.append(Piece(rank, (begin,) + (0,) * (dataset.ndim - 1), whole, dataset.name, dataset.shape))

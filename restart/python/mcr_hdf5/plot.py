@@ -128,7 +128,7 @@ def _draw_plane(figure, axes, field, title):
 
 def _draw_particles(figure, axes, variable):
     """How many particles lie in each cell of a mesh over the first two coordinates."""
-    counts, edges = density_map([dataset for dataset in variable if dataset.size])
+    counts, edges = density_map(variable)
     image = axes.imshow(counts.T, origin="lower", interpolation="nearest", aspect="auto", extent=(*edges[0][[0, -1]], *edges[1][[0, -1]]))
     figure.colorbar(image, ax=axes)
     axes.set(title=f"particles of all ranks ({int(counts.sum())})", xlabel="x", ylabel="y")

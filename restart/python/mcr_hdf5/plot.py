@@ -15,19 +15,19 @@ from .particles import density_map
 from .places import Unplaced, add_options
 from .plane import paint
 
+DESCRIPTION = """Draws a variable: a slice of the global array or a map of the particles (of one rank if neither options nor files say where the
+pieces lie), a histogram, and each rank's minimum and maximum. Exit status: 0 done, 1 failed, 2 wrong usage."""
+
 
 def main(words):
-    parser = argparse.ArgumentParser(prog="mcr plot", description="Draws a variable: a slice of the global array or a map of the particles (of one rank "
-                                                                  "if neither options nor files say where the pieces lie), a histogram, and "
-                                                                  "each rank's minimum and maximum. Exit status: 0 done, 1 failed, 2 wrong "
-                                                                  "usage.")
+    parser = argparse.ArgumentParser(prog="mcr plot", description=DESCRIPTION)
     parser.add_argument("set", metavar="SET", help="directory, stub, container, or a set's name")
-    parser.add_argument("variable", metavar="VARIABLE", nargs="?", help="its name, or a part that no other variable has (default: a density, else the "
-                                                                           "largest variable with a place)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="picture: its suffix says the format, such as .png or .svg (the variable's name with .png)")
+    parser.add_argument("variable", metavar="VARIABLE", nargs="?",
+                        help="its name, or a part that no other variable has (default: a density, else the largest variable with a place)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="picture: its suffix says the format, such as .png or .svg (NAME.png)")
     parser.add_argument("--rank", type=int, help="the slice is of this rank's piece (the first rank)")
-    parser.add_argument("--slice", type=int, metavar="N", help="index along the first axis of a 3-dimensional array, in cells of the finest level (the "
-                                                                  "middle)")
+    parser.add_argument("--slice", type=int, metavar="N",
+                        help="index along the first axis of a 3-dimensional array, in cells of the finest level (the middle)")
     add_options(parser)
     options = parser.parse_args(words)
     pyplot = _pyplot()

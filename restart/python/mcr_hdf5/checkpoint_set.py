@@ -17,7 +17,7 @@ OPEN_FILES = 16  # files that a set keeps open for the next access
 
 def open_set(*names, quick=False):
     """Opens a set: a directory (its newest whole set, as `mcr latest` names it), a stub, containers of one set, or a set's name as
-    `mcr latest` prints it. With `quick`, `mcr latest` does not read the frames of a directory's set first."""
+    `mcr latest` or `mcr ls` prints it. With `quick`, `mcr latest` does not read the frames of a directory's set first."""
     if len(names) == 1 and isinstance(names[0], (list, tuple)):
         names = names[0]
     names = [os.path.abspath(os.fspath(name)) if os.path.exists(os.fspath(name)) else os.fspath(name) for name in names]
@@ -31,7 +31,7 @@ def open_set(*names, quick=False):
 def _named_set(names):
     listed = mcr("latest", "--all", names[0])
     is_prefix = not os.path.exists(names[0])
-    found = [entry for entry in listed if not is_prefix or entry["set"] == names[0]]
+    found = [entry for entry in listed if not is_prefix or names[0] in (entry["set"], entry["name"])]
     if len(found) != 1:
         lines = "".join(f"\n  {entry['set']}" for entry in found or listed)
         raise McrError(f"{names[0]} holds {len(found) or 'no'} sets of that name; name one of:{lines}")
@@ -51,6 +51,7 @@ class CheckpointSet(Mapping):
 
     def __init__(self, entry, containers):
         self.name = entry["set"]
+        self.short_name = entry["name"]
         self.state = entry["state"]
         self.rank_count = entry["rank_count"]
         self.containers = [path for path in entry["containers"] if containers is None or os.path.realpath(path) in containers]
@@ -89,10 +90,17 @@ class CheckpointSet(Mapping):
         entries = self._entries.get(rank, [])
         return entries[0] if len(entries) == 1 else None
 
-    def _stub_of(self, entry):
+    def paths(self, rank):
+        """Where the rank's file lay, or lies as a stub: relative to the container, and as the set records it."""
+        entry = self.part_entry(rank)
+        return self._paths(entry) if entry else []
+
+    def _paths(self, entry):
         beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(entry["container"]))), entry["path"])
-        recorded = [path for path in self._recorded if path.endswith("/" + entry["path"])]
-        return next((path for path in [beside, *recorded] if part_of_stub(path) == entry["id"]), None)
+        return [beside, *(path for path in self._recorded if path.endswith("/" + entry["path"]))]
+
+    def _stub_of(self, entry):
+        return next((path for path in self._paths(entry) if part_of_stub(path) == entry["id"]), None)
 
     def open_part(self, rank):
         """Opens the rank's file anew; the caller closes it."""
@@ -179,6 +187,15 @@ class Parts(Mapping):
 def masked(name):
     groups, _, own = name.rpartition("/")
     return re.sub(r"\d+", "{n}", groups) + "/" + own if groups else own
+
+
+def first_dataset(checkpoint, name):
+    """The first rank that has the variable, and the largest of its first few datasets."""
+    for rank in checkpoint.ranks:
+        names = [own for own in checkpoint.dataset_names(rank) if own == name or masked(own) == name]
+        if names:
+            return rank, max((checkpoint.file(rank)[own] for own in names[:8]), key=lambda dataset: dataset.size or 0)
+    raise McrError(f"no rank of {checkpoint.name} has a dataset {name}")
 
 
 class Variable:

@@ -4,12 +4,16 @@
 A dataset counts as found only if the answer is certain: its values lie in one fragment, in row-major order, as the program wrote them.
 So datasets that the program chunked or compressed, and containers of the block and agnostic schemes, have no such place.
 """
+import hashlib
 import itertools
 import re
 from dataclasses import dataclass
 
 import h5py
 import numpy
+
+
+CACHE = 1 << 28  # bytes of decoded chunks that an open container keeps
 
 
 @dataclass(frozen=True)
@@ -22,20 +26,28 @@ class Fragment:
 
     def selections(self, shape, inner):
         """Yields (selection of the container's dataset, slices of the inner region that it fills). `shape` is the rank's, `inner` the
-        slices of it that are wanted."""
+        slices of it that are wanted. If the rank's dataset is flat, `shape` may be one of as many elements."""
         extents = [s.stop - s.start for s in inner]
-        if self.kind == "stacked":
+        is_row = self.kind == "stacked" and len(self.space) == 2 and len(shape) > 1  # of a flat dataset
+        if self.kind == "stacked" and not is_row:
             yield self._block([self.begin, *(s.start for s in inner)], [1, *extents]), (...,)
-        elif self.kind == "joined":
+        elif self.kind == "joined" and len(self.space) > 1:
             yield self._block([self.begin + inner[0].start, *(s.start for s in inner[1:])], extents), (...,)
-        elif extents == list(shape) or len(shape) == 1:
-            yield self._block([self.begin + (inner[0].start if len(shape) == 1 else 0)], [int(numpy.prod(extents))]), (...,)
-        else:  # one plane of rows at a time: rows lie at equal distances
-            for place in itertools.product(*(range(n) for n in extents[:-2])):
-                first = [s.start + p for s, p in zip(inner, place)] + [inner[-2].start, inner[-1].start]
-                space = h5py.h5s.create_simple(self.space)
-                space.select_hyperslab((self.begin + int(numpy.ravel_multi_index(first, shape)),), (extents[-2],), (shape[-1],), (extents[-1],))
-                yield space, tuple(place)
+        else:
+            yield from self._flat_selections([self.begin] if is_row else [], 0 if is_row else self.begin, shape, inner, extents)
+
+    def _flat_selections(self, row, begin, shape, inner, extents):
+        """The elements lie one after another along the last axis of the container's dataset; `row` is the index along an axis before it."""
+        ones = [1] * len(row)
+        if extents == list(shape) or len(shape) == 1:
+            yield self._block([*row, begin + (inner[0].start if len(shape) == 1 else 0)], [*ones, int(numpy.prod(extents))]), (...,)
+            return
+        for place in itertools.product(*(range(n) for n in extents[:-2])):  # one plane of rows at a time: rows lie at equal distances
+            first = [s.start + p for s, p in zip(inner, place)] + [inner[-2].start, inner[-1].start]
+            start = begin + int(numpy.ravel_multi_index(first, shape))
+            space = h5py.h5s.create_simple(self.space)
+            space.select_hyperslab((*row, start), (*ones, extents[-2]), (*ones, shape[-1]), (*ones, extents[-1]))
+            yield space, tuple(place)
 
     def _block(self, begin, count):
         space = h5py.h5s.create_simple(self.space)
@@ -47,6 +59,8 @@ class Fragments:
     def __init__(self, checkpoint):
         self._checkpoint = checkpoint
         self._variables = []  # (container, path, pattern of the names, shape, dtype, ranks, offsets)
+        self._opened = None, None  # the container that was read last, and its file
+        self._by_values = {}  # (rank, variable, shape) -> digest of the values -> fragment
         self.why_none = None
         for container in checkpoint.containers:
             with h5py.File(container, "r") as file:
@@ -86,8 +100,38 @@ class Fragments:
         if not found:
             return "the containers do not merge it, as they do not merge the smallest datasets"
         if len(found) > 1:
-            return f"the containers have {len(found)} fragments of that name for rank {rank}"
+            return self._of_equal_values(rank, dataset, found)
         return _fragment(dataset.shape, *found[0])
+
+    def _of_equal_values(self, rank, dataset, found):
+        """Of several fragments of the rank, such as the grids of a refined mesh, the one with the dataset's values: which of them is the
+        dataset's own does not matter, because equal fragments give equal values."""
+        key = rank, found[0][1], dataset.shape
+        if key not in self._by_values:
+            whole = tuple(slice(0, n) for n in dataset.shape)
+            fragments = [fragment for one in found if isinstance(fragment := _fragment(dataset.shape, *one), Fragment)]
+            self._by_values[key] = {self._digest(fragment, dataset, whole): fragment for fragment in fragments}
+        return self._by_values[key].get(_digest(dataset[()]), f"no fragment of that name for rank {rank} has its values")
+
+    def _digest(self, fragment, dataset, whole):
+        (space, _), = fragment.selections(dataset.shape, whole)
+        values = numpy.empty(dataset.shape, dataset.dtype)
+        source = self._open_variable(fragment)
+        source.id.read(h5py.h5s.create_simple(dataset.shape), space, values)
+        return _digest(values)
+
+    def _open_variable(self, fragment):
+        name, file = self._opened
+        if name != fragment.container:
+            if file:
+                file.close()
+            file = h5py.File(fragment.container, "r", rdcc_nbytes=CACHE)
+            self._opened = fragment.container, file
+        return file[fragment.path]
+
+
+def _digest(values):
+    return hashlib.sha256(values.tobytes()).digest()
 
 
 def _fragment(own, container, path, shape, ranks, offsets, number):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where each rank's piece of a variable lies in the global array: `--offset`, `--grid` or `--boxes`.
+"""Where each rank's piece of a variable lies in the global array: `--offset`, `--grid` or `--boxes`. Without these options the files
+themselves may name the places (found_places).
 
-A piece is a rank's dataset without its halo (`--halo`). The origin of the global array is the smallest offset of all pieces, so
+A piece is a dataset without its halo (`--halo`). The origin of the global array is the smallest offset of all pieces, so
 offsets may count from any number.
 """
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
@@ -17,6 +18,13 @@ class Piece:
     rank: int
     begin: tuple  # in the global array
     inner: tuple  # slices of the rank's dataset, without its halo
+    name: str  # of the dataset in the rank's file
+    stored: tuple  # shape of the dataset, or the shape that the elements of a flat dataset have
+
+    def read(self, checkpoint):
+        """The values of the piece."""
+        dataset = checkpoint.file(self.rank)[self.name]
+        return dataset[self.inner] if dataset.shape == self.stored else dataset[()].reshape(self.stored)[self.inner]
 
     @property
     def shape(self):
@@ -28,12 +36,35 @@ class Piece:
         return tuple(slice(b, b + n) for b, n in zip(self.begin, self.shape))
 
 
+@dataclass(frozen=True)
+class Level:
+    """The pieces whose cells have one size. A mesh without refinement is one level."""
+    pieces: list
+    shape: tuple  # of the array that has all pieces
+    ratio: tuple  # cells along each axis for one cell of the coarsest level
+    first: tuple  # index of the array's first cell in the level, counted from the first cell of the coarsest level
+    components: int = 1  # of a vector: if there are several, the first axis has them
+    is_list: bool = False  # rows, such as particles, and no mesh
+
+    @staticmethod
+    def of(pieces, ratio, lowest=None, components=1):
+        """`lowest` is the first cell of the coarsest level (default: of these pieces)."""
+        origin = numpy.min([piece.begin for piece in pieces], axis=0)
+        moved = [replace(piece, begin=integers(numpy.subtract(piece.begin, origin))) for piece in pieces]
+        shape = numpy.max([numpy.add(piece.begin, piece.shape) for piece in moved], axis=0)
+        return Level(moved, integers(shape), ratio, integers(origin - (origin if lowest is None else numpy.multiply(lowest, ratio))), components)
+
+
+def integers(numbers):
+    return tuple(int(n) for n in numbers)
+
+
 class Unplaced(Exception):
     """Why a variable has no place in a global array."""
 
 
 def add_options(parser):
-    group = parser.add_argument_group("where the ranks' pieces lie (one of the first three)")
+    group = parser.add_argument_group("where the ranks' pieces lie (at most one of the first three; without them the files may say it)")
     where = group.add_mutually_exclusive_group()
     where.add_argument("--offset", metavar="NAME", help="an attribute or a dataset of each rank's file: the index of the piece's first element")
     where.add_argument("--grid", metavar="NxNxN", help="numbers of ranks along the array's axes, the slowest axis first; ranks count along "
@@ -51,11 +82,10 @@ class Places:
         self._grid = _grid(options.grid) if options.grid else None
         self._boxes = _boxes(options.boxes) if options.boxes else None
         self._halo = _numbers(options.halo, ",", "--halo")
-        if self._offset is None and self._grid is None and self._boxes is None:
-            raise McrError("say where the ranks' pieces lie: --offset NAME (an attribute or dataset of each file), --grid NxNxN, or --boxes FILE")
+        self.named = not (self._offset is None and self._grid is None and self._boxes is None)
 
-    def pieces(self, variable):
-        """Returns the pieces of all ranks that have the variable, and the shape of the global array."""
+    def levels(self, variable):
+        """Returns one level with the pieces of all ranks that have the variable."""
         several = next((rank for rank in variable.ranks if len(variable.names(rank)) > 1), None)
         if several is not None:
             raise Unplaced(f"rank {several} has {len(variable.names(several))} such datasets")
@@ -64,10 +94,9 @@ class Places:
         if len(dimensions) != 1 or dimensions == {0}:
             raise Unplaced("scalars and ranks with different numbers of dimensions have no place")
         begins = self._begins(variable, {rank: tuple(s.stop - s.start for s in slices) for rank, slices in inner.items()})
-        origin = numpy.min(list(begins.values()), axis=0)
-        pieces = [Piece(rank, tuple(int(n) for n in numpy.subtract(begins[rank], origin)), inner[rank]) for rank in sorted(inner)]
-        shape = numpy.max([numpy.add(piece.begin, piece.shape) for piece in pieces], axis=0)
-        return pieces, tuple(int(n) for n in shape)
+        shapes = variable.shapes()
+        pieces = [Piece(rank, begins[rank], inner[rank], variable.names(rank)[0], shapes[rank]) for rank in sorted(inner)]
+        return [Level.of(pieces, (1,) * len(pieces[0].begin))]
 
     def _inner(self, rank, shape):
         halo = self._halo * len(shape) if len(self._halo) == 1 else self._halo
@@ -104,16 +133,38 @@ class Places:
         return tuple(int(v) for v in values)
 
 
-def _find_offset(dataset, name):
-    """The attribute of the dataset or of the nearest group above it; else the dataset of that path."""
+def attribute_above(dataset, name):
+    """The attribute of the dataset or of the nearest group above it; else None."""
     place = dataset
     while True:
         if name in place.attrs:
             return place.attrs[name]
         if place.name == "/":
-            break
+            return None
         place = place.parent
-    return place[name][()] if name in place and hasattr(place[name], "dtype") else None
+
+
+def _find_offset(dataset, name):
+    """The attribute; else the dataset of that path."""
+    found = attribute_above(dataset, name)
+    if found is None and name in dataset.file and hasattr(dataset.file[name], "dtype"):
+        return dataset.file[name][()]
+    return found
+
+
+def level_of_rows(datasets):
+    """Places (rank, dataset) one after another along the first axis, such as lists of particles."""
+    pieces, begin = [], 0
+    for rank, dataset in datasets:
+        if pieces and dataset.shape[1:] != pieces[0].stored[1:]:
+            raise Unplaced("the ranks' lists have different numbers of columns")
+        if dataset.shape[0]:
+            whole = tuple(slice(0, n) for n in dataset.shape)
+            pieces.append(Piece(rank, (begin,) + (0,) * (dataset.ndim - 1), whole, dataset.name, dataset.shape))
+            begin += dataset.shape[0]
+    if not pieces:
+        raise Unplaced("no rank has a row")
+    return replace(Level.of(pieces, (1,) * len(pieces[0].begin)), is_list=True)
 
 
 def _numbers(text, separator, option):

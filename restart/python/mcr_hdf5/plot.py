@@ -1,32 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""python -m mcr_hdf5 plot: a slice, a histogram, and the minimum and maximum of each rank of a variable."""
+"""python -m mcr_hdf5 plot: a slice or a map of particles, a histogram, and the minimum and maximum of each rank of a variable."""
 import argparse
+import os
+import re
+import sys
 
 import numpy
 
 from .checkpoint_set import open_set
+from .choice import choose
 from .errors import McrError
-from .places import Places, Unplaced, add_options
+from .found_places import FoundPlaces, places_of
+from .particles import density_map
+from .places import Unplaced, add_options
+from .plane import paint
+
+DESCRIPTION = """Draws a variable: a slice of the global array or a map of the particles (of one rank if neither options nor files say where the
+pieces lie), a histogram, and each rank's minimum and maximum. Exit status: 0 done, 1 failed, 2 wrong usage."""
 
 
 def main(words):
-    parser = argparse.ArgumentParser(prog="mcr plot", description="Draws a variable: a slice (of the global array if the ranks' places are given, else "
-                                                                  "of one rank), a histogram, and each rank's minimum and maximum. "
-                                                                  "Exit status: 0 done, 1 failed, 2 wrong usage.")
+    parser = argparse.ArgumentParser(prog="mcr plot", description=DESCRIPTION)
     parser.add_argument("set", metavar="SET", help="directory, stub, container, or a set's name")
-    parser.add_argument("variable", metavar="VARIABLE")
-    parser.add_argument("-o", "--output", metavar="FILE", help="picture: its suffix says the format, such as .png or .svg (VARIABLE.png)")
+    parser.add_argument("variable", metavar="VARIABLE", nargs="?",
+                        help="its name, or a part that no other variable has (default: a density, else the largest variable with a place)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="picture: its suffix says the format, such as .png or .svg (NAME.png)")
     parser.add_argument("--rank", type=int, help="the slice is of this rank's piece (the first rank)")
-    parser.add_argument("--slice", type=int, metavar="N", help="index along the first axis of a 3-dimensional array (the middle)")
+    parser.add_argument("--slice", type=int, metavar="N",
+                        help="index along the first axis of a 3-dimensional array, in cells of the finest level (the middle)")
     add_options(parser)
     options = parser.parse_args(words)
     pyplot = _pyplot()
     with open_set(options.set) as checkpoint:
-        variable = checkpoint[options.variable]
+        places = places_of(options, checkpoint)
+        name = choose(checkpoint, places, options.variable)
+        if name != options.variable:
+            print(f"mcr plot: draws {name} of {_from_here(checkpoint)}", file=sys.stderr)
+        variable = checkpoint[name]
         if any(dataset.dtype.kind not in "fiu" for dataset in variable):
-            raise McrError(f"{options.variable} cannot be drawn, because its values are no numbers")
-        figure = _figure(pyplot, variable, options)
-        output = options.output or options.variable.replace("/", "-") + ".png"
+            raise McrError(f"{name} cannot be drawn, because its values are no numbers")
+        figure = _figure(pyplot, variable, places, options)
+        output = options.output or re.sub(r"[^\w.]+", "-", name.replace("{n}", "")).strip("-") + ".png"
         try:
             figure.savefig(output, dpi=80)
         except (OSError, ValueError) as error:
@@ -46,49 +60,78 @@ def _pyplot():
     return pyplot
 
 
-def _figure(pyplot, variable, options):
-    field, title = _field(variable, options)
-    figure, axes = pyplot.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-    _draw_slice(figure, axes[0], field, title, options.slice)
+def _figure(pyplot, variable, places, options):
+    figure, axes = pyplot.subplots(1, 3, figsize=(12, 4), layout="constrained")
+    _draw_first(figure, axes[0], variable, places, options)
     limits, counts, edges = _summary(variable)
     axes[1].stairs(counts, edges, fill=True)
-    axes[1].set(title="values of all ranks", xlabel=variable.name, ylabel="elements", yscale="log")
+    axes[1].set(title="values of all ranks", xlabel=_short(variable.name), ylabel="elements", yscale="log")
     axes[2].vlines(variable.ranks, limits[:, 0], limits[:, 1], linewidth=3)
     axes[2].plot(variable.ranks, limits, "k_")
     axes[2].set(title="minimum and maximum", xlabel="rank")
     axes[2].xaxis.get_major_locator().set_params(integer=True)
-    figure.suptitle(f"{variable.name}   {variable.set.name.rsplit('/', 1)[-1].rstrip('.')}", fontsize="medium")
+    figure.suptitle(f"{_short(variable.name, 110)}\n{_short(_from_here(variable.set), 110)}", fontsize="medium")
     return figure
 
 
-def _field(variable, options):
-    """Returns the array of which a slice is drawn, and what it is."""
-    if options.rank is None and (options.offset or options.grid or options.boxes):
-        try:
-            pieces, shape = Places(options).pieces(variable)
-        except Unplaced as reason:
+def _from_here(checkpoint):
+    """The set's short name: relative to the current directory, if that is shorter."""
+    return min(checkpoint.short_name, os.path.relpath(checkpoint.short_name), key=len)
+
+
+def _short(name, longest=40):
+    return name if len(name) <= longest else "…" + name[1 - longest:]
+
+
+def _draw_first(figure, axes, variable, places, options):
+    """A plane of all ranks' pieces, a map of particles, or else one dataset of one rank."""
+    if options.rank is not None:
+        return _draw_dataset(figure, axes, variable, options.rank, options.slice)
+    rank, dataset = next((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
+    if isinstance(places, FoundPlaces) and places.kind(rank, dataset) == "particles":
+        return _draw_particles(figure, axes, variable)
+    try:
+        levels = places.levels(variable)
+    except Unplaced as reason:
+        if not isinstance(places, FoundPlaces):
             raise McrError(f"{variable.name} has no place in a global array, because {reason}") from None
-        field = numpy.full(shape, numpy.nan)
-        for piece in pieces:
-            field[piece.region] = variable.dataset(piece.rank)[piece.inner]
-        return field, "all ranks"
-    rank = variable.ranks[0] if options.rank is None else options.rank
+        drawn = _draw_dataset(figure, axes, variable, variable.ranks[0], options.slice)
+        print(f"mcr plot: the slice shows {drawn} alone, because {reason}; --offset, --grid or --boxes can say it", file=sys.stderr)
+        return
+    plane, title = paint(variable.set, levels, options.slice)
+    pieces = sum(len(level.pieces) for level in levels)
+    refined = f" ({pieces} pieces, {len(levels)} levels)" if len(levels) > 1 else f" ({pieces} pieces)" if pieces > len(variable.ranks) else ""
+    _draw_plane(figure, axes, plane, f"all ranks{refined}{title}")
+
+
+def _draw_dataset(figure, axes, variable, rank, number):
+    """Returns what it draws."""
     datasets = variable.datasets(rank) or [variable.dataset(rank)]  # the latter says what is missing
-    return datasets[0][()], f"rank {rank}" + (f", dataset 1 of {len(datasets)}" if len(datasets) > 1 else "")
-
-
-def _draw_slice(figure, axes, field, title, number):
-    field = numpy.atleast_1d(field)
+    drawn = (f"dataset 1 of {len(datasets)} of " if len(datasets) > 1 else "") + f"rank {rank}"
+    field, title = numpy.atleast_1d(datasets[0][()]), drawn
     while field.ndim > 2:
         middle = field.shape[0] // 2 if number is None else number
         if not 0 <= middle < field.shape[0]:
             raise McrError(f"--slice {middle}: the first axis has the indices 0 to {field.shape[0] - 1}")
         title, field, number = f"{title}, slice {middle}", field[middle], None
+    _draw_plane(figure, axes, field, title)
+    return drawn
+
+
+def _draw_plane(figure, axes, field, title):
     if field.ndim == 1:
         axes.plot(field)
     else:
         figure.colorbar(axes.imshow(field, origin="lower", interpolation="nearest", aspect="auto"), ax=axes)
     axes.set_title(title)
+
+
+def _draw_particles(figure, axes, variable):
+    """How many particles lie in each cell of a mesh over the first two coordinates."""
+    counts, edges = density_map(variable)
+    image = axes.imshow(counts.T, origin="lower", interpolation="nearest", aspect="auto", extent=(*edges[0][[0, -1]], *edges[1][[0, -1]]))
+    figure.colorbar(image, ax=axes)
+    axes.set(title=f"particles of all ranks ({int(counts.sum())})", xlabel="x", ylabel="y")
 
 
 def _summary(variable, bins=60):

@@ -13,10 +13,11 @@ import h5py
 import numpy
 
 from . import xdmf
-from .checkpoint_set import Variable, open_set
+from .checkpoint_set import Variable, first_dataset, open_set
 from .errors import McrError
+from .found_places import FoundPlaces, places_of
 from .fragments import Fragments
-from .places import Places, Unplaced, add_options, of_region, overlaps
+from .places import Level, Unplaced, add_options, of_region, overlaps
 
 
 def main(words):
@@ -33,8 +34,8 @@ def main(words):
     for path in (options.output, options.output + ".xdmf"):
         if os.path.exists(path) and not options.force:
             raise McrError(f"{path} exists already; --force replaces it")
-    places = Places(options)
     with open_set(*options.set) as checkpoint:
+        places = places_of(options, checkpoint)
         if len(checkpoint.ranks) < checkpoint.rank_count:
             print(f"the set is {checkpoint.state}: {len(checkpoint.ranks)} of {checkpoint.rank_count} ranks have a file in it")
         written = View(checkpoint, places, options).write()
@@ -43,12 +44,11 @@ def main(words):
 
 @dataclass
 class Placed:
-    """A variable that has become a global array."""
+    """A level of a variable that has become a global array."""
     path: str
-    shape: tuple
     dtype: numpy.dtype
     variable: Variable
-    pieces: list
+    level: Level
 
 
 class View:
@@ -64,11 +64,11 @@ class View:
             with h5py.File(temporary, "w") as file:
                 _copy_equal_attributes(file, [self._checkpoint.attrs(rank) for rank in self._checkpoint.ranks])
                 file.attrs["mcr_set"] = self._checkpoint.name
-                for name in self._options.variable or list(self._checkpoint):
+                for name in self._names():
                     self._add(file, self._checkpoint[name])
                 time = file.attrs.get("time")
             if not self._placed:
-                print(f"mcr view: no variable of {self._checkpoint.name} has a place, so nothing was written")
+                print(f"mcr view: no variable of {self._checkpoint.name} has a place, so nothing was written{self._remedy()}")
                 return False
             self._verify(temporary)
             os.replace(temporary, self._output)
@@ -76,53 +76,76 @@ class View:
             if os.path.exists(temporary):
                 os.unlink(temporary)
         is_number = isinstance(time, (float, int, numpy.number))
-        arrays = [(placed.path, placed.shape, placed.dtype) for placed in self._placed]
+        arrays = [xdmf.Array(placed.path, placed.dtype, placed.level) for placed in self._placed]
         with open(self._output + ".xdmf", "w") as file:
             file.write(xdmf.document(os.path.basename(self._output), arrays, time if is_number else None))
-        print(f"{len(arrays)} global arrays in {self._options.output} and {self._options.output}.xdmf")
+        document = f"{self._options.output}.xdmf"
+        print(f"{len(arrays)} global arrays in {self._options.output}" +
+              (f" and {document}" if any(array.drawn for array in arrays) else f"; none of them is a field on a mesh, so {document} shows nothing"))
         return True
+
+    def _names(self):
+        """The variables to place. Without options these are only the ones that the files give a place, of often hundreds."""
+        if self._options.variable:
+            return self._options.variable
+        names = list(self._checkpoint)
+        if not isinstance(self._places, FoundPlaces):
+            return names
+        found = [name for name in names if self._places.kind(*first_dataset(self._checkpoint, name))]
+        if found and len(found) < len(names):
+            print(f"{len(names) - len(found)} of {len(names)} variables have no place: the files do not say where their pieces lie")
+        return found
 
     def _add(self, file, variable):
         try:
-            pieces, shape = self._places.pieces(variable)
-            if self._options.check:
-                self._check_overlaps(variable, pieces)
-            path = "/" + variable.name.replace("{n}", "")
-            dtype = variable.dataset(pieces[0].rank).dtype
-            if any(dataset.dtype != dtype for dataset in variable):
+            levels = self._places.levels(variable)
+            if len({dataset.dtype for dataset in variable}) > 1:
                 raise Unplaced("the ranks have different types")
-            if self._options.copy:
-                dataset = file.create_dataset(path, shape, dtype, fillvalue=_fill_value(dtype))
-                for piece in pieces:
-                    dataset[piece.region] = variable.dataset(piece.rank)[piece.inner]
-            else:
-                self._create_virtual(file, path, variable, pieces, shape, dtype)
         except Unplaced as reason:
             print(f"not placed: {variable.name}, because {reason}")
             return
-        _copy_equal_attributes(file[path], [variable.attrs(rank) for rank in variable.ranks])
-        self._placed.append(Placed(path, shape, dtype, variable, pieces))
-        self._report(path, variable, pieces, shape)
+        for number, level in enumerate(levels):
+            above = f"level{number}/" if len(levels) > 1 else ""
+            try:
+                self._add_level(file, f"/{above}{variable.name.replace('{n}', '')}", variable, level)
+            except Unplaced as reason:
+                print(f"not placed: {above}{variable.name}, because {reason}")
 
-    def _create_virtual(self, file, path, variable, pieces, shape, dtype):
+    def _add_level(self, file, path, variable, level):
+        if self._options.check:
+            self._check_overlaps(level.pieces)
+        dtype = next(iter(variable)).dtype
+        if self._options.copy:
+            dataset = file.create_dataset(path, level.shape, dtype, fillvalue=_fill_value(dtype))
+            for piece in level.pieces:
+                dataset[piece.region] = piece.read(self._checkpoint)
+        else:
+            self._create_virtual(file, path, level, dtype)
+        _copy_equal_attributes(file[path], [dict(dataset.attrs) for dataset in variable])
+        placed = Placed(path, dtype, variable, level)
+        self._placed.append(placed)
+        self._report(placed)
+
+    def _create_virtual(self, file, path, level, dtype):
         layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         layout.set_fill_value(numpy.asarray(_fill_value(dtype), dtype))
-        for piece in pieces:
-            dataset = variable.dataset(piece.rank)
-            fragment = self._fragments.find(piece.rank, dataset)
+        for piece in level.pieces:
+            fragment = self._fragments.find(piece.rank, self._checkpoint.file(piece.rank)[piece.name])
             if isinstance(fragment, str):
                 raise Unplaced(f"{fragment}; --copy writes its values instead")
-            for source, part in fragment.selections(dataset.shape, piece.inner):
+            for source, part in fragment.selections(piece.stored, piece.inner):
                 begin, count = list(piece.begin), list(piece.shape)
                 if part != (...,):
                     for axis, place in enumerate(part):
                         begin[axis], count[axis] = begin[axis] + place, 1
-                target = h5py.h5s.create_simple(shape)
+                target = h5py.h5s.create_simple(level.shape)
                 target.select_hyperslab(tuple(begin), tuple(count))
                 layout.set_virtual(target, self._source_name(fragment.container), fragment.path.replace("%", "%%").encode(), source)
         links = h5py.h5p.create(h5py.h5p.LINK_CREATE)
         links.set_create_intermediate_group(True)
-        h5py.h5d.create(file.id, path.encode(), variable.dataset(pieces[0].rank).id.get_type(), h5py.h5s.create_simple(shape), layout, links)
+        first = level.pieces[0]
+        stored_type = self._checkpoint.file(first.rank)[first.name].id.get_type()
+        h5py.h5d.create(file.id, path.encode(), stored_type, h5py.h5s.create_simple(level.shape), layout, links)
 
     def _source_name(self, container):
         """Relative if the container lies below the file's directory, so that both can be moved together. `%` begins a pattern in HDF5."""
@@ -132,9 +155,9 @@ class View:
             container = os.path.relpath(container, here)
         return os.fsencode(container).replace(b"%", b"%%")
 
-    def _check_overlaps(self, variable, pieces):
+    def _check_overlaps(self, pieces):
         for one, other, region in overlaps(pieces):
-            values = [variable.dataset(piece.rank)[of_region(piece, region)] for piece in (one, other)]
+            values = [self._checkpoint.file(piece.rank)[piece.name][of_region(piece, region)] for piece in (one, other)]
             if values[0].tobytes() != values[1].tobytes():
                 raise Unplaced(f"ranks {one.rank} and {other.rank} have different values where their pieces overlap")
 
@@ -143,21 +166,33 @@ class View:
         with h5py.File(path, "r") as file:
             for placed in self._placed:
                 # Where pieces overlap, the array has the values of one of them. --check has compared these.
-                shared = set() if self._options.check else {piece.rank for pair in overlaps(placed.pieces) for piece in pair[:2]}
-                pieces = [piece for piece in placed.pieces if piece.rank not in shared]
+                every = placed.level.pieces
+                shared = set() if self._options.check else {id(piece) for pair in overlaps(every) for piece in pair[:2]}
+                pieces = [piece for piece in every if id(piece) not in shared]
                 for piece in pieces if self._options.check else pieces[:1]:
-                    wanted = placed.variable.dataset(piece.rank)[piece.inner]
-                    if file[placed.path][piece.region].tobytes() != wanted.tobytes():
+                    if file[placed.path][piece.region].tobytes() != piece.read(self._checkpoint).tobytes():
                         raise McrError(f"{placed.path} would give other values than the file of rank {piece.rank}, so nothing was written. "
                                        f"--copy writes the values themselves. Please report this fault")
 
-    def _report(self, path, variable, pieces, shape):
-        missing = sorted(set(self._checkpoint.ranks) - {piece.rank for piece in pieces})
-        covered = sum(int(numpy.prod(piece.shape)) for piece in pieces)
-        total = int(numpy.prod(shape))
+    def _report(self, placed):
+        level = placed.level
+        owners = {piece.rank for piece in level.pieces}
+        missing = sorted(set(self._checkpoint.ranks) - owners)
+        covered = sum(int(numpy.prod(piece.shape)) for piece in level.pieces)
+        total = int(numpy.prod(level.shape))
         holes = f"; {total - covered} elements belong to no piece and have the fill value" if covered < total else ""
-        ranks = f"; ranks {', '.join(map(str, missing))} have no such dataset" if missing else ""
-        print(f"{path[1:]}: {'x'.join(map(str, shape))} from {len(pieces)} ranks{holes}{ranks}")
+        without = f"; {_ranks(missing)} {'have' if len(missing) > 1 else 'has'} no piece of it" if missing else ""
+        count = f"{len(level.pieces)} pieces of " if len(level.pieces) > len(owners) else ""
+        print(f"{placed.path[1:]}: {'x'.join(map(str, level.shape))} from {count}{len(owners)} rank{'s' * (len(owners) > 1)}{holes}{without}")
+
+    def _remedy(self):
+        if not isinstance(self._places, FoundPlaces):
+            return ""
+        return "; say where the ranks' pieces lie: --offset NAME (an attribute or dataset of each file), --grid NxNxN, or --boxes FILE"
+
+
+def _ranks(numbers):
+    return f"rank{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 def _fill_value(dtype):

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the pieces of a variable lie, if the files say so themselves (docs/python.md, "Places that the files name"):
+
+* grids with edges: GridLeftEdge and GridRightEdge, as attributes or in a text file NAME.hierarchy beside the files;
+* index boxes: a compound dataset with the members `lo` and `hi` beside a flat dataset;
+* particles: rows of a group with positions follow one another.
+
+Edges and indexes name the fastest axis first. What contradicts the datasets' shapes is no place.
+"""
+import math
+import os
+import re
+from dataclasses import dataclass
+
+import h5py
+import numpy
+
+from .errors import McrError
+from .hierarchy import read_hierarchy
+from .particles import positions_beside
+from .places import Level, Piece, Places, Unplaced, attribute_above, integers, level_of_rows, overlaps
+
+INEXACT = 0.01  # cells by which an edge may lie beside the border of a cell
+
+
+def places_of(options, checkpoint):
+    """Places by the options, or without them by what the files say."""
+    given = Places(options)
+    if given.named:
+        return given
+    if options.halo != "0" or options.reverse:
+        raise McrError("--halo and --reverse need --offset, --grid or --boxes")
+    return FoundPlaces(checkpoint)
+
+
+class FoundPlaces:
+    def __init__(self, checkpoint):
+        self._checkpoint = checkpoint
+        self._hierarchies = {}  # rank -> name of the grid's group -> edges
+        self._groups = {}  # (rank, name of a group) -> its IndexGroup
+
+    def kind(self, rank, dataset):
+        """`grid` or `particles`; None if the files name no place for this dataset."""
+        try:
+            if self._box(rank, dataset) or self._edges(rank, dataset):
+                return "grid"
+        except Unplaced:
+            return None
+        return "particles" if positions_beside(dataset) else None
+
+    def levels(self, variable):
+        """Returns the variable's levels of refinement, the coarsest first."""
+        rank, first = next(_each(variable))
+        box = self._box(rank, first)
+        if box:
+            return _levels([self._boxed(*one) for one in _each(variable)], box[2])
+        if self._edges(rank, first):
+            return _levels(_counted([self._edged(*one) for one in _each(variable)]))
+        if positions_beside(first):
+            return [level_of_rows(_each(variable))]
+        raise Unplaced("the files do not say where its pieces lie")
+
+    def _boxed(self, rank, dataset):
+        box = self._box(rank, dataset)
+        if box is None:
+            raise Unplaced(f"{dataset.name} of rank {rank} has no index box of its size")
+        low, high, components = box
+        stored = integers(high - low + 1)
+        begin, end, ratio = self._within(rank, dataset, low, high + 1)
+        inner = tuple(slice(int(b), int(e)) for b, e in zip(begin - low, end - low))
+        begin = integers(begin)
+        if components > 1:
+            stored, begin, inner, ratio = (components, *stored), (0, *begin), (slice(0, components), *inner), (1, *ratio)
+        return Piece(rank, begin, inner, dataset.name, stored), ratio
+
+    def _box(self, rank, dataset):
+        """The first and last index of a flat dataset's cells, the slowest axis first, and its number of components."""
+        if dataset.ndim != 1 or dataset.dtype.kind not in "fiu":
+            return None
+        beside = self._group(rank, dataset.parent)
+        for low, high in beside.boxes.values():
+            if (high >= low).all() and math.prod(integers(high - low + 1)) * beside.components == dataset.size:
+                return low, high, beside.components
+        return None
+
+    def _within(self, rank, dataset, begin, end):
+        """The part of the cells that lies in the boxes of the groups above (cells outside belong to neighbours), and the ratio of the level:
+        cells for each cell of the coarsest level. Above the group with the ratio, boxes count other cells."""
+        group = dataset.parent
+        while group.name != "/":
+            group = group.parent
+            above = self._group(rank, group)
+            if above.ratio is not None and len(above.ratio) == len(begin):
+                return begin, end, above.ratio
+            for name, (low, high) in above.boxes.items():
+                if "ghost" not in name and len(low) == len(begin) and (numpy.maximum(begin, low) < numpy.minimum(end, high + 1)).all():
+                    begin, end = numpy.maximum(begin, low), numpy.minimum(end, high + 1)
+        return begin, end, (1,) * len(begin)
+
+    def _group(self, rank, group):
+        key = rank, group.name
+        if key not in self._groups:
+            self._groups[key] = IndexGroup.of(group)
+        return self._groups[key]
+
+    def _edged(self, rank, dataset):
+        edges = self._edges(rank, dataset)
+        if edges is None:
+            raise Unplaced(f"the files do not say where the edges of {dataset.name} of rank {rank} lie")
+        low, high = edges
+        return rank, dataset.name, dataset.shape, low, (high - low) / dataset.shape
+
+    def _edges(self, rank, dataset):
+        """The lower and the upper edge of a grid, the slowest axis first."""
+        if dataset.ndim == 0 or dataset.dtype.kind not in "fiu":
+            return None
+        low, high = (attribute_above(dataset, name) for name in ("GridLeftEdge", "GridRightEdge"))
+        if low is None or high is None:
+            low, high = self._edges_in_hierarchy(rank, dataset)
+        if any(numpy.shape(edge) != (dataset.ndim,) or numpy.asarray(edge).dtype.kind not in "fiu" for edge in (low, high)):
+            return None
+        low, high = numpy.flip(numpy.asarray(low, float)), numpy.flip(numpy.asarray(high, float))
+        if not (numpy.isfinite(low).all() and numpy.isfinite(high).all() and (low < high).all()):
+            raise Unplaced(f"{dataset.name} of rank {rank} has the edges {low} and {high}")
+        return low, high
+
+    def _edges_in_hierarchy(self, rank, dataset):
+        if rank not in self._hierarchies:
+            beside = [(os.path.splitext(path)[0] + ".hierarchy", os.path.basename(path)) for path in self._checkpoint.paths(rank)]
+            self._hierarchies[rank] = next((read_hierarchy(*names) for names in beside if os.path.isfile(names[0])), {})
+        grid = self._hierarchies[rank].get(dataset.parent.name)
+        if grid is None or grid.cells != tuple(reversed(dataset.shape)):
+            return None, None
+        return grid.low, grid.high
+
+
+def _each(variable):
+    """(rank, dataset), of which only a few are open at a time."""
+    return ((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
+
+
+@dataclass(frozen=True)
+class IndexGroup:
+    """What the datasets of a group say about indexes, the slowest axis first."""
+    boxes: dict  # name -> first and last index
+    components: int
+    ratio: tuple  # or None
+
+    @staticmethod
+    def of(group):
+        boxes, components, ratio = {}, 1, None
+        for name in group:
+            item = group.get(name) if re.search("box|depth$|ratio_to_level_zero$", name) else None
+            if not isinstance(item, h5py.Dataset):
+                continue
+            if item.shape == (1,) and _is_box(item.dtype):
+                boxes[name] = _bounds(item[0])
+            elif item.dtype.kind in "iu" and item.shape == (1,) and name.endswith("depth"):
+                components = max(1, int(item[0]))
+            elif item.dtype.kind in "iu" and item.ndim == 1 and name.endswith("ratio_to_level_zero"):
+                ratio = integers(numpy.flip(item[()]))
+        return IndexGroup(boxes, components, ratio)
+
+
+def _is_box(dtype):
+    fields = dtype.fields or {}
+    return all(name in fields and fields[name][0].base.kind in "iu" and len(fields[name][0].shape) == 1 for name in ("lo", "hi"))
+
+
+def _bounds(value):
+    """The slowest axis first. A member `dim` says how many axes count."""
+    count = int(value["dim"]) if "dim" in value.dtype.fields else len(value["lo"])
+    return tuple(numpy.flip(numpy.asarray(value[name], numpy.int64)[:count]) for name in ("lo", "hi"))
+
+
+def _counted(grids):
+    """Edges become indexes of cells of the grid's own level, counted from the lowest edge of all grids."""
+    origin = numpy.min([low for *_, low, _ in grids], axis=0)
+    coarsest = numpy.max([width for *_, width in grids], axis=0)
+    found = []
+    for rank, name, shape, low, width in grids:
+        begin, ratio = (low - origin) / width, coarsest / width
+        for numbers in (begin, ratio):
+            if (abs(numbers - numpy.rint(numbers)) > INEXACT).any():
+                raise Unplaced(f"the edges of {name} of rank {rank} are not borders of cells of the other grids")
+        piece = Piece(rank, integers(numpy.rint(begin)), tuple(slice(0, n) for n in shape), name, shape)
+        found.append((piece, integers(numpy.rint(ratio))))
+    return found
+
+
+def _levels(placed, components=1):
+    """Groups (piece, ratio) by ratio. Indexes then count from the first piece of the level, and the level knows its own origin."""
+    by_ratio = {}
+    for piece, ratio in placed:
+        by_ratio.setdefault(ratio, []).append(piece)
+    if any(min(ratio) < 1 for ratio in by_ratio):
+        raise Unplaced("a level of refinement has a ratio below one")
+    lowest = numpy.min([[math.floor(b / r) for b, r in zip(piece.begin, ratio)] for piece, ratio in placed], axis=0)
+    levels = []
+    for ratio, pieces in sorted(by_ratio.items()):
+        level = Level.of(pieces, ratio, lowest, components)
+        pair = next(overlaps(level.pieces), None)
+        if pair:
+            raise Unplaced(f"{pair[0].name} of rank {pair[0].rank} and {pair[1].name} of rank {pair[1].rank} would lie at the same place")
+        levels.append(level)
+    return levels

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads Enzo's text file NAME.hierarchy: each grid's edges. A dump's files NAME.cpu0000, … do not have them."""
+import os
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Grid:
+    low: tuple  # x first
+    high: tuple
+    cells: tuple  # without the cells that belong to neighbours
+
+
+def read_hierarchy(path, file_name):
+    """Returns the name of a grid's group in the file `file_name` -> Grid. What is not written as Enzo writes it is left out."""
+    try:
+        with open(path, errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return {}
+    found = {}
+    for number, body in re.findall(r"^Grid = (\d+)$(.*?)(?=^Grid = |\Z)", text, re.M | re.S):
+        lines = dict(re.findall(r"^(\w+)[ \t]*=[ \t]*(.*)$", body, re.M))
+        if os.path.basename(lines.get("BaryonFileName", lines.get("ParticleFileName", "")).strip()) != file_name:
+            continue
+        try:
+            low, high = (tuple(float(word) for word in lines[key].split()) for key in ("GridLeftEdge", "GridRightEdge"))
+            first, last = ([int(word) for word in lines[key].split()] for key in ("GridStartIndex", "GridEndIndex"))
+        except (KeyError, ValueError):
+            continue
+        found[f"/Grid{int(number):08}"] = Grid(low, high, tuple(b - a + 1 for a, b in zip(first, last)))
+    return found

@@ -2,19 +2,14 @@
 // Orders above 1, row by row. The predictions of a row from the rows and planes before (T and Q of
 // spec.md) do not depend on the row itself, so they are computed for the whole row at once. Only
 // the last step is a chain along the row.
+#pragma once
+
 #include <utility>
 
-#include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
 #include "codecs/lorenzo/order_formula.hpp"
 
 namespace mcr::codecs {
-namespace {
-
-template <typename T>
-MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
-  return load<T>(row + i * sizeof(T));
-}
 
 /// Rows in the caller's memory that are kept from one row of the box to the next.
 struct Rows {
@@ -60,54 +55,6 @@ MCR_INLINE_LOOP void keep_row(Rows& rows, const std::byte* row, std::size_t colu
     store(rows.up_up + i * sizeof(Number), A::regular(rest));
   }
   std::swap(rows.up, rows.up_up);
-}
-
-template <typename A, int Order>
-MCR_INLINE_LOOP void encode_row(const std::byte* row, const std::byte* expected,
-                                std::size_t columns, std::byte* out) {
-  using Number = typename A::Number;
-  const auto base = [&](std::size_t i)
-                        MCR_INLINE_LAMBDA { return expected ? at<Number>(expected, i) : A::zero; };
-  const auto rest = [&](std::size_t i) MCR_INLINE_LAMBDA {
-    const Number difference = A::minus(at<Number>(row, i), base(i));
-    return A::regular(difference);
-  };
-  const auto put = [&](std::size_t i, Number prediction) MCR_INLINE_LAMBDA {
-    store(out + i * sizeof(Number), A::residual(at<Number>(row, i), prediction));
-  };
-  put(0, base(0));
-  if (columns > 1) put(1, continued<A, 1>(base(1), {rest(0)}));
-  if constexpr (Order > 2) {
-    if (columns > 2) put(2, continued<A, 2>(base(2), {rest(1), rest(0)}));
-  }
-  if constexpr (Order > 3) {
-    if (columns > 3) put(3, continued<A, 3>(base(3), {rest(2), rest(1), rest(0)}));
-  }
-  for (std::size_t i = Order; i < columns; ++i) {
-    put(i, continued<A, Order>(base(i), {rest(i - 1), rest(i - 2),
-                                         Order > 2 ? rest(i - (Order > 2 ? 3 : 2)) : A::zero,
-                                         Order > 3 ? rest(i - (Order > 3 ? 4 : 2)) : A::zero}));
-  }
-}
-
-template <typename A, int Order>
-MCR_INLINE_LOOP void decode_row(const std::byte* residuals, const std::byte* expected,
-                                std::size_t columns, std::byte* out) {
-  using Number = typename A::Number;
-  std::array<Number, highest_order> last{};
-  const auto step = [&]<int Known>(std::size_t i) MCR_INLINE_LAMBDA {
-    const Number base = expected ? at<Number>(expected, i) : A::zero;
-    const Number prediction = continued<A, Known>(base, last);
-    const Number number = A::next_number(at<typename A::Word>(residuals, i), prediction);
-    store(out + i * sizeof(Number), number);
-    const Number rest = A::mostly_regular(A::minus(number, base));
-    last = {rest, last[0], last[1], last[2]};
-  };
-  step.template operator()<0>(0);
-  if (columns > 1) step.template operator()<1>(1);
-  if (Order > 2 && columns > 2) step.template operator()<2>(2);
-  if (Order > 3 && columns > 3) step.template operator()<3>(3);
-  for (std::size_t i = Order; i < columns; ++i) step.template operator()<Order>(i);
 }
 
 /// Codes all of a box. `run(row's offset, expected, columns)` codes a row, after which `words`
@@ -162,40 +109,6 @@ void run_box(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* wo
           [&](std::size_t offset, const std::byte* expected, std::size_t columns)
               MCR_INLINE_LAMBDA { code.template operator()<Order>(offset, expected, columns); });
     });
-  });
-}
-
-template <typename Call>
-void with_arithmetic(std::size_t size, bool floating, const Call& call) {
-  if (!floating) {
-    return with_word(
-        size, [&]<typename Word>(Word) { call.template operator()<IntegerArithmetic<Word>>(); });
-  }
-  if (size == 8) return call.template operator()<FloatingArithmetic<std::uint64_t>>();
-  call.template operator()<FloatingArithmetic<std::uint32_t>>();
-}
-
-}  // namespace
-
-void lorenzo_order_encode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
-                          const std::byte* words, std::byte* memory, std::byte* residuals) {
-  with_arithmetic(size, how.floating, [&]<typename A>() {
-    run_box<A>(how, box, words, memory,
-               [&]<int Order>(std::size_t offset, const std::byte* expected, std::size_t columns)
-                   MCR_INLINE_LAMBDA {
-                     encode_row<A, Order>(words + offset, expected, columns, residuals + offset);
-                   });
-  });
-}
-
-void lorenzo_order_decode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
-                          const std::byte* residuals, std::byte* memory, std::byte* words) {
-  with_arithmetic(size, how.floating, [&]<typename A>() {
-    run_box<A>(how, box, words, memory,
-               [&]<int Order>(std::size_t offset, const std::byte* expected, std::size_t columns)
-                   MCR_INLINE_LAMBDA {
-                     decode_row<A, Order>(residuals + offset, expected, columns, words + offset);
-                   });
   });
 }
 

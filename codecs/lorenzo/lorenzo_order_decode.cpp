@@ -31,15 +31,50 @@ MCR_INLINE_LOOP void integer_row(const std::byte* residuals, const std::byte* ex
   for (std::size_t i = first; i < columns; ++i) step(i, Order);
 }
 
-template <typename A, int Order>
+/// Arithmetic on vectors of which only the first element counts. The numbers of a chain stay in
+/// vector registers: a move to a general register and back takes longer than three additions.
+template <typename Word>
+struct FirstOfVector {
+  using Words [[gnu::vector_size(16)]] = Word;
+  using Number [[gnu::vector_size(16)]] = FloatOf<Word>;
+  static constexpr Number zero = {};
+
+  MCR_INLINE_LOOP static Number plus(Number a, Number b) { return a + b; }
+  MCR_INLINE_LOOP static Number minus(Number a, Number b) { return a - b; }
+  MCR_INLINE_LOOP static Number of(Word bits) { return std::bit_cast<Number>(Words{bits}); }
+  MCR_INLINE_LOOP static Word bits(Number a) { return std::bit_cast<Words>(a)[0]; }
+  MCR_INLINE_LOOP static Number add_to_bits(Number a, Word difference) {
+    return std::bit_cast<Number>(std::bit_cast<Words>(a) + Words{difference});
+  }
+};
+
+/// Decodes a row of numbers that are predicted by their row alone. Each number is guessed to have
+/// the sign of the number before. If prediction and number have that sign, the ordered difference
+/// is added to the prediction's bits, or subtracted if the sign is negative.
+template <typename Word, int Order>
 MCR_INLINE_LOOP void floating_row(const std::byte* residuals, std::size_t columns, std::byte* out) {
-  using Number = typename A::Number;
-  std::array<Number, highest_order> last{};
+  using A = FirstOfVector<Word>;
+  std::array<typename A::Number, highest_order> last{};
+  Word sign = 0;  // sign_mask() of the number before
+  const auto is_special = [](Word bits) MCR_INLINE_LAMBDA {
+    return (bits & infinity_bits<Word>) == infinity_bits<Word>;
+  };
   const auto step = [&]<int Known>(std::size_t i) MCR_INLINE_LAMBDA {
-    const Number prediction = continued<A, Known>(A::zero, last);
-    const Number number = A::next_number(at<typename A::Word>(residuals, i), prediction);
-    store(out + i * sizeof(Number), number);
-    last = {A::mostly_regular(number), last[0], last[1], last[2]};
+    const auto residual = at<Word>(residuals, i);
+    const auto difference = static_cast<Word>((unzigzag(residual) ^ sign) - sign);
+    const auto prediction = continued<A, Known>(A::zero, last);
+    auto number = A::add_to_bits(prediction, difference);
+    const Word predicted = A::bits(prediction);
+    Word bits = A::bits(number);
+    const bool guessed = sign_mask(static_cast<Word>((predicted ^ sign) | (bits ^ sign))) == 0;
+    if (!guessed || is_special(predicted) || is_special(bits)) [[unlikely]] {
+      bits = std::bit_cast<Word>(
+          floating_number<Word>(residual, std::bit_cast<FloatOf<Word>>(predicted)));
+      sign = sign_mask(bits);
+      number = A::of(is_special(bits) ? Word{0} : bits);
+    }
+    store(out + i * sizeof(Word), bits);
+    last = {number, last[0], last[1], last[2]};
   };
   step.template operator()<0>(0);
   if (columns > 1) step.template operator()<1>(1);
@@ -141,7 +176,7 @@ void decode_floating(const LorenzoOrder& how, const LorenzoBox& box, const std::
   with_order(how.dimensions, how.order, [&]<int Dimensions, int Order>() {
     cpu::run_widest([&]() MCR_INLINE_LAMBDA {
       if constexpr (Dimensions == 1) {
-        floating_row<A, Order>(residuals, folded.columns, words);
+        floating_row<Word, Order>(residuals, folded.columns, words);
       } else {
         floating_box<A, Dimensions>(folded, residuals, memory, words);
       }

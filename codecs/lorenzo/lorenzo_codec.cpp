@@ -60,7 +60,7 @@ LorenzoOrder order_of(const BrickView& view) {
   return {view.dimensions, view.order, view.floating};
 }
 
-/// The kernels' working memory: a row of zeros, and four rows for orders above 1.
+/// The kernels' working memory: a row of zeros, and rows for orders above 1.
 struct RowBytes {
   std::size_t zeros = 0;
   std::size_t rows = 0;
@@ -72,7 +72,9 @@ RowBytes row_bytes(const Layout& layout, ByteSpan parameters) {
     if (view.dimensions < 2) return;
     const std::size_t row = view.box.columns * layout.type.size;
     needed.zeros = std::max(needed.zeros, row);
-    if (view.order > 1) needed.rows = std::max(needed.rows, 4 * row);
+    if (view.order > 1) {
+      needed.rows = std::max(needed.rows, order_memory_rows(view.box.rows) * row);
+    }
   });
   return needed;
 }

@@ -11,7 +11,10 @@
 namespace mcr::codecs {
 namespace {
 
-constexpr std::size_t rows_at_once = 4;
+template <typename A>
+constexpr bool is_integer = std::is_same_v<A, IntegerArithmetic<typename A::Word>>;
+
+constexpr std::size_t rows_at_once = 4;  // of floating point
 
 /// Neighbouring rows of a plane, which are decoded at once, and what their predictions need. In
 /// the first two rows and columns, F2 of spec.md is used in place of F0 and F1: F2(q; 0, 0) is q, and
@@ -78,7 +81,7 @@ MCR_INLINE_LOOP void floating_group(const RowGroup& group, std::size_t columns) 
 template <typename A, int Planes>
 MCR_INLINE_LOOP void decode_group(const RowGroup& group, std::size_t rows, std::size_t columns) {
   using Word = typename A::Word;
-  if constexpr (std::is_same_v<A, IntegerArithmetic<Word>>) {
+  if constexpr (is_integer<A>) {
     integer_group<Word>(group, columns);
   } else if (rows == rows_at_once) {
     floating_group<Word, (Planes > 0), rows_at_once>(group, columns);
@@ -92,13 +95,13 @@ template <typename A, int Planes>
 MCR_INLINE_LOOP void decode_plane(std::size_t rows_of_plane, std::size_t columns,
                                   const std::byte* residuals, std::byte* memory, std::byte* out) {
   using Word = typename A::Word;
-  constexpr bool floating = !std::is_same_v<A, IntegerArithmetic<Word>>;
   const std::size_t row_bytes = columns * sizeof(Word);
   const std::size_t plane_bytes = rows_of_plane * row_bytes;
   std::byte* const by_planes = memory + 2 * row_bytes;
   std::fill_n(memory, 3 * row_bytes, std::byte{0});
   for (std::size_t row = 0; row < rows_of_plane;) {
-    const std::size_t rows = floating && rows_of_plane - row >= rows_at_once ? rows_at_once : 1;
+    const std::size_t rows =
+        !is_integer<A> && rows_of_plane - row >= rows_at_once ? rows_at_once : 1;
     if constexpr (Planes > 0) {
       const std::size_t count = rows * columns;
       for (std::size_t i = 0; i < count; ++i) {
@@ -142,12 +145,21 @@ void decode(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* res
     cpu::run_widest([&]() MCR_INLINE_LAMBDA {
       if constexpr (Dimensions > 1) {
         decode_planes<A, Dimensions>(folded, residuals, memory, words);
-      } else if constexpr (std::is_same_v<A, IntegerArithmetic<Word>>) {
+      } else if constexpr (is_integer<A>) {
         integer_row<Word, Order>(residuals, folded.columns, words);
       } else {
-        floating_row<Word, Order>(residuals, folded.columns, words);
+        floating_rows<Word, Order>({residuals, folded.columns, words}, {});
       }
     });
+  });
+}
+
+template <typename Word>
+void decode_two(int order, const LorenzoRow& first, const LorenzoRow& second) {
+  with_order(1, order, [&]<int Dimensions, int Order>() {
+    if constexpr (Dimensions == 1) {
+      cpu::run_widest([&]() MCR_INLINE_LAMBDA { floating_rows<Word, Order>(first, second); });
+    }
   });
 }
 
@@ -157,6 +169,12 @@ void lorenzo_order_decode(std::size_t size, const LorenzoOrder& how, const Loren
                           const std::byte* residuals, std::byte* memory, std::byte* words) {
   with_arithmetic(size, how.floating,
                   [&]<typename A>() { decode<A>(how, box, residuals, memory, words); });
+}
+
+void lorenzo_order_decode_two(std::size_t size, int order, const LorenzoRow& first,
+                              const LorenzoRow& second) {
+  if (size == 8) return decode_two<std::uint64_t>(order, first, second);
+  decode_two<std::uint32_t>(order, first, second);
 }
 
 }  // namespace mcr::codecs

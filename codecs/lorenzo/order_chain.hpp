@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The chains along a row of orders above 1, as fast as the processor can follow them: a number is
-// decoded from the numbers before it in its row.
+// Orders above 1 along a row. Decoding is a chain: each number is computed from the one before it.
+// The two kinds of arithmetic keep the chain short in different ways.
 #pragma once
 
+#include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
 #include "codecs/lorenzo/order_formula.hpp"
 
@@ -46,39 +47,70 @@ struct FirstOfVector {
   }
 };
 
-/// Decodes a row of numbers that are predicted by their row alone. Each number is guessed to have
-/// the sign of the number before. If prediction and number have that sign, the ordered difference
-/// is added to the prediction's bits, or subtracted if the sign is negative.
+/// A row of floating-point numbers that are predicted by their row alone. Each number is guessed to
+/// have the sign of the number before. If prediction and number have that sign, the ordered
+/// difference is added to the prediction's bits, or subtracted if the sign is negative.
 template <typename Word, int Order>
-MCR_INLINE_LOOP void floating_row(const std::byte* residuals, std::size_t columns, std::byte* out) {
-  using A = FirstOfVector<Word>;
-  std::array<typename A::Number, highest_order> last{};
-  Word sign = 0;  // sign_mask() of the number before
-  const auto is_special = [](Word bits) MCR_INLINE_LAMBDA {
-    return (bits & infinity_bits<Word>) == infinity_bits<Word>;
-  };
-  const auto step = [&]<int Known>(std::size_t i) MCR_INLINE_LAMBDA {
-    const auto residual = at<Word>(residuals, i);
-    const auto difference = static_cast<Word>((unzigzag(residual) ^ sign) - sign);
-    const auto prediction = continued<A, Known>(A::zero, last);
+class FloatingChain {
+ public:
+  MCR_INLINE_LOOP explicit FloatingChain(const LorenzoRow& row) : row_(row) {}
+
+  /// Decodes the first `Order` numbers, which lower orders predict.
+  MCR_INLINE_LOOP void start() {
+    if (row_.columns > 0) step<0>(0);
+    if (row_.columns > 1) step<1>(1);
+    if (Order > 2 && row_.columns > 2) step<2>(2);
+    if (Order > 3 && row_.columns > 3) step<3>(3);
+  }
+
+  /// Decodes number `i`. `Known`: so many numbers before it predict it.
+  template <int Known = Order>
+  MCR_INLINE_LOOP void step(std::size_t i) {
+    const auto residual = at<Word>(row_.residuals, i);
+    const auto difference = static_cast<Word>((unzigzag(residual) ^ sign_) - sign_);
+    const auto prediction = continued<A, Known>(A::zero, last_);
     auto number = A::add_to_bits(prediction, difference);
     const Word predicted = A::bits(prediction);
     Word bits = A::bits(number);
-    const bool guessed = sign_mask(static_cast<Word>((predicted ^ sign) | (bits ^ sign))) == 0;
+    const bool guessed = sign_mask(static_cast<Word>((predicted ^ sign_) | (bits ^ sign_))) == 0;
     if (!guessed || is_special(predicted) || is_special(bits)) [[unlikely]] {
       bits = std::bit_cast<Word>(
           floating_number<Word>(residual, std::bit_cast<FloatOf<Word>>(predicted)));
-      sign = sign_mask(bits);
+      sign_ = sign_mask(bits);
       number = A::of(is_special(bits) ? Word{0} : bits);
     }
-    store(out + i * sizeof(Word), bits);
-    last = {number, last[0], last[1], last[2]};
-  };
-  step.template operator()<0>(0);
-  if (columns > 1) step.template operator()<1>(1);
-  if (Order > 2 && columns > 2) step.template operator()<2>(2);
-  if (Order > 3 && columns > 3) step.template operator()<3>(3);
-  for (std::size_t i = Order; i < columns; ++i) step.template operator()<Order>(i);
+    store(row_.numbers + i * sizeof(Word), bits);
+    last_ = {number, last_[0], last_[1], last_[2]};
+  }
+
+ private:
+  using A = FirstOfVector<Word>;
+  MCR_INLINE_LOOP static bool is_special(Word bits) {
+    return (bits & infinity_bits<Word>) == infinity_bits<Word>;
+  }
+
+  LorenzoRow row_;
+  std::array<typename A::Number, highest_order> last_{};
+  Word sign_ = 0;  // sign_mask() of the number before
+};
+
+/// Decodes two rows at once, so that the processor overlaps their chains. `second` may be empty.
+template <typename Word, int Order>
+MCR_INLINE_LOOP void floating_rows(const LorenzoRow& first, const LorenzoRow& second) {
+  FloatingChain<Word, Order> a(first);
+  FloatingChain<Word, Order> b(second);
+  a.start();
+  b.start();
+  const std::size_t columns = first.columns;
+  const std::size_t second_columns = second.columns;
+  const std::size_t both = std::min(columns, second_columns);
+  std::size_t i = Order;
+  for (; i < both; ++i) {
+    a.step(i);
+    b.step(i);
+  }
+  for (std::size_t j = i; j < columns; ++j) a.step(j);
+  for (std::size_t j = i; j < second_columns; ++j) b.step(j);
 }
 
 }  // namespace mcr::codecs

@@ -150,23 +150,23 @@ Word any_word(std::mt19937_64& random) {
   return static_cast<Word>(static_cast<Word>(random()) >> (word_bits<Word> - width));
 }
 
-/// Checks one layout of equal bricks, of the rank that the predictor has, with numbers of
-/// `pattern`, or with any residuals for Pattern::last.
+/// Checks one layout of bricks with the rank that the predictor has, with numbers of `pattern`, or
+/// with any residuals for Pattern::last.
 template <typename Number>
-void check_layout(const Shape& shape, std::size_t bricks, std::uint8_t order, Pattern pattern,
+void check_layout(const std::vector<Shape>& bricks, std::uint8_t order, Pattern pattern,
                   unsigned seed) {
   using Word = WordOf<Number>;
   const ElementType type{
       is_floating<Number> ? ElementKind::floating : ElementKind::unsigned_integer, sizeof(Word),
       false};
-  const Layout layout{type, std::vector<Shape>(bricks, shape)};
+  const Layout layout{type, bricks};
   const bool any = pattern == Pattern::last;
   Bytes numbers(static_cast<std::size_t>(layout.raw_bytes()));
   if (!any) numbers = sample::make(type, numbers.size() / sizeof(Word), pattern, seed);
   Bytes residuals(numbers.size());
   std::mt19937_64 random(seed);
   std::size_t offset = 0;
-  for (std::size_t b = 0; b < bricks; ++b) {
+  for (const Shape& shape : bricks) {
     ByTheSpec<Number> spec(shape, order);
     for (std::size_t i = 0; i < shape.count(); ++i, offset += sizeof(Word)) {
       const Word residual =
@@ -175,6 +175,7 @@ void check_layout(const Shape& shape, std::size_t bricks, std::uint8_t order, Pa
       store(residuals.data() + offset, residual);
     }
   }
+  const Shape& shape = bricks[0];
   const Predictor predictor{shape.rank, is_floating<Number>, false, order};
   INFO("bytes " << sizeof(Word) << " floating " << is_floating<Number> << " order " << int{order}
                 << " pattern " << static_cast<int>(pattern) << " rank " << int{shape.rank}
@@ -183,14 +184,14 @@ void check_layout(const Shape& shape, std::size_t bricks, std::uint8_t order, Pa
   check_both_ways(layout, Bytes{static_cast<std::byte>(predictor.byte())}, numbers, residuals);
 }
 
-/// Checks a shape with all orders; shapes and orders take turns with the patterns.
+/// Checks bricks with all orders; bricks and orders take turns with the patterns.
 template <typename Number>
-void check_shape(const Shape& shape, std::size_t bricks, unsigned turn) {
+void check_bricks(const std::vector<Shape>& bricks, unsigned turn) {
   constexpr unsigned patterns = static_cast<unsigned>(Pattern::last) + 1;
-  for (std::uint8_t order = 2; order <= (shape.rank == 1 ? 4 : 2); ++order) {
-    check_layout<Number>(shape, bricks, order, Pattern::last, turn);
+  for (std::uint8_t order = 2; order <= (bricks[0].rank == 1 ? 4 : 2); ++order) {
+    check_layout<Number>(bricks, order, Pattern::last, turn);
     const auto pattern = static_cast<Pattern>((turn + order) % patterns);
-    check_layout<Number>(shape, bricks, order, pattern, turn);
+    check_layout<Number>(bricks, order, pattern, turn);
   }
 }
 
@@ -198,13 +199,15 @@ template <typename Number>
 void check_shapes() {
   unsigned turn = 0;
   for (std::uint32_t columns = 1; columns <= 70; ++columns) {
-    for (const std::size_t bricks : {1U, 2U, 3U}) {
-      check_shape<Number>(Shape::flat(columns), bricks, turn++);
-    }
+    const Shape row = Shape::flat(columns);
+    const Shape other = Shape::flat(columns * 7 % 31 + 1);
+    check_bricks<Number>({row}, turn++);
+    check_bricks<Number>({row, other}, turn++);
+    check_bricks<Number>({row, row, other}, turn++);
     for (const std::uint32_t rows : {1U, 2U, 3U, 4U, 5U, 6U, 8U, 9U}) {
-      check_shape<Number>({2, {rows, columns}}, 1, turn++);
+      check_bricks<Number>({{2, {rows, columns}}}, turn++);
       for (const std::uint32_t planes : {1U, 2U, 3U, 4U}) {
-        check_shape<Number>({3, {planes, rows, columns}}, 1, turn++);
+        check_bricks<Number>({{3, {planes, rows, columns}}}, turn++);
       }
     }
   }
@@ -227,10 +230,35 @@ TEST_CASE("orders above 1 are what the spec says, number by number: every patter
     for (const Shape& shape : {Shape{3, {5, 9, 7}}, Shape{3, {2, 4, 1}}, Shape{3, {1, 5, 3}},
                                Shape{2, {13, 6}}, Shape{2, {4, 2}}, Shape::flat(500)}) {
       for (std::uint8_t order = 2; order <= (shape.rank == 1 ? 4 : 2); ++order) {
-        check_layout<float>(shape, 3, order, static_cast<Pattern>(p), 4);
-        check_layout<double>(shape, 3, order, static_cast<Pattern>(p), 4);
+        check_layout<float>({shape, shape, shape}, order, static_cast<Pattern>(p), 4);
+        check_layout<double>({shape, shape, shape}, order, static_cast<Pattern>(p), 4);
       }
     }
+  }
+}
+
+TEST_CASE("bricks come back whatever the predictors of the bricks beside them") {
+  std::mt19937_64 random(3);
+  const Predictor predictors[] = {{1, true, false, 2}, {1, true, false, 2},  {1, true, false, 3},
+                                  {1, true, false, 4}, {1, false, false, 3}, {2, true, false, 2}};
+  for (int round = 0; round < 200; ++round) {
+    Layout layout{sample::f8, {}};
+    Bytes parameters;
+    Bytes numbers;
+    Bytes residuals;
+    for (std::uint64_t b = 0; b < 2 + random() % 6; ++b) {
+      const auto columns = static_cast<std::uint32_t>(random() % 40);
+      const Shape shape = random() % 2 == 0 ? Shape::flat(columns) : Shape{2, {3, columns}};
+      const Bytes predictor{static_cast<std::byte>(predictors[random() % 6].byte())};
+      const Bytes brick = sample::make(sample::f8, static_cast<std::size_t>(shape.count()),
+                                       Pattern::specials, static_cast<unsigned>(random()));
+      const Bytes alone = coded(true, {sample::f8, {shape}}, predictor, brick);
+      layout.bricks.push_back(shape);
+      parameters.push_back(predictor[0]);
+      numbers.insert(numbers.end(), brick.begin(), brick.end());
+      residuals.insert(residuals.end(), alone.begin(), alone.end());
+    }
+    check_both_ways(layout, parameters, numbers, residuals);
   }
 }
 

@@ -16,9 +16,11 @@ constexpr bool is_integer = std::is_same_v<A, IntegerArithmetic<typename A::Word
 
 constexpr std::size_t rows_at_once = 4;  // of floating point
 
-/// Neighbouring rows of a plane, which are decoded at once, and what their predictions need. In
-/// the first two rows and columns, F2 of spec.md is used in place of F0 and F1: F2(q; 0, 0) is q, and
-/// F2(q; a, a) is q + a. In floating point this is so because q is never -0.
+/// Neighbouring rows of a plane, which are decoded at once, and what their predictions need.
+///
+/// In the first two rows and columns, F2 of spec.md takes the place of F0 and F1: F2(q; 0, 0) is q,
+/// and F2(q; a, a) is q + a, because G and R are finite, and adding +0 changes only -0. q and q + a
+/// are never -0: they are sums that begin with +0, and a sum is -0 only if both numbers are.
 struct RowGroup {
   const std::byte* residuals;
   const std::byte* by_planes;  ///< T of the rows
@@ -43,8 +45,9 @@ MCR_INLINE_LOOP void integer_group(const RowGroup& group, std::size_t columns) {
   }
 }
 
-/// `Box`: there are planes before this one, so that T is not zero everywhere.
-template <typename Word, bool Box, std::size_t Rows>
+/// `HasT`: there are planes before this one, so that T is not +0 everywhere. Numbers are converted
+/// without branches, because in noise the signs of number and prediction often differ.
+template <typename Word, bool HasT, std::size_t Rows>
 MCR_INLINE_LOOP void floating_group(const RowGroup& group, std::size_t columns) {
   using A = FloatingArithmetic<Word>;
   using Float = FloatOf<Word>;
@@ -56,7 +59,7 @@ MCR_INLINE_LOOP void floating_group(const RowGroup& group, std::size_t columns) 
   const auto step = [&](std::size_t r, std::size_t i) MCR_INLINE_LAMBDA {
     const std::size_t column = i * sizeof(Word);
     const std::size_t offset = r * row_bytes + column;
-    const Float by_planes = Box ? load<Float>(group.by_planes + offset) : 0;
+    const Float by_planes = HasT ? load<Float>(group.by_planes + offset) : 0;
     const Float up = r == 0 ? load<Float>(group.up + column) : rest[r - 1];
     Float up_up = r == 0 ? load<Float>(group.up_up + column) : above[r - 1];
     if (r == 1 && group.top) up_up = up;

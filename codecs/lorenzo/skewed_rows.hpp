@@ -11,8 +11,8 @@
 namespace mcr::codecs {
 
 /// Calls `step(row, column)` for each number of `Rows` rows. Rows start one after the other, run
-/// together, and end one after the other. Before the call for a number, the row above has
-/// finished exactly one column more than the number's row, unless it has finished all.
+/// together, and end one after the other. At the call for a number, the number above it is the
+/// newest one of the row above.
 template <std::size_t Rows, typename Step>
 MCR_INLINE_LOOP void run_skewed(std::size_t columns, const Step& step) {
   const std::size_t turns = columns + Rows - 1;

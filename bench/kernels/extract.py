@@ -31,7 +31,7 @@ def main():
             file.visititems(visit)
     with open(os.path.join(out, "list.txt"), "w") as listing:
         for (key, kind), arrays in variables.items():
-            file = key.replace("/", "_").replace("{n}", "N")
+            file = key.replace("/", "_").replace("{n}", "N") + f"_{kind[0]}{kind[1]}"
             shapes = ";".join("x".join(map(str, a.shape)) or "1" for a in arrays)
             with open(os.path.join(out, file), "wb") as raw:
                 for array in arrays:

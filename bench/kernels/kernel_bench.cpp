@@ -122,7 +122,7 @@ Figure measure(const Pipeline& asked, const Unit& unit, int repeats, Scratch& sc
         run_encode(pipeline, unit.raw, unit.layout, scratch, stored, coded).has_value();
     const double middle = cpu_seconds();
     figure.encode_s = std::min(figure.encode_s, middle - begin);
-    if (!encoded || stored.size() >= unit.raw.size()) {
+    if (!encoded || stored.size() > unit.raw.size()) {
       figure.decode_s = 0;
       return figure;
     }

@@ -35,11 +35,25 @@ struct LorenzoOrder {
   /// For words of 4 or 8 bytes; the caller must then hold a DefaultFloatEnvironment.
   bool floating = false;
 };
-/// `memory` holds four rows if there are two or three dimensions.
+/// Returns how many rows the `memory` of the next two functions must hold, for a box with so many
+/// rows. One dimension needs none.
+constexpr std::size_t order_memory_rows(std::size_t rows) { return rows < 4 ? 4 : 6; }
 void lorenzo_order_encode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
                           const std::byte* words, std::byte* memory, std::byte* residuals);
 void lorenzo_order_decode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
                           const std::byte* residuals, std::byte* memory, std::byte* words);
+
+/// A row of floating-point numbers that are predicted in one dimension.
+struct LorenzoRow {
+  const std::byte* residuals = nullptr;
+  std::size_t columns = 0;
+  std::byte* numbers = nullptr;
+};
+/// Decodes two rows of numbers of 4 or 8 bytes, with prediction of the same order above 1 in floating
+/// point; takes little longer than the longer row alone. The caller must hold a
+/// DefaultFloatEnvironment.
+void lorenzo_order_decode_two(std::size_t size, int order, const LorenzoRow& first,
+                              const LorenzoRow& second);
 
 /// Predicts in binary32 or binary64 (`size` 4 or 8) arithmetic; the residual is the difference of
 /// ordered integers. The caller must hold a DefaultFloatEnvironment.

@@ -60,7 +60,7 @@ LorenzoOrder order_of(const BrickView& view) {
   return {view.dimensions, view.order, view.floating};
 }
 
-/// The kernels' working memory: a row of zeros, and four rows for orders above 1.
+/// The kernels' working memory: a row of zeros, and rows for orders above 1.
 struct RowBytes {
   std::size_t zeros = 0;
   std::size_t rows = 0;
@@ -72,7 +72,9 @@ RowBytes row_bytes(const Layout& layout, ByteSpan parameters) {
     if (view.dimensions < 2) return;
     const std::size_t row = view.box.columns * layout.type.size;
     needed.zeros = std::max(needed.zeros, row);
-    if (view.order > 1) needed.rows = std::max(needed.rows, 4 * row);
+    if (view.order > 1) {
+      needed.rows = std::max(needed.rows, order_memory_rows(view.box.rows) * row);
+    }
   });
   return needed;
 }
@@ -90,6 +92,33 @@ class RowMemory {
  private:
   RowBytes needed_;
   Scratch::Lease<std::byte> bytes_;
+};
+
+/// Decodes bricks of one dimension, in floating point with an order above 1, two at once.
+class RowPairs {
+ public:
+  explicit RowPairs(std::size_t size) : size_(size) {}
+  RowPairs(const RowPairs&) = delete;
+  RowPairs& operator=(const RowPairs&) = delete;
+  ~RowPairs() { decode_with({}); }
+
+  /// The row is decoded at the latest when this object ends.
+  void add(int order, const LorenzoRow& row) {
+    if (waiting_.columns > 0 && order == order_) return decode_with(row);
+    decode_with({});
+    waiting_ = row;
+    order_ = order;
+  }
+
+ private:
+  void decode_with(const LorenzoRow& second) {
+    if (waiting_.columns > 0) lorenzo_order_decode_two(size_, order_, waiting_, second);
+    waiting_ = {};
+  }
+
+  std::size_t size_;
+  int order_ = 0;
+  LorenzoRow waiting_;
 };
 
 class LorenzoCodec final : public Codec {
@@ -144,11 +173,14 @@ class LorenzoCodec final : public Codec {
     const bool ordered = layout.type.kind == ElementKind::floating;
     const RowMemory memory(layout, parameters, scratch);
     const DefaultFloatEnvironment mode;
+    RowPairs pairs(size);
     for_each_brick(
         layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
           const std::byte* const from = stored.data() + offset;
           std::byte* const to = raw.data() + offset;
-          if (view.order > 1) {
+          if (view.order > 1 && view.dimensions == 1 && view.floating) {
+            pairs.add(view.order, {from, bytes / size, to});
+          } else if (view.order > 1) {
             lorenzo_order_decode(size, order_of(view), view.box, from, memory.rows(), to);
           } else if (view.floating) {
             lorenzo_floating_decode(size, view.dimensions, view.box, from, memory.zeros(), to);

@@ -7,14 +7,10 @@
 #include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/lorenzo_formula.hpp"
 #include "codecs/lorenzo/lorenzo_rows.hpp"
+#include "codecs/lorenzo/skewed_rows.hpp"
 
 namespace mcr::codecs {
 namespace {
-
-template <typename T>
-MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
-  return load<T>(row + i * sizeof(T));
-}
 
 template <typename Word, int Dimensions>
 MCR_INLINE_LOOP void integer_row(const std::byte* residuals, const RowNeighbours& n,
@@ -85,20 +81,7 @@ MCR_INLINE_LOOP void floating_rows(const std::byte* residuals, const std::byte* 
     left[r] = floating_number<Word>(load<Word>(residuals + offset), prediction);
     store(out + offset, left[r]);
   };
-  // Rows start one after the other, run together, and end one after the other. Within a turn the
-  // lowest row goes first, because it needs what the row above produced in the turn before.
-  const std::size_t turns = columns + Rows - 1;
-  std::size_t turn = 0;
-  const auto ragged = [&] {
-    for (std::size_t r = Rows; r-- > 0;) {
-      if (turn >= r && turn - r < columns) step(r, turn - r);
-    }
-  };
-  for (; turn < Rows - 1 && turn < turns; ++turn) ragged();
-  for (; turn < columns; ++turn) {
-    for (std::size_t k = 0; k < Rows; ++k) step(Rows - 1 - k, turn - (Rows - 1 - k));
-  }
-  for (; turn < turns; ++turn) ragged();
+  run_skewed<Rows>(columns, step);
 }
 
 template <typename Word, int Dimensions>

@@ -7,11 +7,6 @@
 namespace mcr::codecs {
 namespace {
 
-template <typename T>
-MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
-  return load<T>(row + i * sizeof(T));
-}
-
 /// Returns a number minus its prediction from the neighbouring rows. The prediction along the row
 /// is subtracted later.
 template <typename Word, int Dimensions>

@@ -2,9 +2,16 @@
 // Walks the rows of a box together with the neighbouring rows that predict them.
 #pragma once
 
+#include "codecs/base/cpu.hpp"
+#include "codecs/base/integers.hpp"
 #include "codecs/lorenzo/lorenzo.hpp"
 
 namespace mcr::codecs {
+
+template <typename T>
+MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
+  return load<T>(row + i * sizeof(T));
+}
 
 /// A row and its neighbours; rows outside the box are rows of zeros.
 struct RowNeighbours {

@@ -25,12 +25,8 @@ struct IntegerArithmetic {
   MCR_INLINE_LOOP static Number minus(Number a, Number b) { return static_cast<Word>(a - b); }
   /// The function D of spec.md.
   MCR_INLINE_LOOP static Number regular(Number a) { return a; }
-  MCR_INLINE_LOOP static Number mostly_regular(Number a) { return a; }
   MCR_INLINE_LOOP static Word residual(Number number, Number prediction) {
     return zigzag(minus(number, prediction));
-  }
-  MCR_INLINE_LOOP static Number next_number(Word residual, Number prediction) {
-    return plus(unzigzag(residual), prediction);
   }
 };
 
@@ -54,28 +50,8 @@ struct FloatingArithmetic {
     const bool special = (bits & infinity_bits<Word>) == infinity_bits<Word>;
     return std::bit_cast<Number>(special ? Word{0} : bits);
   }
-  /// The same as regular(), but with a branch, so that a chain of numbers does not wait for the
-  /// result.
-  MCR_INLINE_LOOP static Number mostly_regular(Number a) {
-    const auto bits = std::bit_cast<Word>(a);
-    if ((bits & infinity_bits<Word>) == infinity_bits<Word>) [[unlikely]]
-      return zero;
-    return a;
-  }
   MCR_INLINE_LOOP static Word residual(Number number, Number prediction) {
     return floating_residual<Word>(number, prediction);
-  }
-  /// As floating_number(), but faster if number and prediction have the same sign.
-  MCR_INLINE_LOOP static Number next_number(Word residual, Number prediction) {
-    const auto bits = std::bit_cast<Word>(prediction);
-    const Word sign = sign_mask(bits);
-    const auto difference = static_cast<Word>((unzigzag(residual) ^ sign) - sign);
-    const auto number = static_cast<Word>(bits + difference);
-    const bool same_sign = sign_mask(static_cast<Word>(number ^ bits)) == 0;
-    const bool regular = (bits & infinity_bits<Word>) != infinity_bits<Word>;
-    if (same_sign && regular) [[likely]]
-      return std::bit_cast<Number>(number);
-    return floating_number<Word>(residual, prediction);
   }
 };
 

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders above 1, row by row. The predictions of a row from the rows and planes before (T and Q of
-// spec.md) do not depend on the row itself, so they are computed for the whole row at once. Only
-// the last step is a chain along the row.
+// The predictions of a row from the rows and planes before (T and Q of spec.md) are computed for the
+// whole row at once, then the predictions along the row.
 #include <utility>
 
 #include "codecs/lorenzo/lorenzo.hpp"
-#include "codecs/lorenzo/lorenzo_rows.hpp"
-#include "codecs/lorenzo/order_formula.hpp"
+#include "codecs/lorenzo/order_rows.hpp"
 
 namespace mcr::codecs {
 namespace {
-
-template <typename T>
-MCR_INLINE_LOOP T at(const std::byte* row, std::size_t i) {
-  return load<T>(row + i * sizeof(T));
-}
 
 /// Rows in the caller's memory that are kept from one row of the box to the next.
 struct Rows {
@@ -30,9 +23,7 @@ MCR_INLINE_LOOP void expect_row(const Rows& rows, const std::byte* back, const s
                                 std::size_t columns) {
   using Number = typename A::Number;
   for (std::size_t i = 0; i < columns; ++i) {
-    const Number by_planes =
-        continued<A, Planes>(A::zero, {Planes > 0 ? at<Number>(back, i) : A::zero,
-                                       Planes > 1 ? at<Number>(back_back, i) : A::zero});
+    const Number by_planes = predicted_by_planes<A, Planes>(back, back_back, i);
     const Number expected =
         continued<A, Above>(by_planes, {Above > 0 ? at<Number>(rows.up, i) : A::zero,
                                         Above > 1 ? at<Number>(rows.up_up, i) : A::zero});
@@ -90,31 +81,9 @@ MCR_INLINE_LOOP void encode_row(const std::byte* row, const std::byte* expected,
   }
 }
 
-template <typename A, int Order>
-MCR_INLINE_LOOP void decode_row(const std::byte* residuals, const std::byte* expected,
-                                std::size_t columns, std::byte* out) {
-  using Number = typename A::Number;
-  std::array<Number, highest_order> last{};
-  const auto step = [&]<int Known>(std::size_t i) MCR_INLINE_LAMBDA {
-    const Number base = expected ? at<Number>(expected, i) : A::zero;
-    const Number prediction = continued<A, Known>(base, last);
-    const Number number = A::next_number(at<typename A::Word>(residuals, i), prediction);
-    store(out + i * sizeof(Number), number);
-    const Number rest = A::mostly_regular(A::minus(number, base));
-    last = {rest, last[0], last[1], last[2]};
-  };
-  step.template operator()<0>(0);
-  if (columns > 1) step.template operator()<1>(1);
-  if (Order > 2 && columns > 2) step.template operator()<2>(2);
-  if (Order > 3 && columns > 3) step.template operator()<3>(3);
-  for (std::size_t i = Order; i < columns; ++i) step.template operator()<Order>(i);
-}
-
-/// Codes all of a box. `run(row's offset, expected, columns)` codes a row, after which `words`
-/// holds it.
-template <typename A, int Dimensions, typename RunRow>
-MCR_INLINE_LOOP void run_rows(const LorenzoBox& folded, const std::byte* words, std::byte* memory,
-                              const RunRow& run) {
+template <typename A, int Dimensions, int Order>
+MCR_INLINE_LOOP void encode_box(const LorenzoBox& folded, const std::byte* words, std::byte* memory,
+                                std::byte* residuals) {
   const std::size_t row_bytes = folded.columns * sizeof(typename A::Number);
   const std::size_t plane_bytes = folded.rows * row_bytes;
   std::size_t offset = 0;
@@ -124,13 +93,13 @@ MCR_INLINE_LOOP void run_rows(const LorenzoBox& folded, const std::byte* words, 
       const int planes = static_cast<int>(std::min<std::size_t>(plane, 2));
       for (std::size_t row = 0; row < folded.rows; ++row, offset += row_bytes) {
         if constexpr (Dimensions == 1) {
-          run(offset, nullptr, folded.columns);
+          encode_row<A, Order>(words + offset, nullptr, folded.columns, residuals + offset);
         } else {
           const std::byte* const here = words + offset;
           expect_row<A>(planes, static_cast<int>(std::min<std::size_t>(row, 2)), rows,
                         planes > 0 ? here - plane_bytes : nullptr,
                         planes > 1 ? here - 2 * plane_bytes : nullptr, folded.columns);
-          run(offset, rows.expected, folded.columns);
+          encode_row<A, Order>(here, rows.expected, folded.columns, residuals + offset);
           keep_row<A>(rows, here, folded.columns);
         }
       }
@@ -138,65 +107,24 @@ MCR_INLINE_LOOP void run_rows(const LorenzoBox& folded, const std::byte* words, 
   }
 }
 
-/// Calls `call<Dimensions, Order>()`.
-template <typename Call>
-void with_order(int dimensions, int order, const Call& call) {
-  if (dimensions >= 3) return call.template operator()<3, 2>();
-  if (dimensions == 2) return call.template operator()<2, 2>();
-  if (order == 2) return call.template operator()<1, 2>();
-  if (order == 3) return call.template operator()<1, 3>();
-  call.template operator()<1, 4>();
-}
-
-/// Codes a box: `code.operator()<Order>(offset, expected, columns)` codes a row, after which
-/// `words` holds it.
-template <typename A, typename Code>
-void run_box(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* words,
-             std::byte* memory, const Code& code) {
+template <typename A>
+void encode(const LorenzoOrder& how, const LorenzoBox& box, const std::byte* words,
+            std::byte* memory, std::byte* residuals) {
   const LorenzoBox folded = box_for(how.dimensions, box);
   if (folded.count() == 0) return;
   with_order(how.dimensions, how.order, [&]<int Dimensions, int Order>() {
     cpu::run_widest([&]() MCR_INLINE_LAMBDA {
-      run_rows<A, Dimensions>(
-          folded, words, memory,
-          [&](std::size_t offset, const std::byte* expected, std::size_t columns)
-              MCR_INLINE_LAMBDA { code.template operator()<Order>(offset, expected, columns); });
+      encode_box<A, Dimensions, Order>(folded, words, memory, residuals);
     });
   });
-}
-
-template <typename Call>
-void with_arithmetic(std::size_t size, bool floating, const Call& call) {
-  if (!floating) {
-    return with_word(
-        size, [&]<typename Word>(Word) { call.template operator()<IntegerArithmetic<Word>>(); });
-  }
-  if (size == 8) return call.template operator()<FloatingArithmetic<std::uint64_t>>();
-  call.template operator()<FloatingArithmetic<std::uint32_t>>();
 }
 
 }  // namespace
 
 void lorenzo_order_encode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
                           const std::byte* words, std::byte* memory, std::byte* residuals) {
-  with_arithmetic(size, how.floating, [&]<typename A>() {
-    run_box<A>(how, box, words, memory,
-               [&]<int Order>(std::size_t offset, const std::byte* expected, std::size_t columns)
-                   MCR_INLINE_LAMBDA {
-                     encode_row<A, Order>(words + offset, expected, columns, residuals + offset);
-                   });
-  });
-}
-
-void lorenzo_order_decode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
-                          const std::byte* residuals, std::byte* memory, std::byte* words) {
-  with_arithmetic(size, how.floating, [&]<typename A>() {
-    run_box<A>(how, box, words, memory,
-               [&]<int Order>(std::size_t offset, const std::byte* expected, std::size_t columns)
-                   MCR_INLINE_LAMBDA {
-                     decode_row<A, Order>(residuals + offset, expected, columns, words + offset);
-                   });
-  });
+  with_arithmetic(size, how.floating,
+                  [&]<typename A>() { encode<A>(how, box, words, memory, residuals); });
 }
 
 }  // namespace mcr::codecs

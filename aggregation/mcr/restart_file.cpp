@@ -34,12 +34,12 @@ Result<RankFile> file_of(const StoredSet& set, std::optional<std::uint32_t> rank
                "rank " + std::to_string(*rank) + " wrote no file of the set " + set.prefix};
 }
 
-/// True if a restart that opens this path gets the part.
-bool opens_as(const std::string& path, const StoredPart& part) {
+/// Returns whether a restart that opens this path gets the part. An error if the open fails.
+Result<bool> opens_as(const std::string& path, const StoredPart& part) {
   const auto there = restart::file_at(AT_FDCWD, path, restart::Links::followed);
   if (!there.is_stub()) return false;
-  const auto opened = restart::open_generation(there.stub, path, restart::Opener{});
-  return opened && opened->source != nullptr && opened->stub.part == part.part;
+  const auto opened = MCR_TRY(restart::open_generation(there.stub, path, restart::Opener{}));
+  return opened.source != nullptr && opened.stub.part == part.part;
 }
 
 bool is_stub_of(const std::string& path, const StoredPart& part) {
@@ -72,13 +72,15 @@ Result<std::string> restart_path(const StoredSet& set, std::optional<std::uint32
   // its final name. An overwritten file comes last: a restart opens the set before it if the later
   // writing is incomplete.
   const std::string present = is_stub_of(part.path, part) ? part.path : renamed_path(part);
-  if (!present.empty() && opens_as(present, part)) return present;
-  if (opens_as(part.path, part)) return part.path;
-  return Error{Cause::system, "an open of " + part.path + " does not give the file of rank " +
-                                  std::to_string(part.rank) + " in the set " + set.prefix +
-                                  ": it was removed, overwritten or moved to another directory. "
-                                  "`mcr unpack " +
-                                  set.prefix + " -d DIR` writes the files of this set"};
+  const std::string path = present.empty() ? part.path : present;
+  const auto is_given = opens_as(path, part);
+  if (is_given && *is_given) return path;
+  return Error{Cause::system,
+               "an open of " + path + " does not give the file of rank " +
+                   std::to_string(part.rank) + " in the set " + set.prefix + ": " +
+                   (is_given ? "it was removed, overwritten or moved to another directory"
+                             : is_given.error().message) +
+                   ". `mcr unpack " + set.prefix + " -d DIR` writes the files of this set"};
 }
 
 }  // namespace mcr::aggregation

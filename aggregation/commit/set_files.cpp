@@ -80,8 +80,10 @@ void add_natives(StoredSet& set, const ContainerFile& container, const SetShare&
         open_native(container.path, place, native, container.status.st_uid, O_PATH, names);
     if (!there) {
       set.lost_natives.push_back(place.text);
+    } else if (there->is_aside) {
+      set.kept_aside.push_back(there->path);
     } else {
-      (there->is_aside ? set.kept_aside : set.natives).push_back(there->path);
+      set.natives.push_back({native.rank, there->path});
     }
   }
 }

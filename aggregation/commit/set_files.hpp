@@ -44,6 +44,12 @@ struct StoredPart {
   [[nodiscard]] Result<restart::File> open() const;
 };
 
+/// A file of the set that a rank wrote natively.
+struct NativeFile {
+  std::uint32_t rank = 0;
+  std::string path;  ///< where it lies now
+};
+
 struct StoredSet {
   SetName name;
   uid_t owner = 0;  ///< of its containers; a container of another user is not part of the set
@@ -64,7 +70,7 @@ struct StoredSet {
   std::uint64_t begun_ns = 0;    ///< when its first part was begun, by its node's clock
   std::uint64_t order_ns = 0;    ///< what orders sets (SetIdentity::order)
   bool has_own_date = false;  ///< `order_ns` is from containers of this user or root (add_order())
-  std::vector<std::string> natives;       ///< members that are native files, still there
+  std::vector<NativeFile> natives;        ///< members that are native files, still there
   std::vector<std::string> kept_aside;    ///< replaced by newer files: their paths now
   std::vector<std::string> lost_natives;  ///< native members that are missing
   std::uint64_t container_bytes = 0;

@@ -8,11 +8,13 @@
 #include <charconv>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/restart_file.hpp"
 #include "aggregation/mcr/set_step.hpp"
 #include "aggregation/mcr/short_name.hpp"
 #include "aggregation/mcr/sound_set.hpp"
@@ -68,6 +70,37 @@ Result<uid_t> user_of(const std::string& words) {
   return Error{Cause::usage, "--owner: there is no user " + words};
 }
 
+/// What --file, --directory and --rank ask for.
+struct AskedPlace {
+  bool file = false;
+  bool directory = false;
+  std::uint32_t rank = 0;
+  const CLI::Option* rank_option = nullptr;
+
+  [[nodiscard]] bool is_asked() const { return file || directory; }
+};
+
+void declare_place(CLI::App& app, AskedPlace& asked, CLI::Option* all) {
+  auto* const file =
+      app.add_flag("--file", asked.file,
+                   "print the path of one of the set's files, to be opened by a restart")
+          ->excludes(all);
+  app.add_flag("--directory", asked.directory, "print the directory of that file")
+      ->excludes(all)
+      ->excludes(file);
+  asked.rank_option = app.add_option("--rank", asked.rank,
+                                     "the rank whose file --file and --directory mean; without "
+                                     "it, the lowest rank that has a file");
+}
+
+/// Returns the path or the directory that was asked for.
+Result<std::string> place_in(const StoredSet& set, const AskedPlace& asked) {
+  const auto rank =
+      asked.rank_option->count() > 0 ? std::optional(asked.rank) : std::optional<std::uint32_t>();
+  std::string path = MCR_TRY(restart_path(set, rank));
+  return asked.file ? path : restart::parent_of(path);
+}
+
 }  // namespace
 
 RunCommand declare_latest(CLI::App& app) {
@@ -76,7 +109,9 @@ RunCommand declare_latest(CLI::App& app) {
   app.add_option("DIR", *directory, "directory of the checkpoints")->required();
   const auto quick = std::make_shared<bool>(false);
   app.add_flag("--quick", *quick, "trust the containers' tables; do not read the frames");
-  app.add_flag("--all", *all, "every set, oldest first, with its state");
+  auto* const all_option = app.add_flag("--all", *all, "every set, oldest first, with its state");
+  const auto asked = std::make_shared<AskedPlace>();
+  declare_place(app, *asked, all_option);
   const auto owner = std::make_shared<std::string>();
   app.add_option("--owner", *owner,
                  "name the newest set of this user (name or number) instead of the caller's");
@@ -87,7 +122,11 @@ RunCommand declare_latest(CLI::App& app) {
       "users cannot replace one another's files\n(sticky bit), only sets of the caller, of root "
       "and of the directory's owner count.\nExit codes: 0 found, 1 there is no whole set; 2 and 3 "
       "as for every command.");
-  return [directory, all, quick, owner](const CommonOptions& common) {
+  return [directory, all, quick, owner, asked](const CommonOptions& common) {
+    if (asked->rank_option->count() > 0 && !asked->is_asked()) {
+      return print_error(common, "latest",
+                         Error{Cause::usage, "--rank needs --file or --directory"});
+    }
     const auto user = user_of(*owner);
     if (!user) return print_error(common, "latest", user.error());
     auto found = sets_in(*directory, "latest");
@@ -115,11 +154,15 @@ RunCommand declare_latest(CLI::App& app) {
     if (newest == nullptr) {
       return print_error(common, "latest", Error{Cause::system, nothing_found(*directory, sets)});
     }
+    const auto place = asked->is_asked() ? place_in(*newest, *asked) : newest->prefix;
+    if (!place) return print_error(common, "latest", place.error());
     if (common.json) {
-      const auto place = static_cast<std::size_t>(newest - sets.data());
-      print_json(to_json(*newest, steps_of(sets, found->top)[place]));
+      const auto number = static_cast<std::size_t>(newest - sets.data());
+      nlohmann::json told = to_json(*newest, steps_of(sets, found->top)[number]);
+      if (asked->is_asked()) told[asked->file ? "file" : "directory"] = *place;
+      print_json(told);
     } else {
-      print_name(newest->prefix);
+      print_name(*place);
     }
     return exit_code::success;
   };

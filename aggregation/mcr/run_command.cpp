@@ -18,6 +18,7 @@
 #include "aggregation/mcr/launch_report.hpp"
 #include "aggregation/mcr/node_leaders.hpp"
 #include "aggregation/mcr/options.hpp"
+#include "aggregation/mcr/restart_file.hpp"
 #include "aggregation/mcr/sound_set.hpp"
 #include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/path_names.hpp"
@@ -100,6 +101,14 @@ std::string filled(std::string_view text, const std::vector<Hole>& holes,
   return line;
 }
 
+/// Returns the path of the set's first file. If it is not found, the path under which it was written.
+std::string first_file(const StoredSet& set) {
+  auto path = restart_path(set, std::nullopt);
+  if (path) return *std::move(path);
+  print_line(stderr, "mcr run: %s", path.error().message.c_str());
+  return written_path(set, std::nullopt).value_or(std::string());
+}
+
 /// Returns the user's restart command for the newest whole set. Empty if there is no such set yet;
 /// the program then starts from the beginning.
 std::vector<std::string> restart_words(const RunWords& words) {
@@ -115,7 +124,7 @@ std::vector<std::string> restart_words(const RunWords& words) {
   leave_out_others(*found, ::geteuid(), "run");
   const StoredSet* const newest = newest_sound(found->sets, "run");
   if (newest == nullptr) return from_beginning("there is no whole set in " + words.directory);
-  std::string first = newest->parts.empty() ? std::string() : newest->parts.front().path;
+  const std::string first = first_file(*newest);
   const std::string& set = newest->name.masked_name;
   const std::string directory = restart::parent_of(first);
   const std::vector<Hole> holes = {{"{set}", in_quotes(set), "\"$mcr_set\""},

@@ -140,7 +140,7 @@ Result<void> encode_frame(ByteSpan raw, const Layout& layout, const Pipeline& pi
     }
     store = !encoded || payload->size() >= raw.size();
   }
-  static constexpr Pipeline stored{};
+  const Pipeline stored{};
   const std::size_t begin = out.size();
   Writer writer(out);
   MCR_TRY(begin_frame(kind_plain, layout, writer));

@@ -26,16 +26,32 @@ inline Vector load_vector(const std::byte* from) {
 }
 inline void store_vector(std::byte* to, const Vector& vector) { std::memcpy(to, &vector, lane); }
 
+#if __has_builtin(__builtin_shufflevector)
+inline Vector interleave_low(const Vector& a, const Vector& b) {
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+inline Vector interleave_high(const Vector& a, const Vector& b) {
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
+                                 31);
+}
+#else  // gcc 11
+inline Vector interleave_low(const Vector& a, const Vector& b) {
+  return __builtin_shuffle(a, b, Vector{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
+}
+inline Vector interleave_high(const Vector& a, const Vector& b) {
+  return __builtin_shuffle(a, b,
+                           Vector{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+}
+#endif
+
 template <std::size_t N>
 inline void perfect_shuffle(std::array<Vector, N>& v) {
   std::array<Vector, N> mixed;
   for (std::size_t i = 0; i < N / 2; ++i) {
     const Vector low = v[i];
     const Vector high = v[i + N / 2];
-    mixed[2 * i] =
-        __builtin_shufflevector(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    mixed[2 * i + 1] = __builtin_shufflevector(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
-                                               29, 14, 30, 15, 31);
+    mixed[2 * i] = interleave_low(low, high);
+    mixed[2 * i + 1] = interleave_high(low, high);
   }
   v = mixed;
 }

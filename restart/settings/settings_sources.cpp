@@ -218,15 +218,16 @@ std::string user_configuration() {
 
 /// True if the texts differ by a typing error: one character more, less or other, or two exchanged.
 bool is_slip(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (b.size() - a.size() > 1) return false;
-  std::size_t same = 0;
-  while (same < a.size() && a[same] == b[same]) ++same;
-  if (a.size() < b.size()) return a.substr(same) == b.substr(same + 1);
-  if (same == a.size()) return true;
-  if (a.substr(same + 1) == b.substr(same + 1)) return true;
-  return same + 1 < a.size() && a[same] == b[same + 1] && a[same + 1] == b[same] &&
-         a.substr(same + 2) == b.substr(same + 2);
+  while (!a.empty() && !b.empty() && a.front() == b.front()) {
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  while (!a.empty() && !b.empty() && a.back() == b.back()) {
+    a.remove_suffix(1);
+    b.remove_suffix(1);
+  }
+  if (a.size() <= 1 && b.size() <= 1) return true;
+  return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
 }
 
 /// Reads MCR_KEEP and the other MCR_ variables. Other programs use that prefix too (MATLAB's

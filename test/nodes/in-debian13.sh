@@ -8,6 +8,7 @@ export LC_ALL=C.UTF-8
 usage() {
   cat <<'TEXT'
 test/nodes/in-debian13.sh [--root DIR] [WORDS]   ./bootstrap test WORDS (default: nodes/) in a Debian 13 root; returns its status
+test/nodes/in-debian13.sh [--root DIR] --run COMMAND…   another command there, in the copy of this source: test/compilers --install
 
   --root DIR  the root is in DIR, which is made with mmdebstrap if it is not there (default: ~/.cache/mcr/debian13)
 
@@ -55,7 +56,7 @@ enter_root() { # directory: makes it this namespace's /, because `nsenter --moun
   umount --lazy /mnt
 }
 
-inside() { # root, source, words…
+inside() { # root, source, command…
   local root=$1 source=$2 file
   shift 2
   # apt and dpkg of the machine must not look for processes of another namespace.
@@ -72,7 +73,7 @@ inside() { # root, source, words…
   enter_root "$root"
   cd "$here"
   # Bash stays the first process, because that one has to reap what other processes leave.
-  HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ./bootstrap test "$@" || return
+  HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" || return
 }
 
 if [ "${1:-}" = --inside ]; then
@@ -83,18 +84,20 @@ fi
 
 # --- command line -----------------------------------------------------------------------------------------------
 
-root=${XDG_CACHE_HOME:-${HOME:?HOME is not set: needed to find the cache}/.cache}/mcr/debian13 words=()
+root=${XDG_CACHE_HOME:-${HOME:?HOME is not set: needed to find the cache}/.cache}/mcr/debian13 words=() command=()
 while [ $# -gt 0 ]; do
   case $1 in
     help | -h | --help) usage; exit 0 ;;
     --root) [ $# -ge 2 ] || die "--root needs a directory" "test/nodes/in-debian13.sh --help"; root=$2; shift ;;
     --root=*) root=${1#*=} ;;
+    --run) [ $# -ge 2 ] || die "--run needs a command" "test/nodes/in-debian13.sh --help"; command=("${@:2}"); break ;;
     -*) usage >&2; die "unknown option '$1'" "see above" ;;
     *) words+=("$1") ;;
   esac
   shift
 done
 [ ${#words[@]} -gt 0 ] || words=(nodes/)
+[ ${#command[@]} -gt 0 ] || command=(./bootstrap test "${words[@]}")
 [ "$(id -u)" -eq 0 ] || die "namespaces and the root's files need root" "run it as root"
 root=$(realpath -m "$root")
 [ "$root" != / ] || die "/ is this machine's own root" "give another directory to --root"
@@ -107,7 +110,7 @@ flock --nonblock "$lock" || die "$root is in use by another run" "wait for its e
 # In the background, because bash would not run the trap before a command in the foreground has ended. That ignores SIGINT in the
 # command, and unshare's child as the first process of its namespace ignores all signals but SIGKILL.
 setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child \
-  env -u MCR_BUILD --default-signal=INT,QUIT bash "${BASH_SOURCE[0]}" --inside "$root" "$source" "${words[@]}" &
+  env -u MCR_BUILD --default-signal=INT,QUIT bash "${BASH_SOURCE[0]}" --inside "$root" "$source" "${command[@]}" &
 first=$!
 end() { # status
   trap '' INT TERM HUP

@@ -68,7 +68,7 @@ class Mcr(MesonPackage):
         """one checkpoint and one restart are byte for byte those of native HDF5"""
         hdf5 = self.spec["hdf5"]
         source = join_path(self.test_suite.current_test_cache_dir, "docs", "packaging")
-        which(os.environ["CC"], required=True)(
+        which(self["c"].cc, required=True)(
             join_path(source, "proof.c"), "-o", "proof", f"-I{hdf5.prefix.include}",
             f"-L{hdf5.prefix.lib}", "-lhdf5", f"-Wl,-rpath,{hdf5.prefix.lib}")
         out = which(join_path(source, "prove"), required=True)("proof", output=str.split, error=str.split)

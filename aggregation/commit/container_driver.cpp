@@ -67,16 +67,13 @@ struct ContainerDriver {
   }
   static herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size,
                       const void* buffer) {
-    const ByteSpan data(static_cast<const std::byte*>(buffer), size);
-    return handle(file).file->write(address, data) ? 0 : -1;
+    handle(file).file->write(address, {static_cast<const std::byte*>(buffer), size});
+    return 0;
   }
   static herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
     const Handle& own = handle(file);
     if (own.end_of_addresses == own.file->end_) return 0;
-    if (const auto done = own.file->file_.truncate(own.end_of_addresses); !done) {
-      if (!own.file->error_) own.file->error_ = done.error();
-      return -1;
-    }
+    own.file->keep(own.file->file_.truncate(own.end_of_addresses));
     own.file->end_ = own.end_of_addresses;
     return 0;
   }
@@ -118,15 +115,17 @@ std::optional<std::uint64_t> ContainerFile::take_place() {
   return std::exchange(place_, std::nullopt);
 }
 
-Result<void> ContainerFile::write(std::uint64_t address, ByteSpan data) {
+void ContainerFile::write(std::uint64_t address, ByteSpan data) {
   end_ = std::max(end_, address + data.size());
   if (!data.empty() && data.data() == expected_.data() && data.size() == expected_.size()) {
     place_ = address;
-    return {};
+    return;
   }
-  auto written = file_.write_at(address, data);
-  if (!written && !error_) error_ = written.error();
-  return written;
+  if (!error_) keep(file_.write_at(address, data));
+}
+
+void ContainerFile::keep(const Result<void>& result) {
+  if (!result && !error_) error_ = result.error();
 }
 
 }  // namespace mcr::aggregation

@@ -30,13 +30,15 @@ class ContainerFile {
   /// Returns the place that HDF5 chose for the expected frame; nothing if HDF5 wrote no such bytes.
   std::optional<std::uint64_t> take_place();
 
-  /// The first error of a write by HDF5.
+  /// The first error of a write by HDF5. HDF5 itself is told of no error, because it cannot close a file
+  /// and its datasets after one, and crashes at the process's end. So ask for it after each of its calls.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
   friend struct ContainerDriver;
 
-  Result<void> write(std::uint64_t address, ByteSpan data);
+  void write(std::uint64_t address, ByteSpan data);
+  void keep(const Result<void>& result);
 
   const restart::File& file_;
   std::uint64_t end_ = 0;  ///< behind the last byte that was written or has a place

@@ -140,7 +140,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
                                          as_hsize(plan.chunk_offset(frame.frame)).data(),
                                          frame.stored.size(), frame.stored.data());
     const auto found = for_hdf5_.take_place();
-    if (status < 0) return write_error(path_ + ": a frame of " + plan.name + " cannot be placed");
+    if (status < 0 || for_hdf5_.error())
+      return write_error(path_ + ": a frame of " + plan.name + " cannot be placed");
     place.file_offset = found.value_or(0);
     return found;
   }
@@ -175,7 +176,8 @@ class Hdf5ContainerWriter final : public ContainerWriter {
     block.uuid = uuid_;
     errno = 0;
     const bool variables_closed = variables_.close();
-    if (!variables_closed || !file_.close()) return write_error(path_ + " cannot be closed");
+    if (!variables_closed || !file_.close() || for_hdf5_.error())
+      return write_error(path_ + " cannot be closed");
 
     MCR_TRY(output_.write_at(0, restart::write_user_block(block)));
     return Totals{MCR_TRY(output_.size()), std::move(stored_bytes_)};

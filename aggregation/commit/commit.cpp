@@ -19,7 +19,9 @@
 //     may be being copied, the container is watched (container_watch.hpp).
 //       crash before that: the parts are in the stage, and the next leader writes a second
 //       container
-//  5. Put stubs in place that dead writers left out.
+//  5. Put stubs in place that dead writers left out, or that storage refused when the files were
+//     closed. A part whose stub storage still refuses stays in published/, and the decisions try
+//     again later.
 //       crash: the next leader repeats it
 //  6. Journals go from published/ to committed/, still under the lock.
 //       crash: some parts count as kept; their leader's end, or an adopter, frees them
@@ -352,12 +354,15 @@ void link_repaired(const restart::PartBegin& begin) {
 /// in the stage, because only its journal is up to date.
 Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& part,
                            bool writer_alive) {
-  if (writer_alive || part.is_native) return {};
+  const bool was_refused = part.journal.publish && part.journal.publish->shows_older;
+  if (part.is_native || (writer_alive && !was_refused)) return {};
   const restart::PartBegin& begin = part.journal.begin;
-  if (!MCR_TRY(repair_stub(directory, begin))) return {};
+  const auto older = was_refused ? part.journal.publish->shows_older : std::nullopt;
+  if (!MCR_TRY(repair_stub(directory, begin, older))) return {};
   if (restart::gc_of(settings_of(begin)) == restart::Gc::always) link_repaired(begin);
-  restart::log_summary(
-      "a writer died before it wrote its file's stub; the stub is at its path now: " + begin.path);
+  restart::log_summary((was_refused ? "storage refused this file's stub at its close"
+                                    : "a writer died before it wrote its file's stub") +
+                       std::string("; the stub is at its path now: ") + begin.path);
   return {};
 }
 
@@ -495,8 +500,14 @@ void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& p
     const auto put =
         living ? complete_stub(directory, part, writer_alive) : Result<void>(living.error());
     if (!put) {
-      restart::log_warning(part.journal.begin.path + ": " + put.error().message);
-      done.failed.push_back(part.id);
+      restart::log_warning_once(
+          "stub of " + part.id.text(),
+          part.journal.begin.path +
+              " is in its container, but its stub cannot be put in place yet, so the path shows "
+              "older content. Nothing is lost: the leader tries again, and if the job ends before, "
+              "`mcr recover` puts the stub there: " +
+              put.error().message);
+      done.without_stub.push_back(part.id);
       continue;
     }
     if (const auto left = leave_stage(directory, part, writer_alive, keep); !left) {

@@ -309,9 +309,12 @@ void report_trouble(const std::string& container_directory, const std::string& m
   restart::log_warning(message);
   const auto home = restart::open_own_containers(container_directory);
   const auto log = home ? restart::open_log(*home, "set-trouble.log") : Result<File>(home.error());
-  if (log)
-    (void)log->append(as_bytes(restart::time_stamp() + " " + restart::printable(message) + "\n"))
-        .has_value();
+  if (!log) return;
+  const auto written =
+      log->append(as_bytes(restart::time_stamp() + " " + restart::printable(message) + "\n"));
+  // Full storage makes an empty log.
+  if (!written && log->size().value_or(1) == 0)
+    (void)restart::system_calls().unlinkat(home->descriptor(), "set-trouble.log", 0);
 }
 
 }  // namespace mcr::aggregation

@@ -35,11 +35,12 @@ struct DrainGroup {
 
 struct DrainDone {
   std::uint64_t drain = 0;
-  std::vector<PartId> committed;  ///< a part in neither list had left the stage before
+  std::vector<PartId> committed;  ///< a part in no list had left the stage before
   std::vector<PartId> failed;
   bool storage_failed = false;  ///< storage failed; the parts are intact
   /// In each attempt, the directories were removed or renamed.
   bool place_went_away = false;
+  std::vector<PartId> without_stub = {};  ///< in a container, but storage refused their stubs
 };
 
 }  // namespace mcr::aggregation

@@ -362,6 +362,47 @@ Result<void> take_out(const LaunchDirectory& directory, const PartId& part, File
   return directory.free_part(part, pool_rank);
 }
 
+using OlderFile = restart::PartPublish::OlderFile;
+
+/// True if the file at the path is the one that the part's stub is to replace.
+bool gives_way_to(const AtPath& there, const PartBegin& begin,
+                  const std::optional<OlderFile>& older) {
+  if (!there.is_own || !there.file.is_open()) return false;
+  if (older) return *older == OlderFile{there.device, there.inode, there.modified_ns};
+  if (there.kind == AtPath::Kind::other_stub)
+    return begin.replaced_part && begin.replaced_part == there.part;
+  // The native file that lay there when the part was begun, if it was not written since.
+  if (there.kind == AtPath::Kind::other_file)
+    return begin.replaced == restart::Replaced::native_file && there.modified_ns < begin.begin_ns;
+  return there.kind == AtPath::Kind::our_empty;
+}
+
+/// True if a newer part of this path is published. If its stub is not at the path either, it waits
+/// for the same older file, which must then still be there.
+bool is_newer_waiting(const LaunchDirectory& directory, const PartBegin& begin) {
+  const auto parts = directory.list(LaunchDirectory::State::published);
+  return parts && std::any_of(parts->begin(), parts->end(), [&](const PartId& part) {
+           const auto other = directory.journal(LaunchDirectory::State::published, part);
+           return other && other->begin.path == begin.path &&
+                  other->begin.sequence > begin.sequence;
+         });
+}
+
+/// Returns false if another file came to the path, or if the old file was written meanwhile.
+Result<bool> put_stub_over(const AtPath& there, const File& home, const LaunchDirectory& directory,
+                           const PartBegin& begin) {
+  auto pending = MCR_TRY(prepare(home, name_of(begin.path), begin));
+  MCR_TRY(restart::write_stub_file(pending.file(), stub_of(begin, directory.path())));
+  MCR_TRY(restart::copy_attributes(there.file, pending.file()));
+  // Keeps the native file that the previous set needs. The writer may not have done so.
+  if (there.kind == AtPath::Kind::other_file)
+    MCR_TRY(restart::keep_member_aside(home, begin.path, settings_of(begin).text("container_dir")));
+  return pending.finish_over(there.file, [&] {
+    const auto status = there.file.status();
+    return status && restart::modified_ns(*status) == there.modified_ns;
+  });
+}
+
 }  // namespace
 
 restart::Stub stub_of(const PartBegin& begin, const std::string& launch_directory) {
@@ -482,28 +523,20 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
   return said;
 }
 
-Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begin) {
+Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begin,
+                         const std::optional<OlderFile>& older) {
   const auto home = MCR_TRY(open_home(begin));
   if (!home) return false;
-  const AtPath there = MCR_TRY(look_at(*home, begin));
-  const bool predecessor =
-      there.kind == AtPath::Kind::other_stub && begin.replaced_part == there.part;
-  // True for the native file that lay there when the part was begun, if it was not written since.
-  const bool old_file = there.kind == AtPath::Kind::other_file &&
-                        begin.replaced == restart::Replaced::native_file &&
-                        there.modified_ns < begin.begin_ns;
-  const bool is_expected = predecessor || old_file || there.kind == AtPath::Kind::our_empty;
-  if (!is_expected || !there.is_own) return false;
-  restart::PendingFile pending =
-      MCR_TRY(restart::PendingFile::create(home->descriptor(), name_of(begin.path), 0600));
-  MCR_TRY(restart::write_stub_file(pending.file(), stub_of(begin, directory.path())));
-  MCR_TRY(restart::copy_attributes(there.file, pending.file()));
-  // Keeps the native file that the previous set needs. The writer may have died before it did so.
-  if (old_file)
-    MCR_TRY(
-        restart::keep_member_aside(*home, begin.path, settings_of(begin).text("container_dir")));
-  MCR_TRY(pending.finish(restart::Durability::durable));
-  return true;
+  // The program, or a rank that closes a newer version, may replace the file at any moment: look
+  // again then. The newest file stays.
+  constexpr int looks = 3;
+  for (int look = 0; look < looks; ++look) {
+    const AtPath there = MCR_TRY(look_at(*home, begin));
+    if (!gives_way_to(there, begin, older)) return false;
+    if (older && is_newer_waiting(directory, begin)) return false;
+    if (MCR_TRY(put_stub_over(there, *home, directory, begin))) return true;
+  }
+  return false;
 }
 
 }  // namespace mcr::aggregation

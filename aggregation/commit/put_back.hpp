@@ -88,10 +88,11 @@ bool stub_was_read(const restart::LaunchDirectory& directory, const restart::Par
 Result<std::string> settle(const restart::LaunchDirectory& directory, const restart::PartId& part,
                            const StubHandles* stubs = nullptr);
 
-/// Writes the stub of a published part whose writer died before it wrote the stub. The stub
-/// replaces the file that the part was to replace, or the empty file of H5Fcreate. Call it only if
-/// the writer is dead. Returns true if the stub was written.
-Result<bool> repair_stub(const restart::LaunchDirectory& directory,
-                         const restart::PartBegin& begin);
+/// Puts the stub of a published part in place, durably, for a part whose writer is dead or whose
+/// journal says that storage refused the stub (`older`). The stub replaces only the file that it was
+/// to replace, or the empty file of H5Fcreate. Returns true if the stub was put there; false if the
+/// program has put another file there or none, or if a newer part of this path waits for its stub.
+Result<bool> repair_stub(const restart::LaunchDirectory& directory, const restart::PartBegin& begin,
+                         const std::optional<restart::PartPublish::OlderFile>& older = {});
 
 }  // namespace mcr::aggregation

@@ -204,8 +204,26 @@ void Decisions::apply(const DrainDone& event) {
     const bool may_work_later = event.storage_failed || event.place_went_away;
     put_back(failed, may_work_later ? PutBackReason::storage_failed : PutBackReason::part_refused);
   }
-  // Parts in neither list were withdrawn or dropped meanwhile; separate events tell what became of
-  // them.
+  bool was_stub_refused = false;
+  for (const PartId& id : event.without_stub) {
+    const auto found = parts_.find(id);
+    if (found == parts_.end() || found->second.drain != event.drain ||
+        found->second.state != State::draining) {
+      continue;
+    }
+    Part& waiting = found->second;
+    if (waiting.dropped) {
+      forget(id);
+      continue;
+    }
+    Set& set = sets_.at(*waiting.set);
+    set.committed = true;
+    if (counted.insert(&set).second) ++set.failures;
+    was_stub_refused = true;
+    hold(waiting);
+  }
+  if (was_stub_refused && (!anybody_lives() || terminating_)) ++failed_rounds_;
+  // Parts in no list were withdrawn or dropped meanwhile; separate events tell what became of them.
   for (const PartId& id : draining_[event.drain]) {
     const auto found = parts_.find(id);
     if (found != parts_.end() && found->second.state == State::draining &&
@@ -224,19 +242,30 @@ void Decisions::apply(const PutBackDone& event) {
     forget(event.part);
     return;
   }
+  must_drain(part);
+  const bool healthy =
+      part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;
+  if (healthy) return;  // the part is now handled like any other part
+  hold(part);
+  if (!anybody_lives() || terminating_) ++failed_rounds_;
+}
+
+/// The part is published again, and is not put back any more.
+void Decisions::must_drain(Part& part) {
   part.state = State::published;
   part.has_company = true;
   part.must_drain = true;
   part.wanted_native = false;
-  const bool healthy =
-      part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;
-  if (healthy) return;  // the part is now handled like any other part
+}
+
+/// Storage refused the part: it is drained again after a pause.
+void Decisions::hold(Part& part) {
+  must_drain(part);
   // `failures` is 0 if another group of the set was committed after this one failed.
   const std::uint32_t failures = std::max(sets_.at(*part.set).failures, 1U);
   const std::uint64_t pause =
       std::min(patience_.retry_max_ms, patience_.retry_ms << std::min(failures - 1, 16U));
   part.hold_until_ms = now_ms_ + pause;
-  if (!anybody_lives() || terminating_) ++failed_rounds_;
 }
 
 void Decisions::apply(const SettleDone& event) {

@@ -13,7 +13,8 @@
 //               |                   |   |   treat_unranked     v
 //               |                   |   +---------------> putting_back ---------> (gone: native)
 //               | writer dead       |                          |
-//               v                   +--------------------------+ PutBackDone: not possible
+//               v                   +--------------------------+ PutBackDone: not possible;
+//                                                                DrainDone: without_stub
 //           settling --> (gone: native file, kept in mcr/, or dropped)
 //         settle_dead_writers
 //
@@ -381,6 +382,8 @@ class Decisions {
   [[nodiscard]] std::uint64_t order_of(const SetName& name) const;
   void keep_set(const SetName& name, Set& set);
   void put_back(Part& part, PutBackReason reason);
+  void must_drain(Part& part);
+  void hold(Part& part);
   void mark_native(const std::string& pattern, const std::string& why);
   std::vector<std::uint32_t> passed_ranks(const Set& set) const;
   std::vector<std::uint32_t> failed_ranks(const Set& set) const;

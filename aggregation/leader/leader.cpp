@@ -162,7 +162,8 @@ class Leader {
     DrainDone done = commit_group(directory_, group, summary_, &stubs_, &places_, &known_,
                                   &container_watch_, &short_storage_);
     // A failure may come at once, and tells nothing about the speed of storage.
-    if (done.failed.empty()) deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
+    if (done.failed.empty() && done.without_stub.empty())
+      deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
     has_committed_ = has_committed_ || !done.committed.empty();
     return done;
   }
@@ -346,9 +347,11 @@ class Leader {
       if (const auto* done = std::get_if<DrainDone>(&event)) {
         std::vector<PartId> parts = std::move(drains_[done->drain]);
         drains_.erase(done->drain);
-        std::erase_if(parts, [&](const PartId& part) {
-          return std::find(done->failed.begin(), done->failed.end(), part) != done->failed.end();
-        });
+        for (const auto* stay : {&done->failed, &done->without_stub}) {
+          std::erase_if(parts, [&](const PartId& part) {
+            return std::find(stay->begin(), stay->end(), part) != stay->end();
+          });
+        }
         discovery_.forget(parts);
       } else if (const auto* back = std::get_if<PutBackDone>(&event); back && back->done) {
         discovery_.forget({back->part});

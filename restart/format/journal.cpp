@@ -16,7 +16,12 @@ constexpr std::uint8_t journal_version = 1;
 constexpr std::size_t max_name_bytes = 512;  // node, launch, presence
 constexpr std::size_t max_settings_bytes = 16 * 1024;
 
-enum PublishFlags : std::uint8_t { provisional_flag = 1, durable_flag = 2, native_flag = 4 };
+enum PublishFlags : std::uint8_t {
+  provisional_flag = 1,
+  durable_flag = 2,
+  native_flag = 4,
+  shows_older_flag = 8
+};
 
 void write_part(Writer& writer, const PartId& part) {
   writer.bytes(std::as_bytes(std::span(part.bytes)));
@@ -84,6 +89,13 @@ Result<PartPublish> read_publish(ByteSpan payload) {
     native.inode = MCR_TRY(reader.u64());
     publish.native = native;
   }
+  if ((flags & shows_older_flag) != 0) {
+    PartPublish::OlderFile older;
+    older.device = MCR_TRY(reader.u64());
+    older.inode = MCR_TRY(reader.u64());
+    older.modified_ns = MCR_TRY(reader.u64());
+    publish.shows_older = older;
+  }
   return publish;
 }
 
@@ -125,12 +137,17 @@ Bytes write_publish(const PartPublish& publish) {
   Writer writer(payload);
   writer.u64(publish.size);
   writer.u64(publish.publish_ns);
-  writer.u8(static_cast<std::uint8_t>((publish.provisional ? provisional_flag : 0) |
-                                      (publish.durable ? durable_flag : 0) |
-                                      (publish.native ? native_flag : 0)));
+  writer.u8(static_cast<std::uint8_t>(
+      (publish.provisional ? provisional_flag : 0) | (publish.durable ? durable_flag : 0) |
+      (publish.native ? native_flag : 0) | (publish.shows_older ? shows_older_flag : 0)));
   if (publish.native) {
     writer.u64(publish.native->device);
     writer.u64(publish.native->inode);
+  }
+  if (publish.shows_older) {
+    writer.u64(publish.shows_older->device);
+    writer.u64(publish.shows_older->inode);
+    writer.u64(publish.shows_older->modified_ns);
   }
   return write_record(publish_kind, payload);
 }

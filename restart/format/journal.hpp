@@ -61,11 +61,22 @@ struct PartPublish {
     std::uint64_t inode = 0;
   };
 
+  /// The file that the part's stub is to replace. It was written since if its time differs.
+  struct OlderFile {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t modified_ns = 0;
+
+    bool operator==(const OlderFile&) const = default;
+  };
+
   std::uint64_t size = 0;
   std::uint64_t publish_ns = 0;
   bool provisional = false;
   bool durable = false;              ///< close=durable: the writer waits for this part
   std::optional<NativeFile> native;  ///< the bytes are in this file, not in the stage
+  /// Storage refused the part's stub at the close: the path still shows this file.
+  std::optional<OlderFile> shows_older;
 };
 
 struct Journal {

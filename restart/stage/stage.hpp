@@ -125,6 +125,9 @@ class LaunchDirectory {
   /// LOCK_EX, and the part is not drained before that file is closed. On failure nothing is left.
   Result<File> publish_small(const PartBegin& begin, const PartPublish& publish,
                              ByteSpan content) const;
+  /// Appends a further publish record to the journal of a published part. The caller holds the
+  /// part's lock, so that no other process reads the journal before.
+  Result<void> amend_publish(const File& journal, const PartPublish& publish) const;
   /// Takes a published part back for more writing: its bytes are locked LOCK_EX, and its journal
   /// returns to open/ with its last publish record repeated as a provisional one. Returns nothing
   /// if the leader or a reader has the bytes, or the part is no longer published.

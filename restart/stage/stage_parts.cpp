@@ -150,6 +150,10 @@ Result<File> LaunchDirectory::publish_small(const PartBegin& begin, const PartPu
   return journal;
 }
 
+Result<void> LaunchDirectory::amend_publish(const File& journal, const PartPublish& publish) const {
+  return journal.write_at(MCR_TRY(journal.size()), write_publish(publish));
+}
+
 // First copies the bytes from the journal into a file of their own. Until the journal is in open/,
 // its lock keeps other processes away from the bytes in it. A death in between leaves the part
 // published, with the same bytes in both places.

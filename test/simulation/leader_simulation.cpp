@@ -439,6 +439,8 @@ class Simulation {
         if (part.fate != Fate::published) continue;
         if (fails || refused) {
           done.failed.push_back(id);
+        } else if (chance(0.02)) {
+          done.without_stub.push_back(id);
         } else {
           done.committed.push_back(id);
           part.fate = Fate::committed;

@@ -6,7 +6,8 @@
 //     journal, bytes included, in published/): the part is safe. At the path lies the old file, or
 //     the empty file of H5Fcreate. The leader, or a leader that adopts the launch (`mcr recover`
 //     too), puts the stub there.
-//  3. the stub: done. Only this step replaces the old file. After it the leader gets a descriptor
+//  3. the stub: done. Only this step replaces the old file. If storage refuses the stub, the journal
+//     gets a record of that, and the leader puts the stub there. After it the leader gets a descriptor
 //     of the stub; without the descriptor, the leader searches for a stub that the program has
 //     renamed. With gc=on our link to the stub follows; without the link, the part's container is
 //     never removed automatically.
@@ -127,24 +128,43 @@ Result<void> replace_old(StagedPart& part, const restart::File& home) {
                                         MCR_TRY(restart::PartId::random()).text());
 }
 
+// The program renamed or removed the old file while it wrote. Native HDF5 would have written into
+// that very file, wherever it is now; if the file has no name left, its data would be gone too.
+Result<void> put_stub_into_moved(StagedPart& part) {
+  follow_put_back(part);
+  struct stat status {};
+  if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
+    return part.stage->directory.drop(part.begin.part);
+  // The old file will not be the old part's stub any more.
+  if (part.begin.replaced_part)
+    restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
+  const Bytes content = restart::write_stub(stub_of(part));
+  MCR_TRY(part.at_path.write_at(0, content));
+  MCR_TRY(part.at_path.truncate(content.size()));
+  part.has_stub = true;
+  return {};
+}
+
+// Puts the stub in the old file's place. If storage refuses this, the journal says so, and the
+// leader puts the stub there later.
 Result<void> put_stub(StagedPart& part) {
   const auto home = home_of(part);
-  if (!home) {
-    // The program renamed or removed the old file while it wrote. Native HDF5 would have written
-    // into that very file, wherever it is now; if the file has no name left, its data would be gone
-    // too.
-    follow_put_back(part);
-    struct stat status {};
-    if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
-      return part.stage->directory.drop(part.begin.part);
-    // The old file will not be the old part's stub any more.
-    if (part.begin.replaced_part)
-      restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
-    const Bytes content = restart::write_stub(stub_of(part));
-    MCR_TRY(part.at_path.write_at(0, content));
-    return part.at_path.truncate(content.size());
-  }
-  return replace_old(part, *home);
+  if (!home) return put_stub_into_moved(part);
+  const auto replaced = replace_old(part, *home);
+  part.has_stub |= replaced.has_value();
+  if (part.has_stub) return {};  // a part that was opened again has its stub there already
+  const auto status = part.at_path.status();
+  if (!status) return replaced;
+  restart::PartPublish record = record_of(part, false);
+  record.shows_older = {status->st_dev, status->st_ino, restart::modified_ns(*status)};
+  if (!part.stage->directory.amend_publish(part.journal, record)) return replaced;
+  warn_once_in_job(part.stage->launcher, "stubs could not be put in place",
+                   part.begin.path + " still shows its older content, because the new stub could "
+                                     "not be put there: " +
+                       replaced.error().message +
+                       "; nothing is lost: the leader puts the new stub there as soon as storage "
+                       "takes it, and if the job ends before, `mcr recover` does");
+  return {};
 }
 
 // Writes the stub into the empty file that H5Fcreate made, wherever the program has moved it since.
@@ -227,24 +247,16 @@ Result<void> publish(StagedPart& part) {
         MCR_TRY(directory.publish_small(part.begin, record_of(part, false), part.image));  // 2
   }
   const std::uint64_t published_ns = realtime_ns();
-  if (part.begin.replaced == restart::Replaced::nothing) {  // 3
-    if (const auto filled = fill_stub(part); !filled) {
-      // Native HDF5 would have failed too, on full storage for example: report the error.
-      (void)directory.drop(part.begin.part).has_value();
-      // The bytes of a small part are still in memory. Close its journal, so that the part counts
-      // as not begun.
-      if (!part.bytes.is_open()) part.journal = restart::File();
-      return filled;
-    }
-    hand_over_stub(*part.stage, part.begin.part, part.at_path);
-    link_for_gc(part);
-  } else if (const auto put = put_stub(part); !put) {
-    warn_once_in_job(
-        part.stage->launcher, "stubs could not be put in place",
-        part.begin.path +
-            " still shows its older content, because the new stub could not be put there: " +
-            put.error().message + "; nothing is lost, `mcr recover` puts the new stub there");
-  } else {
+  const bool had_file = part.begin.replaced != restart::Replaced::nothing;
+  if (const auto put = had_file ? put_stub(part) : fill_stub(part); !put) {  // 3
+    // Native HDF5 would have failed too, on full storage for example: report the error.
+    (void)directory.drop(part.begin.part).has_value();
+    // The bytes of a small part are still in memory. Close its journal, so that the part counts
+    // as not begun.
+    if (!part.bytes.is_open()) part.journal = restart::File();
+    return put;
+  }
+  if (part.has_stub) {
     hand_over_stub(*part.stage, part.begin.part, part.at_path);
     link_for_gc(part);
   }

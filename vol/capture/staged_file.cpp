@@ -45,6 +45,28 @@ std::optional<restart::Stub> stub_in(const restart::File& file) {
   return stub ? std::optional(std::move(*stub)) : std::nullopt;
 }
 
+// Returns the stub of an earlier writing of the same path, if the leader has put it in place of the
+// file that the part is to replace: storage had refused the stub when that writing was closed.
+std::optional<restart::File> late_stub(const StagedPart& part, const restart::File& home,
+                                       const std::string& name) {
+  const auto is_of_this_path = [&](const restart::Stub& stub) {
+    return stub.launch == part.begin.launch && stub.path == part.begin.path &&
+           stub.rank == part.begin.rank;
+  };
+  const auto old_status = part.at_path.status();
+  if (!old_status || old_status->st_nlink != 0) return std::nullopt;
+  auto file = restart::File::open(home.descriptor(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  const auto status = file ? file->status() : Result<struct stat>(file.error());
+  if (!status || status->st_uid != ::geteuid()) return std::nullopt;
+  const auto stub = stub_in(*file);
+  if (!stub || !is_of_this_path(*stub) || stub->sequence >= part.begin.sequence)
+    return std::nullopt;
+  // A copy of an older version, which the program has put there, does not count.
+  const auto old = stub_in(part.at_path);
+  if (old && is_of_this_path(*old) && old->sequence >= stub->sequence) return std::nullopt;
+  return *std::move(file);
+}
+
 }  // namespace
 
 Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
@@ -59,9 +81,10 @@ std::optional<restart::File> home_of(StagedPart& part) {
   if (!home) return std::nullopt;
   const std::string name = restart::name_of(part.begin.path);
   if (restart::is_still_named(part.at_path, home->descriptor(), name)) return *std::move(home);
-  auto native = restart::find_put_back(part.at_path);
-  if (!native || !restart::is_still_named(*native, home->descriptor(), name)) return std::nullopt;
-  part.at_path = *std::move(native);
+  auto there = restart::find_put_back(part.at_path);
+  if (!there) there = late_stub(part, *home, name);
+  if (!there || !restart::is_still_named(*there, home->descriptor(), name)) return std::nullopt;
+  part.at_path = *std::move(there);
   return *std::move(home);
 }
 

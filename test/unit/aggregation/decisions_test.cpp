@@ -575,6 +575,25 @@ TEST_CASE(
   CHECK(node.of<MarkNative>().empty());
 }
 
+TEST_CASE("a part whose stub storage refuses is drained again later, and its files stay captured") {
+  Node node(1);
+  node.write(0, "/d/a.h5");
+  node.tell(RankGone{"p0"});
+  for (int round = 0; round < 20 && node.of<Exit>().empty(); ++round) {
+    const auto group = node.of<DrainGroup>().back();
+    DrainDone done{group.drain, {}, {}};
+    done.without_stub = group.parts;
+    node.tell(done);
+    CHECK(only<DrainGroup>(node.wait(1999)).empty());
+    node.wait(60'000);
+  }
+  CHECK(node.of<PutBack>().empty());
+  CHECK(node.of<MarkNative>().empty());
+  CHECK(node.of<DrainGroup>().size() == 3);
+  REQUIRE(node.of<Exit>().size() == 1);
+  CHECK_FALSE(node.of<Exit>()[0].complete);
+}
+
 TEST_CASE("storage that refuses for ever ends the leader with the parts still in the stage") {
   Node node(1);
   node.write(0, "/d/a.h5");

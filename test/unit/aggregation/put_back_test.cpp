@@ -389,6 +389,39 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a stub that storage refused replaces the very file that lay there, and no other") {
+  StagedJob job(1);
+  job.join(0);
+  job.write(0, "a.h5", "one");
+  auto begun = job.begin(0, "a.h5", "two", 1);
+  job.publish(begun, false, false);
+  const auto there = look_at(begun.begin);
+  REQUIRE(there);
+  const restart::PartPublish::OlderFile older{there->device, there->inode, there->modified_ns};
+  SECTION("it is there") {
+    CHECK(*repair_stub(job.directory(), begun.begin, older));
+    CHECK(look_at(begun.begin)->kind == AtPath::Kind::our_stub);
+  }
+  SECTION("the program has put a copy there") {
+    std::filesystem::copy(job.out("a.h5"), job.out("b.h5"));
+    std::filesystem::rename(job.out("b.h5"), job.out("a.h5"));
+    CHECK_FALSE(*repair_stub(job.directory(), begun.begin, older));
+    CHECK(look_at(begun.begin)->kind == AtPath::Kind::other_stub);
+  }
+  SECTION("the program has written it since") {
+    std::filesystem::last_write_time(
+        job.out("a.h5"), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+    CHECK_FALSE(*repair_stub(job.directory(), begun.begin, older));
+  }
+  SECTION("a newer part waits for the same file: its stub goes there") {
+    auto newer = job.begin(0, "a.h5", "three", 2);
+    job.publish(newer, false, false);
+    CHECK_FALSE(*repair_stub(job.directory(), begun.begin, older));
+    CHECK(*repair_stub(job.directory(), newer.begin, older));
+    CHECK(look_at(newer.begin)->kind == AtPath::Kind::our_stub);
+  }
+}
+
 TEST_CASE(
     "an empty file that was made within one tick of the clock for the next part is not this "
     "one's") {

@@ -41,10 +41,18 @@ Bytes joined(std::initializer_list<Bytes> pieces) {
 
 }  // namespace
 
+TEST_CASE("a journal says which older file the path still shows") {
+  PartPublish record{4096, 5, false, true, {}, PartPublish::OlderFile{7, 8, 9}};
+  const auto journal = read_journal(joined({write_begin(example()), write_publish(record)}));
+  REQUIRE(journal);
+  CHECK(journal->publish->shows_older == record.shows_older);
+  CHECK(journal->publish->durable);
+}
+
 TEST_CASE("a journal is read back as it was written") {
-  const auto read =
-      read_journal(joined({write_begin(example()), write_publish({4096, 5, true, false, {}}),
-                           write_publish({8192, 6, false, true, PartPublish::NativeFile{7, 8}})}));
+  const auto read = read_journal(
+      joined({write_begin(example()), write_publish({4096, 5, true, false, {}, {}}),
+              write_publish({8192, 6, false, true, PartPublish::NativeFile{7, 8}, {}})}));
   REQUIRE(read);
   const PartBegin& begin = read->begin;
   CHECK(begin.part == example().part);
@@ -84,8 +92,8 @@ TEST_CASE("a begun part has no publish record") {
 
 TEST_CASE("a torn last record is ignored, at whatever length it is torn") {
   const Bytes begin = write_begin(example());
-  const Bytes first = write_publish({1, 1, true, false, {}});
-  const Bytes second = write_publish({2, 2, false, false, {}});
+  const Bytes first = write_publish({1, 1, true, false, {}, {}});
+  const Bytes second = write_publish({2, 2, false, false, {}, {}});
   const Bytes file = joined({begin, first, second});
   for (std::size_t length = 0; length <= file.size(); ++length) {
     const auto read = read_journal(ByteSpan(file).first(length));
@@ -104,7 +112,7 @@ TEST_CASE("a torn last record is ignored, at whatever length it is torn") {
 }
 
 TEST_CASE("an altered byte never changes a record; it only ends the journal earlier") {
-  const Bytes file = joined({write_begin(example()), write_publish({2, 2, false, false, {}})});
+  const Bytes file = joined({write_begin(example()), write_publish({2, 2, false, false, {}, {}})});
   for (std::size_t i = 0; i < file.size(); ++i) {
     Bytes altered = file;
     altered[i] ^= std::byte{0x10};
@@ -118,7 +126,7 @@ TEST_CASE("an altered byte never changes a record; it only ends the journal earl
 TEST_CASE("records of unknown kinds are skipped") {
   const Bytes unknown = write_record(99, as_bytes("whatever"));
   const auto read = read_journal(
-      joined({write_begin(example()), unknown, write_publish({2, 2, false, false, {}})}));
+      joined({write_begin(example()), unknown, write_publish({2, 2, false, false, {}, {}})}));
   REQUIRE(read);
   REQUIRE(read->publish);
   CHECK(read->publish->size == 2);

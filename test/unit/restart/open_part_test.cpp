@@ -106,7 +106,7 @@ TEST_CASE("the part is read from the stage while the stage has it") {
     const auto journal = stage->begin(begin);
     REQUIRE(journal);
     CHECK(tree.read(tree.stub.path) == "in the container");
-    REQUIRE(stage->publish(begin.part, *journal, {12, 1, false, false, {}}));
+    REQUIRE(stage->publish(begin.part, *journal, {12, 1, false, false, {}, {}}));
   }
   CHECK(tree.read(tree.stub.path) == "in the stage");
   REQUIRE(stage->mark_committed(begin.part));
@@ -136,7 +136,7 @@ TEST_CASE("a stage that is open to other users is not used") {
   const auto journal = stage->begin(begin);
   REQUIRE(journal);
   put(stage->path() + "/parts/" + begin.part.text(), as_bytes("planted"));
-  REQUIRE(stage->publish(begin.part, *journal, {7, 1, false, false, {}}));
+  REQUIRE(stage->publish(begin.part, *journal, {7, 1, false, false, {}, {}}));
   CHECK(tree.read(tree.stub.path) == "planted");
   fs::permissions(tree.scratch / "stage", fs::perms::owner_all | fs::perms::others_write);
   CHECK(tree.read(tree.stub.path) == "in the container");

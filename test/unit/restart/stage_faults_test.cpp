@@ -51,7 +51,7 @@ TEST_CASE("whatever call fails in a part's life, a part in published/ is whole")
           part = made.part;
           const File journal = MCR_TRY(directory.begin(begin_of(made.part)));
           MCR_TRY(made.bytes.write_at(0, as_bytes("first bytes")));
-          MCR_TRY(directory.publish(made.part, journal, {11, 1, true, false, {}}));
+          MCR_TRY(directory.publish(made.part, journal, {11, 1, true, false, {}, {}}));
           MCR_TRY(directory.publish(made.part, journal, final_publish(11)));
           said_published = "first bytes";
           return {};

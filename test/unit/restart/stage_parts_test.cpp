@@ -124,7 +124,7 @@ TEST_CASE("a provisional publish leaves the part in open/, and the last record c
   const auto journal = stage.directory.begin(begin_of(made->part));
   REQUIRE(journal);
   for (std::uint64_t size : {10U, 20U}) {
-    CHECK(stage.directory.publish(made->part, *journal, {size, 1, true, false, {}}));
+    CHECK(stage.directory.publish(made->part, *journal, {size, 1, true, false, {}, {}}));
   }
   CHECK(stage.directory.is_in(State::open, made->part));
   const auto read = stage.directory.journal(State::open, made->part);
@@ -140,7 +140,7 @@ TEST_CASE("after a hundred thousand flushes the journal can still be read") {
   const auto journal = stage.directory.begin(begin_of(made->part));
   REQUIRE(journal);
   for (std::uint64_t i = 1; i <= 100'000; ++i) {
-    REQUIRE(stage.directory.publish(made->part, *journal, {i, 1, true, false, {}}));
+    REQUIRE(stage.directory.publish(made->part, *journal, {i, 1, true, false, {}, {}}));
   }
   const auto read = stage.directory.journal(State::open, made->part);
   REQUIRE(read);

@@ -32,7 +32,7 @@ inline PartBegin begin_of(const PartId& part) {
   return begin;
 }
 
-inline PartPublish final_publish(std::uint64_t size) { return {size, 1, false, false, {}}; }
+inline PartPublish final_publish(std::uint64_t size) { return {size, 1, false, false, {}, {}}; }
 
 /// Makes a published part with these bytes, whose writer has released its locks.
 inline PartId published_part(const LaunchDirectory& directory, const std::string& bytes) {

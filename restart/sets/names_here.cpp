@@ -63,6 +63,20 @@ std::size_t components_of(const Stub& stub, const std::string& masked_name) {
          1;
 }
 
+std::optional<ContainerPlace> find_place_above(const Stub& stub, const std::string& path,
+                                               std::vector<Generation>& stored, Look& look) {
+  // Other sets may have the same near names, so these come last, and the containers must have the part.
+  for (const bool with_near_names : {false, true}) {
+    for (ContainerPlace& above : places_above(stub, path, with_near_names)) {
+      stored = stored_generations(above, components_of(stub, above.masked_name), true, look);
+      if (stored.empty()) continue;
+      if (!with_near_names || stored.front().parts.contains(stub.part)) return std::move(above);
+    }
+  }
+  stored.clear();
+  return std::nullopt;
+}
+
 std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
                                     const std::string& allow, std::vector<Generation>& stored,
                                     Look& look) {
@@ -76,13 +90,8 @@ std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
   ContainerPlace place = std::move(found == places.end() ? places.front() : *found);
   // No container is in these places: the files may have been renamed, or all parts may still be in
   // a stage.
-  if (found == places.end()) {
-    for (ContainerPlace& above : places_above(stub, path, false)) {
-      stored = stored_generations(above, components_of(stub, above.masked_name), true, look);
-      if (stored.empty()) continue;
-      place = std::move(above);
-      break;
-    }
+  if (stored.empty()) {
+    if (auto above = find_place_above(stub, path, stored, look)) place = *std::move(above);
   }
   NamesHere here = names_at(stub, path, std::move(place));
   if (here.masked_name.empty()) return std::nullopt;

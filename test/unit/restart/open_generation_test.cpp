@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,8 +18,11 @@
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/journal.hpp"
+#include "restart/format/masked_name.hpp"
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/look.hpp"
+#include "restart/sets/names_here.hpp"
+#include "restart/sets/native_members.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/faults.hpp"
@@ -101,7 +105,6 @@ struct Run {
     return std::string(as_text(bytes));
   }
 
- private:
   static void put(const std::string& path, ByteSpan bytes) {
     REQUIRE(replace_file(AT_FDCWD, path, bytes, 0644, Durability::none));
   }
@@ -288,6 +291,83 @@ TEST_CASE(
   run.write("B", 0, 2, 20);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     CHECK(run.read(rank) == Run::content("B", 0, rank));
+}
+
+namespace {
+
+/// Files that are renamed or copied after they were written.
+struct Renamed : Run {
+  bool has_containers = true;
+
+  /// Writes the rank's part under the masked name `masked`, and renames the stub to `now`.
+  void write_as(std::uint32_t rank, std::uint64_t begun_ns, const std::string& masked,
+                const std::string& now, std::uint64_t sequence = 0) const {
+    std::string written = masked;
+    for (std::size_t at = 0; (at = written.find("{rank}")) != std::string::npos;)
+      written.replace(at, 6, std::to_string(rank));
+    SetIdentity set;
+    set.masked_name = out + "/" + masked;
+    set.launch = "A";
+    set.sequence = sequence;
+    set.rank_count = ranks;
+    set.created_ns = set.begun_ns = begun_ns;
+    Stub stub;
+    stub.part = *PartId::random();
+    stub.launch = "A";
+    stub.sequence = sequence;
+    stub.rank = rank;
+    stub.rank_count = ranks;
+    stub.masked_names = masked_names(out + "/" + written, rank, ranks, out.size());
+    stub.container_directory = "mcr";
+    stub.path = out + "/" + written;
+    if (has_containers) {
+      const ContainerName where = container_name(set.masked_name, "mcr", "A", sequence);
+      fs::create_directories(where.directory);
+      put(where.directory + "/" + where.prefix + container_suffix(rank, rank, {}),
+          one_part_container(set, stub.part, rank, name_of(stub.path), now));
+    }
+    fs::create_directories(parent_of(out + "/" + now));
+    put(out + "/" + now, write_stub(stub));
+  }
+  [[nodiscard]] std::string mask_of(const std::string& name) const {
+    const std::string file = out + "/" + name;
+    const auto stub = read_stub_file(*File::open(AT_FDCWD, file, O_RDONLY));
+    REQUIRE(stub);
+    std::vector<Generation> stored;
+    Look look;
+    const auto here = find_names(*stub, file, "none", stored, look);
+    REQUIRE(here);
+    return here->masked_name.substr(out.size() + 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a copy below a run that was moved opens at once") {
+  Renamed run;
+  const std::string moved = run.scratch.path() + std::string("/moved");
+  const bool is_of_two_sets = GENERATE(false, true);
+  fs::create_directories(run.out + "/k");
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::string set = is_of_two_sets && rank == 0 ? "b" : "c";
+    const std::string name = "." + std::to_string(rank) + ".h5";
+    run.write_as(rank, set == "b" ? 20 : 10, set + ".{rank}.h5", set + name);
+    fs::copy_file(run.out + "/" + set + name, run.out + "/k/c" + name);
+  }
+  fs::rename(run.out, moved);
+  run.out = moved;
+  Opener opener;
+  opener.launch = "next";
+  opener.rank_count = ranks;
+  opener.wait_ms = 5000;
+  const std::string copy = moved + "/k/c.0.h5";
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, copy, O_RDONLY));
+  REQUIRE(stub);
+  const std::uint64_t begin_ms = monotonic_ms();
+  const auto opened = open_generation(*stub, copy, opener);
+  REQUIRE(opened);
+  CHECK(opened->stub.part == stub->part);
+  CHECK(monotonic_ms() - begin_ms < opener.wait_ms);
 }
 
 TEST_CASE("if nothing but the stub is known about a set, the warning counts no ranks") {

@@ -341,7 +341,120 @@ struct Renamed : Run {
   }
 };
 
+// Files s<step>.<rank>.h5: the name of step 2 and rank 2 fits three masks.
+std::string step_name(std::uint32_t step, std::uint32_t rank) {
+  return "s" + std::to_string(step) + "." + std::to_string(rank) + ".h5";
+}
+
+std::string step_mask(std::uint32_t step) { return "s" + std::to_string(step) + ".{rank}.h5"; }
+
 }  // namespace
+
+TEST_CASE(
+    "a step has the number of a rank, and only that rank renamed its file: no other step's file is "
+    "given") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  const bool are_others_left = GENERATE(true, false);
+  for (std::uint32_t step = 0; step < ranks; ++step) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const bool is_renamed = step < 2 || rank == 2;
+      if (!is_renamed && !are_others_left) continue;
+      run.write_as(rank, 10 * (step + 1), step_mask(step) + ".tmp",
+                   step_name(step, rank) + (is_renamed ? "" : ".tmp"));
+    }
+  }
+  for (std::uint32_t step = 0; step < ranks; ++step)
+    CHECK(run.mask_of(step_name(step, step)) == step_mask(step));
+  if (!run.has_containers) return;
+  for (std::uint32_t step = 0; step < ranks; ++step)
+    CHECK(run.read(step, Mix::previous, "next", "s" + std::to_string(step)) ==
+          step_name(step, step));
+}
+
+TEST_CASE("each step is a set of one temporary name, and a step has the number of a rank") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  for (std::uint32_t step = 0; step < ranks; ++step) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const bool is_renamed = step < 2 || rank == 2;
+      run.write_as(rank, 10 * (step + 1), "tmp.{rank}.h5",
+                   is_renamed ? step_name(step, rank) : "tmp." + std::to_string(rank) + ".h5",
+                   step);
+    }
+  }
+  for (std::uint32_t step = 0; step < ranks; ++step)
+    CHECK(run.mask_of(step_name(step, step)) == step_mask(step));
+}
+
+TEST_CASE("the rank stands elsewhere in the new name than in the written one") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  const auto now = [](std::uint32_t rank) { return std::to_string(rank) + ".s2.h5"; };
+  const bool is_over_older = GENERATE(true, false);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    run.write_as(rank, 10, "tmp.{rank}.h5", now(rank));
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const bool is_renamed = !is_over_older || rank == 2;
+    run.write_as(rank, 20, "tmp.{rank}.h5",
+                 is_renamed ? now(rank) : "tmp." + std::to_string(rank) + ".h5", 1);
+  }
+  CHECK(run.mask_of(now(2)) == "{rank}.s2.h5");
+}
+
+TEST_CASE("the rank stands in two places of a renamed path, or has zeros in front of it") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::string number = std::to_string(rank);
+    run.write_as(rank, 10, "a/{rank}/c.{rank}.tmp", "a/" + number + "/c." + number + ".h5");
+    run.write_as(rank, 20, "b/{rank}/c.2.tmp", "b/" + number + "/c.2.h5");
+    run.write_as(rank, 30, "s2.{rank}.h5.tmp", "s2.000" + number + ".h5");
+    run.write_as(rank, 40, "d2_{rank}.tmp", "d0002_" + number + ".h5");
+  }
+  CHECK(run.mask_of("a/2/c.2.h5") == "a/{rank}/c.{rank}.h5");
+  CHECK(run.mask_of("b/2/c.2.h5") == "b/{rank}/c.2.h5");
+  CHECK(run.mask_of("s2.0002.h5") == "s2.{rank}.h5");
+  CHECK(run.mask_of("d0002_2.h5") == "d0002_{rank}.h5");
+}
+
+TEST_CASE("a native file of the set shows where the rank stands in a renamed file's name") {
+  Renamed run;
+  for (std::uint32_t step = 0; step < ranks; ++step) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      run.write_as(rank, 10 * (step + 1), "tmp.{rank}.h5",
+                   std::to_string(rank) + ".s" + std::to_string(step) + ".h5", step);
+  }
+  const std::string native = run.out + "/0.s2.h5";
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, native, O_RDONLY));
+  REQUIRE(stub);
+  fs::remove(native);
+  Run::put(native, Bytes(100));
+  struct stat status {};
+  REQUIRE(::stat(native.c_str(), &status) == 0);
+  const File directory = *File::open(AT_FDCWD, run.out, O_RDONLY | O_DIRECTORY);
+  REQUIRE(note_native(directory, "mcr", *stub, status.st_ino));
+  complete_note(run.out + "/mcr", status);
+  fs::remove(run.out + "/1.s2.h5");
+  CHECK(run.mask_of("2.s2.h5") == "{rank}.s2.h5");
+}
+
+TEST_CASE("a renamed file without any number opens, and so does a second hard link") {
+  Renamed run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    run.write_as(rank, 10, "s2.{rank}.h5.tmp", step_name(2, rank));
+  fs::create_hard_link(run.out + "/s2.2.h5", run.out + "/last.2.h5");
+  fs::rename(run.out + "/s2.1.h5", run.out + "/c.1.h5");
+  fs::copy_file(run.out + "/c.1.h5", run.out + "/plain.h5");
+  CHECK(run.mask_of("last.2.h5") == "last.{rank}.h5");
+  CHECK(run.mask_of("s2.2.h5") == "s2.{rank}.h5");
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, run.out + "/plain.h5", O_RDONLY));
+  REQUIRE(stub);
+  Opener opener;
+  opener.launch = "next";
+  opener.rank_count = ranks;
+  CHECK(open_generation(*stub, run.out + "/plain.h5", opener));
+}
 
 TEST_CASE("a copy below a run that was moved opens at once") {
   Renamed run;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <iterator>
 
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -21,7 +20,6 @@
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/names_here.hpp"
 #include "restart/sets/native_members.hpp"
-#include "restart/sets/places_above.hpp"
 #include "restart/sets/stored_sets.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/living_launches.hpp"
@@ -296,16 +294,14 @@ class View {
     for (const auto& [rank, stub] : present_.stubs) {
       if (look.is_over()) return;
       if (is_known(stub, generations_)) continue;
-      auto places = container_places(stub, present_.paths[rank], opener_.allow);
-      auto above = places_above(stub, present_.paths[rank], false);
-      std::move(above.begin(), above.end(), std::back_inserter(places));
-      for (const ContainerPlace& place : places) {
-        const std::vector<Generation>& found =
-            stored_generations(place, components_of(stub_, place.masked_name), true, look);
-        if (found.empty()) continue;
-        generations_.push_back(found.front());
-        break;
+      std::vector<Generation> found;
+      for (const ContainerPlace& place :
+           container_places(stub, present_.paths[rank], opener_.allow)) {
+        found = stored_generations(place, components_of(stub_, place.masked_name), true, look);
+        if (!found.empty()) break;
       }
+      if (found.empty()) (void)find_place_above(stub, present_.paths[rank], found, look);
+      if (!found.empty()) generations_.push_back(found.front());
     }
   }
 

@@ -1,46 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "restart/sets/names_here.hpp"
 
-#include <algorithm>
-
-#include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/format/container_name.hpp"
-#include "restart/format/masked_name.hpp"
-#include "restart/sets/file_of_rank.hpp"
 #include "restart/sets/places_above.hpp"
+#include "restart/sets/present_mask.hpp"
 #include "restart/sets/stored_sets.hpp"
 
 namespace mcr::restart {
 namespace {
 
-/// To choose between masks, at most this many ranks' files are looked up.
-constexpr std::uint32_t probed_ranks = 4;
-
-/// True if a stub of that rank lies at `path`, and its writer is believed about the files of `owner`. If
-/// the mask is wrong, the file is another rank's.
-bool is_of_rank(const std::string& path, const std::string& mask, std::uint32_t rank,
-                std::uint32_t rank_count, uid_t owner) {
-  const FileAt there = file_of_rank(path, shared_directory(mask), owner);
-  return there.is_stub() && there.stub.rank == rank && there.stub.rank_count == rank_count;
-}
-
-/// Returns the mask for renamed files: the most likely mask under which another rank's file exists.
-std::string present_mask(const Stub& stub, const std::string& path) {
-  const auto masks = masked_names(path, stub.rank, stub.rank_count);
-  const uid_t owner = owner_of(stub, path);
-  for (const std::string& mask : masks) {
-    for (std::uint32_t other = 0; other < std::min(stub.rank_count, probed_ranks); ++other) {
-      if (other == stub.rank) continue;
-      for (const std::string& sibling : sibling_paths(path, mask, stub.rank, other)) {
-        if (is_of_rank(sibling, mask, other, stub.rank_count, owner)) return mask;
-      }
-    }
-  }
-  return masks.empty() ? std::string() : masks.front();
-}
-
-NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace place) {
+/// `is_found`: the set's containers are at the place, so its masked name is the set's.
+NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace place, bool is_found,
+                   Look& look) {
   NamesHere here;
   here.components = components_of(stub, place.masked_name);
   here.tail = path_tail(path, here.components);
@@ -49,7 +21,10 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace pla
   // whole tree may have been moved.
   here.renamed = here.tail != path_tail(stub.path, here.components) || place.is_elsewhere();
   if (place.masked_name.find("{part}") == std::string::npos) {
-    here.masked_name = here.renamed ? present_mask(stub, path)
+    const std::vector<std::string>& written =
+        is_found ? std::vector{place.masked_name} : stub.masked_names;
+    here.masked_name = here.renamed ? present_mask(stub, path, written, place.directory,
+                                                   owner_of(stub, path), look)
                                     : here.base + path_tail(place.masked_name, here.components);
   }
   here.place = std::move(place);
@@ -61,6 +36,20 @@ NamesHere names_at(const Stub& stub, const std::string& path, ContainerPlace pla
 std::size_t components_of(const Stub& stub, const std::string& masked_name) {
   return container_name(masked_name, stub.container_directory, stub.launch, stub.sequence).depth +
          1;
+}
+
+std::optional<ContainerPlace> find_place_above(const Stub& stub, const std::string& path,
+                                               std::vector<Generation>& stored, Look& look) {
+  // Other sets may have the same near names, so these come last, and the containers must have the part.
+  for (const bool with_near_names : {false, true}) {
+    for (ContainerPlace& above : places_above(stub, path, with_near_names)) {
+      stored = stored_generations(above, components_of(stub, above.masked_name), true, look);
+      if (stored.empty()) continue;
+      if (!with_near_names || stored.front().parts.contains(stub.part)) return std::move(above);
+    }
+  }
+  stored.clear();
+  return std::nullopt;
 }
 
 std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
@@ -76,15 +65,10 @@ std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
   ContainerPlace place = std::move(found == places.end() ? places.front() : *found);
   // No container is in these places: the files may have been renamed, or all parts may still be in
   // a stage.
-  if (found == places.end()) {
-    for (ContainerPlace& above : places_above(stub, path, false)) {
-      stored = stored_generations(above, components_of(stub, above.masked_name), true, look);
-      if (stored.empty()) continue;
-      place = std::move(above);
-      break;
-    }
+  if (stored.empty()) {
+    if (auto above = find_place_above(stub, path, stored, look)) place = *std::move(above);
   }
-  NamesHere here = names_at(stub, path, std::move(place));
+  NamesHere here = names_at(stub, path, std::move(place), !stored.empty(), look);
   if (here.masked_name.empty()) return std::nullopt;
   return here;
 }

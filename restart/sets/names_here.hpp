@@ -30,6 +30,11 @@ std::optional<NamesHere> find_names(const Stub& stub, const std::string& path,
                                     const std::string& allow, std::vector<Generation>& stored,
                                     Look& look);
 
+/// Finds containers of the stub's generation in the directories above the stub (places_above()). `stored`
+/// gets the generation; it is empty if there is no such place.
+std::optional<ContainerPlace> find_place_above(const Stub& stub, const std::string& path,
+                                               std::vector<Generation>& stored, Look& look);
+
 /// Returns how many components at the end of a path name a part of the stub's set under
 /// `masked_name`.
 std::size_t components_of(const Stub& stub, const std::string& masked_name);

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,8 +18,11 @@
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/journal.hpp"
+#include "restart/format/masked_name.hpp"
 #include "restart/sets/known_generations.hpp"
 #include "restart/sets/look.hpp"
+#include "restart/sets/names_here.hpp"
+#include "restart/sets/native_members.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "test/support/catch.hpp"
 #include "test/unit/restart/faults.hpp"
@@ -101,7 +105,6 @@ struct Run {
     return std::string(as_text(bytes));
   }
 
- private:
   static void put(const std::string& path, ByteSpan bytes) {
     REQUIRE(replace_file(AT_FDCWD, path, bytes, 0644, Durability::none));
   }
@@ -288,6 +291,196 @@ TEST_CASE(
   run.write("B", 0, 2, 20);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     CHECK(run.read(rank) == Run::content("B", 0, rank));
+}
+
+namespace {
+
+/// Files that are renamed or copied after they were written.
+struct Renamed : Run {
+  bool has_containers = true;
+
+  /// Writes the rank's part under the masked name `masked`, and renames the stub to `now`.
+  void write_as(std::uint32_t rank, std::uint64_t begun_ns, const std::string& masked,
+                const std::string& now, std::uint64_t sequence = 0) const {
+    std::string written = masked;
+    for (std::size_t at = 0; (at = written.find("{rank}")) != std::string::npos;)
+      written.replace(at, 6, std::to_string(rank));
+    SetIdentity set;
+    set.masked_name = out + "/" + masked;
+    set.launch = "A";
+    set.sequence = sequence;
+    set.rank_count = ranks;
+    set.created_ns = set.begun_ns = begun_ns;
+    Stub stub;
+    stub.part = *PartId::random();
+    stub.launch = "A";
+    stub.sequence = sequence;
+    stub.rank = rank;
+    stub.rank_count = ranks;
+    stub.masked_names = masked_names(out + "/" + written, rank, ranks, out.size());
+    stub.container_directory = "mcr";
+    stub.path = out + "/" + written;
+    if (has_containers) {
+      const ContainerName where = container_name(set.masked_name, "mcr", "A", sequence);
+      fs::create_directories(where.directory);
+      put(where.directory + "/" + where.prefix + container_suffix(rank, rank, {}),
+          one_part_container(set, stub.part, rank, name_of(stub.path), now));
+    }
+    fs::create_directories(parent_of(out + "/" + now));
+    put(out + "/" + now, write_stub(stub));
+  }
+  [[nodiscard]] std::string mask_of(const std::string& name) const {
+    const std::string file = out + "/" + name;
+    const auto stub = read_stub_file(*File::open(AT_FDCWD, file, O_RDONLY));
+    REQUIRE(stub);
+    std::vector<Generation> stored;
+    Look look;
+    const auto here = find_names(*stub, file, "none", stored, look);
+    REQUIRE(here);
+    return here->masked_name.substr(out.size() + 1);
+  }
+};
+
+// Files s<step>.<rank>.h5: the name of step 2 and rank 2 fits three masks.
+std::string step_name(std::uint32_t step, std::uint32_t rank) {
+  return "s" + std::to_string(step) + "." + std::to_string(rank) + ".h5";
+}
+
+std::string step_mask(std::uint32_t step) { return "s" + std::to_string(step) + ".{rank}.h5"; }
+
+}  // namespace
+
+TEST_CASE(
+    "a step has the number of a rank, and only that rank renamed its file: no other step's file is "
+    "given") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  const bool are_others_left = GENERATE(true, false);
+  for (std::uint32_t step = 0; step < ranks; ++step) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const bool is_renamed = step < 2 || rank == 2;
+      if (!is_renamed && !are_others_left) continue;
+      run.write_as(rank, 10 * (step + 1), step_mask(step) + ".tmp",
+                   step_name(step, rank) + (is_renamed ? "" : ".tmp"));
+    }
+  }
+  for (std::uint32_t step = 0; step < ranks; ++step)
+    CHECK(run.mask_of(step_name(step, step)) == step_mask(step));
+  if (!run.has_containers) return;
+  for (std::uint32_t step = 0; step < ranks; ++step)
+    CHECK(run.read(step, Mix::previous, "next", "s" + std::to_string(step)) ==
+          step_name(step, step));
+}
+
+TEST_CASE("each step is a set of one temporary name, and a step has the number of a rank") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  for (std::uint32_t step = 0; step < ranks; ++step) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const bool is_renamed = step < 2 || rank == 2;
+      run.write_as(rank, 10 * (step + 1), "tmp.{rank}.h5",
+                   is_renamed ? step_name(step, rank) : "tmp." + std::to_string(rank) + ".h5",
+                   step);
+    }
+  }
+  for (std::uint32_t step = 0; step < ranks; ++step)
+    CHECK(run.mask_of(step_name(step, step)) == step_mask(step));
+}
+
+TEST_CASE("the rank stands elsewhere in the new name than in the written one") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  const auto now = [](std::uint32_t rank) { return std::to_string(rank) + ".s2.h5"; };
+  const bool is_over_older = GENERATE(true, false);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    run.write_as(rank, 10, "tmp.{rank}.h5", now(rank));
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const bool is_renamed = !is_over_older || rank == 2;
+    run.write_as(rank, 20, "tmp.{rank}.h5",
+                 is_renamed ? now(rank) : "tmp." + std::to_string(rank) + ".h5", 1);
+  }
+  CHECK(run.mask_of(now(2)) == "{rank}.s2.h5");
+}
+
+TEST_CASE("the rank stands in two places of a renamed path, or has zeros in front of it") {
+  Renamed run;
+  run.has_containers = GENERATE(true, false);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::string number = std::to_string(rank);
+    run.write_as(rank, 10, "a/{rank}/c.{rank}.tmp", "a/" + number + "/c." + number + ".h5");
+    run.write_as(rank, 20, "b/{rank}/c.2.tmp", "b/" + number + "/c.2.h5");
+    run.write_as(rank, 30, "s2.{rank}.h5.tmp", "s2.000" + number + ".h5");
+    run.write_as(rank, 40, "d2_{rank}.tmp", "d0002_" + number + ".h5");
+  }
+  CHECK(run.mask_of("a/2/c.2.h5") == "a/{rank}/c.{rank}.h5");
+  CHECK(run.mask_of("b/2/c.2.h5") == "b/{rank}/c.2.h5");
+  CHECK(run.mask_of("s2.0002.h5") == "s2.{rank}.h5");
+  CHECK(run.mask_of("d0002_2.h5") == "d0002_{rank}.h5");
+}
+
+TEST_CASE("a native file of the set shows where the rank stands in a renamed file's name") {
+  Renamed run;
+  for (std::uint32_t step = 0; step < ranks; ++step) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      run.write_as(rank, 10 * (step + 1), "tmp.{rank}.h5",
+                   std::to_string(rank) + ".s" + std::to_string(step) + ".h5", step);
+  }
+  const std::string native = run.out + "/0.s2.h5";
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, native, O_RDONLY));
+  REQUIRE(stub);
+  fs::remove(native);
+  Run::put(native, Bytes(100));
+  struct stat status {};
+  REQUIRE(::stat(native.c_str(), &status) == 0);
+  const File directory = *File::open(AT_FDCWD, run.out, O_RDONLY | O_DIRECTORY);
+  REQUIRE(note_native(directory, "mcr", *stub, status.st_ino));
+  complete_note(run.out + "/mcr", status);
+  fs::remove(run.out + "/1.s2.h5");
+  CHECK(run.mask_of("2.s2.h5") == "{rank}.s2.h5");
+}
+
+TEST_CASE("a renamed file without any number opens, and so does a second hard link") {
+  Renamed run;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    run.write_as(rank, 10, "s2.{rank}.h5.tmp", step_name(2, rank));
+  fs::create_hard_link(run.out + "/s2.2.h5", run.out + "/last.2.h5");
+  fs::rename(run.out + "/s2.1.h5", run.out + "/c.1.h5");
+  fs::copy_file(run.out + "/c.1.h5", run.out + "/plain.h5");
+  CHECK(run.mask_of("last.2.h5") == "last.{rank}.h5");
+  CHECK(run.mask_of("s2.2.h5") == "s2.{rank}.h5");
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, run.out + "/plain.h5", O_RDONLY));
+  REQUIRE(stub);
+  Opener opener;
+  opener.launch = "next";
+  opener.rank_count = ranks;
+  CHECK(open_generation(*stub, run.out + "/plain.h5", opener));
+}
+
+TEST_CASE("a copy below a run that was moved opens at once") {
+  Renamed run;
+  const std::string moved = run.scratch.path() + std::string("/moved");
+  const bool is_of_two_sets = GENERATE(false, true);
+  fs::create_directories(run.out + "/k");
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::string set = is_of_two_sets && rank == 0 ? "b" : "c";
+    const std::string name = "." + std::to_string(rank) + ".h5";
+    run.write_as(rank, set == "b" ? 20 : 10, set + ".{rank}.h5", set + name);
+    fs::copy_file(run.out + "/" + set + name, run.out + "/k/c" + name);
+  }
+  fs::rename(run.out, moved);
+  run.out = moved;
+  Opener opener;
+  opener.launch = "next";
+  opener.rank_count = ranks;
+  opener.wait_ms = 5000;
+  const std::string copy = moved + "/k/c.0.h5";
+  const auto stub = read_stub_file(*File::open(AT_FDCWD, copy, O_RDONLY));
+  REQUIRE(stub);
+  const std::uint64_t begin_ms = monotonic_ms();
+  const auto opened = open_generation(*stub, copy, opener);
+  REQUIRE(opened);
+  CHECK(opened->stub.part == stub->part);
+  CHECK(monotonic_ms() - begin_ms < opener.wait_ms);
 }
 
 TEST_CASE("if nothing but the stub is known about a set, the warning counts no ranks") {

@@ -200,6 +200,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   MovedStubs moved;
   Holders holders;
   Seen seen;
+  std::map<std::string, restart::Beside> besides;  // by directory
   std::set<std::string> stubs;  // keeps paths only, because a file of 50 KB may have 60,000 names
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
@@ -216,7 +217,11 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     auto there = restart::file_at(std::move(file));
     if (!there.is_stub()) return;
     stubs.insert(path);
-    moved.present.emplace(there.stub.part, there.status.st_uid);
+    const auto [beside, is_new] = besides.try_emplace(parent_of(path));
+    if (is_new) beside->second = restart::Beside::in(beside->first);
+    const uid_t author = beside->second.author(there.status);
+    moved.present.emplace(there.stub.part, author);
+    if (author != there.status.st_uid) moved.doubtful.try_emplace(there.stub.part, path);
   });
   std::vector<std::string> warnings;  // other commands print them
   const auto settings = effective_settings({}, warnings);

@@ -17,12 +17,11 @@
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
-#include "restart/base/time_stamp.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/sets/own_containers.hpp"
+#include "restart/sets/set_logs.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -308,13 +307,7 @@ Result<void> follow_container(StubHandles* stubs, const PlaceByNames& names,
 void report_trouble(const std::string& container_directory, const std::string& message) {
   restart::log_warning(message);
   const auto home = restart::open_own_containers(container_directory);
-  const auto log = home ? restart::open_log(*home, "set-trouble.log") : Result<File>(home.error());
-  if (!log) return;
-  const auto written =
-      log->append(as_bytes(restart::time_stamp() + " " + restart::printable(message) + "\n"));
-  // Full storage makes an empty log.
-  if (!written && log->size().value_or(1) == 0)
-    (void)restart::system_calls().unlinkat(home->descriptor(), "set-trouble.log", 0);
+  if (home) (void)restart::add_to_log(*home, "set-trouble.log", message).has_value();
 }
 
 }  // namespace mcr::aggregation

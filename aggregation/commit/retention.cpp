@@ -38,6 +38,7 @@ class StubsBelow {
  public:
   StubsBelow(const StoredSet& set, const File& home, std::string base)
       : set_(set),
+        home_(home),
         base_(std::move(base)),
         root_(restart::link_path(home.descriptor())),
         links_(root_ + "/" + name_of(parent_of(set.prefix)) + "/" +
@@ -75,13 +76,16 @@ class StubsBelow {
                  number};
   }
 
-  /// True if other users could have moved files of this directory to where this look does not see
-  /// them.
-  [[nodiscard]] bool may_be_rearranged(const struct stat& directory) const {
-    if (set_.beside.writers_may_remove(set_.owner)) return false;
-    const bool is_open_to_others = restart::others_may_write(directory);
-    const bool is_sticky = (directory.st_mode & S_ISVTX) != 0;
-    return !restart::is_believed(directory.st_uid, set_.owner) || (is_open_to_others && !is_sticky);
+  /// True if users who may not remove the containers could have moved files of this directory to where
+  /// this look does not see them. A sticky bit does not help: whoever may write there can move a directory
+  /// of his own away, and the owner's directories in it.
+  [[nodiscard]] Result<bool> may_be_rearranged(const std::string& path,
+                                               const struct stat& status) const {
+    if (!set_.beside.writers_may_remove(set_.owner))
+      return !restart::is_believed(status.st_uid, set_.owner) || restart::others_may_write(status);
+    const int links = path == root_ ? 0 : O_NOFOLLOW;
+    const File directory = MCR_TRY(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY | links));
+    return !MCR_TRY(restart::Beside::of(home_, directory)).is_no_more_open();
   }
 
   Result<void> look_at(const std::string& path) {
@@ -92,7 +96,10 @@ class StubsBelow {
       if (errno == ENOENT) return {};
       return failed(path, errno);
     }
-    if (S_ISDIR(status.st_mode) && may_be_rearranged(status)) {
+    const auto is_doubtful = S_ISDIR(status.st_mode) ? may_be_rearranged(path, status) : false;
+    if (!is_doubtful && is_doubtful.error().system_error == ENOENT) return {};
+    if (!is_doubtful) return failed(path, is_doubtful.error().system_error);
+    if (*is_doubtful) {
       return Error{Cause::system,
                    shown(path) +
                        " may be changed by users who may not remove these containers and who could "
@@ -132,6 +139,7 @@ class StubsBelow {
   }
 
   const StoredSet& set_;
+  const File& home_;  ///< the base
   std::string base_;
   std::string root_;
   std::string links_;  ///< the directory of our links to the stubs of these containers

@@ -56,7 +56,8 @@ void follow_sequences(std::vector<StoredSet>& sets) {
 struct ContainerFile {
   std::string path;
   restart::Beside beside;
-  struct stat status {};  ///< of the very file that was read
+  struct stat status {};  ///< of the very file that was read, with its author as owner
+  restart::Maker maker;
   restart::Access access;
 };
 
@@ -107,7 +108,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   set.written_ns = std::max(set.written_ns, restart::modified_ns(container.status));
   const std::uint64_t begun = identity.begun_ns != 0 ? identity.begun_ns : identity.created_ns;
   set.begun_ns = set.begun_ns == 0 ? begun : std::min(set.begun_ns, begun);
-  restart::add_order(set.order_ns, set.has_own_date, identity, container.status.st_uid);
+  restart::add_order(set.order_ns, set.has_own_date, identity, container.maker);
   account_for(set.account, share);
   set.rank_count = set.account.rank_count;
   add_parts(set, container, share);
@@ -129,7 +130,7 @@ Result<File> open_listed(const std::string& path) {
 class FoundSets {
  public:
   Result<void> add(const std::string& path) {
-    ContainerFile container{path, beside(parent_of(path)), {}, {}};
+    ContainerFile container{path, beside(parent_of(path)), {}, {}, {}};
     auto file = open_listed(path);
     const auto opened = file ? file->status() : Result<struct stat>(file.error());
     if (opened) {
@@ -137,7 +138,8 @@ class FoundSets {
     } else {
       (void)::lstat(path.c_str(), &container.status);
     }
-    container.status.st_uid = container.beside.author(container.status);
+    container.maker = restart::maker_of(container.beside, container.status);
+    container.status.st_uid = container.maker.author;
     if (opened && container.beside.voice(container.status.st_uid) == restart::unknown_user) {
       return damaged(
           container,

@@ -18,12 +18,11 @@
 #include "restart/base/fitting_names.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
-#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
-#include "restart/base/time_stamp.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/decision.hpp"
 #include "restart/sets/own_containers.hpp"
+#include "restart/sets/set_logs.hpp"
 
 namespace mcr::aggregation {
 
@@ -132,10 +131,7 @@ Result<std::set<PartId>> stubs_beside(const StoredSet& set, int looks) {
 
 void note_made_stub(const std::string& containers, const std::string& path) {
   const auto home = restart::open_own_containers(containers);
-  const auto log = home ? restart::open_log(*home, log_of_made_stubs) : Result<File>(home.error());
-  if (log)
-    (void)log->append(as_bytes(restart::time_stamp() + " " + restart::printable(path) + "\n"))
-        .has_value();
+  if (home) (void)restart::add_to_log(*home, log_of_made_stubs, path).has_value();
 }
 
 bool ShortStorage::make_room(const std::string& directory) {

@@ -18,6 +18,7 @@
 #include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/sets/look.hpp"
+#include "restart/sets/stored_sets.hpp"
 
 namespace mcr::aggregation {
 
@@ -48,10 +49,8 @@ using Dated = std::pair<Modified, std::string>;          // a container's name
 /// names and times, and must not displace this user's.
 using NamedLaunch = std::pair<bool, std::string>;  // true: of another user
 
-/// True if this user or root has made the container.
-bool is_own(const struct stat& container) {
-  return restart::is_believed(container.st_uid, ::geteuid());
-}
+/// True for this user and for root.
+bool is_own(uid_t author) { return restart::is_believed(author, ::geteuid()); }
 
 /// Lists the containers of trusted users, by launch. Leaves supplements out, because a supplement
 /// is newer than its set.
@@ -70,9 +69,9 @@ Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
       continue;
     }
     // Containers of users who are not believed here do not count.
-    status.st_uid = beside.author(status);
-    if (!believes(status.st_uid) || !seen.emplace(status).second) continue;
-    containers[{!is_own(status), bundle ? bundle->launch : parsed->launch}].push_back(
+    const uid_t author = beside.author(status);
+    if (!believes(author) || !seen.emplace(status).second) continue;
+    containers[{!is_own(author), bundle ? bundle->launch : parsed->launch}].push_back(
         {{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, name});
   }
   return containers;
@@ -80,18 +79,22 @@ Result<std::map<NamedLaunch, std::vector<Dated>>> containers_by_launch(
 
 /// Adds to `there` what the container tells a leader of `launch`.
 ///
-/// This user's own sets count, whatever time they have. Another user may have written any time, so
-/// the set's time is limited to the container's change time. The file system sets that time, and no user
-/// can set it into the future. This user's next launch then exceeds the time, too.
-void look_into(const restart::ContainerReader& container, const struct stat& status,
-               const std::string& launch, SetsThere& there) {
+/// This user's own sets count, whatever time they have, unless other users may add files to the
+/// directory (Maker). Another user may have written any time, so the set's time is limited to the
+/// container's change time. The file system sets that time, and no user can set it into the future. This
+/// user's next launch then exceeds the time, too. Where own sets are limited here, readers limit them in
+/// the same way (add_order()).
+void look_into(const restart::ContainerReader& container, const restart::Maker& maker,
+               std::uint64_t changed_ns, const std::string& launch, SetsThere& there) {
   const restart::SetIdentity& whole = container.set();
   const bool is_of_launch = whole.launch == launch;
-  if (is_of_launch && !is_own(status)) return;  // each user's leader corrects that user's sets
+  if (is_of_launch && !is_own(maker.author))
+    return;  // each user's leader corrects that user's sets
+  const std::uint64_t latest =
+      is_own(maker.author) ? std::min(maker.latest_ns, latest_order) : changed_ns;
   for (std::size_t i = 0; i < std::max<std::size_t>(whole.bundled.size(), 1); ++i) {
     const restart::SetIdentity set = restart::set_of_part(whole, i);
-    const std::uint64_t order =
-        std::min(set.order(), is_own(status) ? latest_order : restart::changed_ns(status));
+    const std::uint64_t order = std::min(set.order(), latest);
     if (!is_of_launch) {
       there.newest_before = std::max(there.newest_before, order);
     } else if (set.begun_ns != 0 && order > set.begun_ns) {
@@ -123,8 +126,10 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     for (const auto& [container_modified, name] : containers.at(of)) {
       const auto reader = restart::ContainerReader::open(home->descriptor(), name);
       const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
-      if (status && beside.believes(beside.author(*status), ::geteuid()))
-        look_into(**reader, *status, launch, there);
+      if (!status) continue;
+      const restart::Maker maker = restart::maker_of(beside, *status);
+      if (beside.believes(maker.author, ::geteuid()))
+        look_into(**reader, maker, restart::changed_ns(*status), launch, there);
     }
   }
   return there;

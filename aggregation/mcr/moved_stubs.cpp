@@ -42,7 +42,7 @@ namespace {
 struct Holder {
   std::shared_ptr<const std::string> container;  ///< absolute path
   std::shared_ptr<const std::string> masked_name;
-  uid_t owner = 0;
+  uid_t author = 0;
 };
 struct FoundStub {
   Stub stub;
@@ -80,15 +80,6 @@ void add_parts(File file, const std::string& container, Seen& seen, Holders& hol
   }
 }
 
-/// Returns the first container that the stub's owner trusts. If there is none, returns the first
-/// container, for the error message.
-const Holder& holder_for(const std::vector<Holder>& holders, uid_t owner) {
-  const auto believed = std::find_if(holders.begin(), holders.end(), [&](const Holder& holder) {
-    return restart::is_believed(holder.owner, owner);
-  });
-  return believed == holders.end() ? holders.front() : *believed;
-}
-
 /// Returns the stub with names that lead to the holder's container from the stub's `path`.
 Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   const std::string directory = parent_of(*holder.container);
@@ -101,6 +92,23 @@ Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   stub.masked_names = {(base == "/" ? "" : base) + below, *holder.masked_name};
   stub.path = path;
   return stub;
+}
+
+/// Returns the first container that the stub's owner trusts and from which the stub opens without allow=.
+/// If there is none, returns the first that he trusts; else the first container, for the error message.
+const Holder& holder_for(const std::vector<Holder>& holders, const FoundStub& found,
+                         const std::string& path) {
+  std::vector<const Holder*> believed;
+  for (const Holder& holder : holders) {
+    if (restart::is_believed(holder.author, found.status.st_uid)) believed.push_back(&holder);
+  }
+  if (believed.empty()) return holders.front();
+  if (believed.size() == 1) return *believed.front();
+  const auto opens = [&](const Holder* holder) {
+    return restart::open_part(leading_to(*holder, found.stub, path), path, "none").has_value();
+  };
+  const auto best = std::find_if(believed.begin(), believed.end(), opens);
+  return best == believed.end() ? *believed.front() : **best;
 }
 
 /// Returns `path` relative to the directory `root`, which contains it.
@@ -117,13 +125,13 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
     return Error{Cause::system,
                  "the stub belongs to " + restart::user_text(owner) +
                      "; nothing was changed; let this user or root run `mcr recover`"};
-  if (!restart::is_believed(holder.owner, owner))
+  if (!restart::is_believed(holder.author, owner))
     return Error{Cause::system,
                  "the stub's container " + *holder.container +
-                     (holder.owner == restart::unknown_user
+                     (holder.author == restart::unknown_user
                           ? " can be written by other users, who can also put it where it lies"
-                          : " belongs to " + restart::user_text(holder.owner) +
-                                ", not to the stub's owner")};
+                          : " is of " + restart::user_text(holder.author) +
+                                ", who is not the stub's owner")};
   const std::string relative = below(root, path);
   const std::size_t slash = relative.rfind('/');
   File deeper;
@@ -192,6 +200,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   MovedStubs moved;
   Holders holders;
   Seen seen;
+  std::map<std::string, restart::Beside> besides;  // by directory
   std::set<std::string> stubs;  // keeps paths only, because a file of 50 KB may have 60,000 names
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
@@ -208,7 +217,11 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     auto there = restart::file_at(std::move(file));
     if (!there.is_stub()) return;
     stubs.insert(path);
-    moved.present.emplace(there.stub.part, there.status.st_uid);
+    const auto [beside, is_new] = besides.try_emplace(parent_of(path));
+    if (is_new) beside->second = restart::Beside::in(beside->first);
+    const uid_t author = beside->second.author(there.status);
+    moved.present.emplace(there.stub.part, author);
+    if (author != there.status.st_uid) moved.doubtful.try_emplace(there.stub.part, path);
   });
   std::vector<std::string> warnings;  // other commands print them
   const auto settings = effective_settings({}, warnings);
@@ -221,7 +234,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     const FoundStub found{std::move(there.stub), there.status};
     const auto known = holders.find(found.stub.part);
     if (known == holders.end() || connected.contains(found, path)) continue;
-    const Holder& holder = holder_for(known->second, found.status.st_uid);
+    const Holder& holder = holder_for(known->second, found, path);
     const auto done = dry_run ? Result<void>() : rewrite(top, root, holder, found, path);
     if (done && !dry_run && opens_only_with_allow(top, root, path, allow))
       moved.needing_allow.push_back({path, parent_of(parent_of(*holder.container))});

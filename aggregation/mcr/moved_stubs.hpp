@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,8 +31,10 @@ struct MovedStubs {
   /// Those of `mended` that open only with the setting allow=.
   std::vector<NeedsAllow> needing_allow;
   NotLookedAt left_out;
-  /// Parts with a stub below the directory, and the user that owns the stub.
+  /// Parts with a stub below the directory, and the user that made the stub.
   std::set<std::pair<restart::PartId, uid_t>> present;
+  /// One stub of each part that another user than its owner may have put where it lies.
+  std::map<restart::PartId, std::string> doubtful;
   std::size_t containers = 0;  ///< below the directory
 
   /// True if there is a stub of the part that `owner` trusts; nullopt: any user's stub counts.

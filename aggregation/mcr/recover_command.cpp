@@ -179,8 +179,15 @@ RunCommand declare_recover(CLI::App& app) {
       has_failed |= !remade->failures.empty();
       has_damage |= remade->has_damage;
       for (const std::string& path : remade->mended) mended.push_back(path);
-      for (const RemadeStub& stub : remade->stubs)
+      for (const RemadeStub& stub : remade->stubs) {
         stubs.push_back({{"path", stub.path}, {"set", stub.set}});
+        if (stub.copy.empty()) continue;
+        print_line(
+            stderr,
+            "mcr recover: %s is another stub of %s, but other users could have put it there, "
+            "so it does not count",
+            stub.copy.c_str(), stub.path.c_str());
+      }
       if (!common.json) print_remade(*remade, words->dry_run);
     }
     if (common.json) {

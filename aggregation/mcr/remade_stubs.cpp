@@ -309,7 +309,9 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
                       : dry_run ? Result<void>()
                                 : remake_stub(*claim->first, *claim->second);
     if (made) {
-      remaking.stubs.push_back({path, claim->first->prefix});
+      const auto copy = moved.doubtful.find(claim->second->part);
+      remaking.stubs.push_back({path, claim->first->prefix,
+                                copy == moved.doubtful.end() ? std::string() : copy->second});
     } else {
       remaking.failures.push_back(path + ": " + made.error().message + for_whom(claim));
     }

@@ -138,12 +138,13 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
   NamesByInode names;
   for (const Container& named : containers) {
     const auto& container = named.reader;
-    const struct stat own = MCR_TRY(container->status());
+    const uid_t author = restart::Beside::of(restart::parent_of(container->name()))
+                             .author(MCR_TRY(container->status()));
     for (const restart::NativeMember& native : container->set().natives) {
       if (!is_wanted(command, native.rank)) continue;
       const IndexPlace place = place_in_tree(container->name(), container->set(), native.path);
       const OpenNative from =
-          MCR_TRY(open_native(container->name(), place, native, own.st_uid, O_RDONLY, names));
+          MCR_TRY(open_native(container->name(), place, native, author, O_RDONLY, names));
       const std::string below = restart::path_below(native.path, native.rank);
       const std::string target = command.directory + "/" + below;
       const std::size_t slash = below.rfind('/');

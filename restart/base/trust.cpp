@@ -131,9 +131,8 @@ bool Beside::others_may_add() const {
 uid_t Beside::author(const struct stat& file) const {
   if (is_open_to_strangers()) return unknown_user;
   if (is_shared_by_all()) return author_of(file, inner_);
-  const bool is_of_owner =
-      is_believed(inner_.st_uid, file.st_uid) || inner_.st_uid == outer_.st_uid;
-  return is_of_owner ? file.st_uid : unknown_user;
+  if (is_believed(inner_.st_uid, file.st_uid)) return file.st_uid;
+  return inner_.st_uid == outer_.st_uid ? inner_.st_uid : unknown_user;
 }
 
 bool Beside::is_open_to_strangers() const {

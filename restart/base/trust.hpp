@@ -84,8 +84,9 @@ class Beside {
   /// True if a file that `writer` made in `inner` counts for a file of `owner` in `outer` or below
   /// it.
   [[nodiscard]] bool believes(uid_t writer, uid_t owner) const;
-  /// The author of a file in `inner`: its owner, or unknown_user if others may add files to `inner`, and so
-  /// move files of this user there, who could not have replaced the files in `outer` themselves.
+  /// The author of a file in `inner`: its owner, if only he and root may add files there. If the owner of
+  /// `outer` alone may add files, he may have moved another user's file there, so he is the author.
+  /// unknown_user if others may add files to `inner` who could not have replaced the files in `outer`.
   [[nodiscard]] uid_t author(const struct stat& file) const;
   /// True if this user may keep files in `inner`: other users can do no more to files there than to
   /// files in `outer`.
@@ -104,6 +105,8 @@ class Beside {
   /// Returns the user to whom a file in `inner` is attributed: `writer`, or 0 in a shared
   /// directory, where all writers count as one.
   [[nodiscard]] uid_t voice(uid_t writer) const { return is_shared_by_all() ? 0 : writer; }
+  /// True if users beside the owner of `inner` may add files to it.
+  [[nodiscard]] bool others_may_add() const;
   /// The owner of `outer`.
   [[nodiscard]] uid_t host() const { return outer_.st_uid; }
   /// Which directory `inner` is.
@@ -115,7 +118,6 @@ class Beside {
   [[nodiscard]] bool is_no_more_open() const;
 
  private:
-  [[nodiscard]] bool others_may_add() const;
   /// True if users may add files to `inner` who could not replace the files in `outer`.
   [[nodiscard]] bool is_open_to_strangers() const;
 

@@ -62,12 +62,16 @@ bool OpenContainers::believes(uid_t writer) const {
   return beside_ ? beside_->believes(writer, owner_) : is_believed(writer, owner_);
 }
 
+Result<Beside> OpenContainers::beside() const {
+  if (beside_) return *beside_;
+  const File above = MCR_TRY(File::open(descriptor(), "..", O_PATH | O_DIRECTORY));
+  return Beside::of(above, directory_);
+}
+
 Result<bool> OpenContainers::believes_author_of(const File& file) const {
   if (is_allowed_) return true;
   const struct stat status = MCR_TRY(file.status());
-  if (beside_) return believes(beside_->author(status));
-  const File above = MCR_TRY(File::open(descriptor(), "..", O_PATH | O_DIRECTORY));
-  return believes(MCR_TRY(Beside::of(above, directory_)).author(status));
+  return believes(MCR_TRY(beside()).author(status));
 }
 
 Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::string& name) const {

@@ -35,6 +35,8 @@ class OpenContainers {
   [[nodiscard]] Result<Key> key() const;
   /// True if a container that `writer` made in this directory counts.
   [[nodiscard]] bool believes(uid_t writer) const;
+  /// This directory, and the one above it.
+  [[nodiscard]] Result<Beside> beside() const;
   /// True if the open file counts, which lies in this directory: believes() is true for its author.
   [[nodiscard]] Result<bool> believes_author_of(const File& file) const;
   /// Opens the container `name` of this directory. Cause::usage if believes() is false for the

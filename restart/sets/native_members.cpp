@@ -140,11 +140,12 @@ void remove_note(const File& directory, const std::string& below, ino_t inode) {
   if (home) (void)system_calls().unlinkat(home->descriptor(), note_name(inode).c_str(), 0);
 }
 
-void complete_note(const std::string& containers, const struct stat& status) {
+void complete_note(const std::string& containers, const PartId& part, const struct stat& status) {
   const auto home = open_home(containers);
-  const auto note = home ? open_beneath(home->descriptor(), note_name(status.st_ino), O_WRONLY)
+  const auto note = home ? open_file_beneath(home->descriptor(), note_name(status.st_ino))
                          : Result<File>(home.error());
-  if (!note) return;
+  const auto stub = note ? read_stub_file(*note) : Result<Stub>(note.error());
+  if (!stub || stub->part != part) return;
   const struct timespec times[2]{status.st_mtim, status.st_mtim};
   (void)::futimens(note->descriptor(), times);
 }

@@ -41,8 +41,9 @@ Result<void> note_native(const File& directory, const std::string& below, const 
 /// Removes the note about a file that was replaced. The caller has the file open, so that no other
 /// file has got its inode number.
 void remove_note(const File& directory, const std::string& below, ino_t inode);
-/// Completes the note: the file was closed with this `status`.
-void complete_note(const std::string& containers, const struct stat& status);
+/// Completes the note: the file was closed with this `status`. Changes nothing if the file at the note's
+/// name is no note about `part`: another user may have moved a file of this user's there.
+void complete_note(const std::string& containers, const PartId& part, const struct stat& status);
 
 struct NativeNote {
   std::string containers;  ///< the directory in which it was found

@@ -209,15 +209,6 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
   return std::move(MCR_TRY(make_usable(containers, name)).directory);
 }
 
-Result<File> open_log(const File& containers, const std::string& name) {
-  File log =
-      MCR_TRY(open_beneath(containers.descriptor(), name, O_RDWR | O_APPEND | O_CREAT, 0666));
-  const struct stat status = MCR_TRY(log.status());
-  if (S_ISREG(status.st_mode) && status.st_nlink == 1) return log;
-  errno = EMLINK;
-  return system_error("cannot use a log that is not a regular file with a single link:", name);
-}
-
 bool may_be_closed(const std::string& directory) {
   const auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   const auto status = opened ? opened->status() : Result<struct stat>(opened.error());

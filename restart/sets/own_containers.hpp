@@ -31,10 +31,6 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
-/// Opens a log file in a directory of containers for appending, and makes it if it is missing. The
-/// log must be a regular file with a single hard link.
-Result<File> open_log(const File& containers, const std::string& name);
-
 /// Looks at the directory's owner and mode only. True if open_own_containers() must decide whether the
 /// directory may be used.
 bool is_doubtful(const std::string& directory);

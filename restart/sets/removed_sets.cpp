@@ -5,10 +5,10 @@
 
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/file_identity.hpp"
 #include "restart/base/printable.hpp"
-#include "restart/base/time_stamp.hpp"
 #include "restart/base/trust.hpp"
-#include "restart/sets/own_containers.hpp"
+#include "restart/sets/set_logs.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -33,13 +33,11 @@ std::string tail_of(const File& file, std::uint64_t bytes) {
 }  // namespace
 
 void note_removed_set(const File& containers, const std::string& prefix, const std::string& why) {
-  const auto log = open_log(containers, log_name);
-  if (!log) return;
-  (void)log->append(as_bytes(time_stamp() + " " + printable(prefix + "* " + why) + "\n"))
-      .has_value();
-  const auto status = log->status();
+  const auto log = add_to_log(containers, log_name, prefix + "* " + why);
+  const auto status = log ? log->status() : Result<struct stat>(log.error());
   if (!status || static_cast<std::uint64_t>(status->st_size) <= most_bytes) return;
-  const std::string rest = tail_of(*log, most_bytes / 2);
+  if (!leads_to(containers.descriptor(), log_name, FileIdentity(*status))) return;
+  const std::string rest = first_line_of_log(log_name) + tail_of(*log, most_bytes / 2);
   (void)replace_file(containers.descriptor(), log_name, as_bytes(rest), status->st_mode & 0666,
                      Durability::none)
       .has_value();
@@ -49,10 +47,13 @@ std::optional<std::string> removed_set(const OpenContainers& containers,
                                        const std::string& prefix) {
   const auto log = open_file_beneath(containers.descriptor(), log_name);
   if (!log || !containers.believes_author_of(*log).value_or(false)) return std::nullopt;
+  Bytes first(first_line_of_log(log_name).size());
+  if (!log->read_at(0, first) || as_text(first) != first_line_of_log(log_name)) return std::nullopt;
   const std::string text = tail_of(*log, most_bytes);
   const std::size_t found = text.rfind(" " + printable(prefix) + "* ");
   if (found == std::string::npos) return std::nullopt;
-  const std::size_t begin = text.rfind('\n', found) + 1;  // npos + 1 is the beginning
+  std::size_t begin = text.rfind('\n', found) + 1;  // npos + 1 is the beginning
+  if (text.compare(begin, 2, "# ") == 0) begin += 2;
   return text.substr(begin, text.find('\n', found) - begin).substr(0, 1024);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,20 +29,22 @@ void add_member(Generation& generation, const SetShare& share, Member member) {
   if (member.written_ns >= known.written_ns) known = std::move(member);
 }
 
-void add_share(Generation& generation, const SetShare& share, uid_t owner, std::size_t components) {
+void add_share(Generation& generation, const SetShare& share, const Maker& maker,
+               std::size_t components) {
   generation.name.masked_name = share.set.masked_name;
-  add_order(generation.order_ns, generation.has_own_date, share.set, owner);
+  add_order(generation.order_ns, generation.has_own_date, share.set, maker);
   account_for(generation.account, share);
   for (const PartRecord* record : share.parts) {
     const PartEntry& entry = record->entry;
     generation.parts.insert(entry.part);
     add_member(generation, share,
-               {entry.part, entry.rank, path_tail(entry.path, components), 0, {}, owner});
+               {entry.part, entry.rank, path_tail(entry.path, components), 0, {}, maker.author});
   }
   for (const NativeMember& native : share.set.natives) {
     std::string path = path_tail(native.path, components);
     if (!is_plain_path(path)) continue;  // the path would lead out of the set's directory
-    add_member(generation, share, {PartId{}, native.rank, std::move(path), 0, native, owner});
+    add_member(generation, share,
+               {PartId{}, native.rank, std::move(path), 0, native, maker.author});
   }
 }
 
@@ -52,6 +55,7 @@ class FoundGenerations {
                    std::size_t components, bool own_only, Look& look)
       : place_(place),
         directory_(directory),
+        beside_(directory.beside().value_or(Beside())),
         components_(components),
         own_only_(own_only),
         look_(look) {
@@ -134,16 +138,17 @@ class FoundGenerations {
           container_suffix(0, 0, {});
       const auto parsed = share.is_bundled ? parse_container_name(own) : std::nullopt;
       if (!parsed || wanted_ != parsed->masked_name || left_out(own)) continue;
-      add_share(one_container_more({set.launch, set.sequence}), share, status->st_uid, components_);
+      add_share(one_container_more({set.launch, set.sequence}), share, maker_of(beside_, *status),
+                components_);
     }
   }
 
-  /// True if the file in the directory of containers is this user's or root's.
+  /// True if this user or root has made the file in the directory of containers.
   [[nodiscard]] bool is_own(const std::string& file) const {
     struct stat status {};
     return system_calls().fstatat(directory_.descriptor(), file.c_str(), &status,
                                   AT_SYMLINK_NOFOLLOW) == 0 &&
-           is_believed(status.st_uid, ::geteuid());
+           is_believed(beside_.author(status), ::geteuid());
   }
 
   void add_container(const std::string& file, const GenerationName& name) {
@@ -166,7 +171,8 @@ class FoundGenerations {
       read.names = {(*reader)->set().launch, (*reader)->set().sequence};
     read.is_added = read.names == name;
     if (!read.is_added) return add_damage(generation, file);
-    for (const SetShare& share : *shares) add_share(generation, share, status->st_uid, components_);
+    for (const SetShare& share : *shares)
+      add_share(generation, share, maker_of(beside_, *status), components_);
   }
 
   void add_damage(Generation& generation, const std::string& file) const {
@@ -194,6 +200,7 @@ class FoundGenerations {
 
   const ContainerPlace& place_;
   const OpenContainers& directory_;
+  Beside beside_;  ///< of `directory_`
   std::size_t components_;
   bool own_only_;
   Look& look_;
@@ -233,11 +240,19 @@ void account_for(Account& account, const SetShare& share) {
   for (const NativeMember& native : set.natives) account.wrote.insert(native.rank);
 }
 
-void add_order(std::uint64_t& order_ns, bool& has_own_date, const SetIdentity& set, uid_t owner) {
-  const bool is_own = is_believed(owner, ::geteuid());
+Maker maker_of(const Beside& beside, const struct stat& container) {
+  return {beside.author(container), beside.others_may_add()
+                                        ? changed_ns(container)
+                                        : std::numeric_limits<std::uint64_t>::max()};
+}
+
+void add_order(std::uint64_t& order_ns, bool& has_own_date, const SetIdentity& set,
+               const Maker& maker) {
+  const bool is_own = is_believed(maker.author, ::geteuid());
   if (has_own_date && !is_own) return;
   const bool is_first = order_ns == 0 || has_own_date != is_own;
-  order_ns = is_first ? set.order() : std::min(order_ns, set.order());
+  const std::uint64_t order = std::min(set.order(), maker.latest_ns);
+  order_ns = is_first ? order : std::min(order_ns, order);
   has_own_date = is_own;
 }
 

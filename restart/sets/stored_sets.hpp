@@ -2,10 +2,15 @@
 // Reads what containers say about the sets in them. Used by opens, the leader and the commands.
 #pragma once
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "restart/base/file.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
 #include "restart/format/index.hpp"
 #include "restart/sets/container_places.hpp"
@@ -28,11 +33,21 @@ Result<std::vector<SetShare>> shares_of(ContainerReader& reader);
 /// is gone: the set is then damaged, not incomplete.
 void account_for(Account& account, const SetShare& share);
 
-/// Adds what a container of `owner` says about the time that orders its set, `order_ns` (0: nothing
-/// yet). The earliest time counts. But if this user or root has a container of the set, only these
-/// users' containers count (`has_own_date`): another user's container must not order this user's
-/// sets.
-void add_order(std::uint64_t& order_ns, bool& has_own_date, const SetIdentity& set, uid_t owner);
+/// Who made a container, and the latest time that it can tell.
+struct Maker {
+  uid_t author = unknown_user;
+  /// Where other users may add files, a file of this user's may have any content. Then this is the time at
+  /// which the file system last changed the file, which nobody can set into the future.
+  std::uint64_t latest_ns = 0;
+};
+/// Returns these of a container in `beside`'s inner directory.
+Maker maker_of(const Beside& beside, const struct stat& container);
+
+/// Adds what a container says about the time that orders its set, `order_ns` (0: nothing yet). The
+/// earliest time counts. But if this user or root has made a container of the set, only these users'
+/// containers count (`has_own_date`): another user's container must not order this user's sets.
+void add_order(std::uint64_t& order_ns, bool& has_own_date, const SetIdentity& set,
+               const Maker& maker);
 
 /// Returns the generations whose containers lie at `place` under the masked name of its prefix;
 /// only the generation of the prefix itself if `own_only`. Paths of members have `components`

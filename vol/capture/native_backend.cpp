@@ -47,7 +47,7 @@ Result<void> NativeBackend::unlock() {
 Result<void> NativeBackend::close() {
   struct stat status {};
   if (!containers_.empty() && restart::system_calls().fstat(descriptor(), &status) == 0)
-    restart::complete_note(containers_, status);
+    restart::complete_note(containers_, part_, status);
   if (::close(file_.release()) == 0) return {};
   return restart::system_error("unable to close file", file_.name());
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "restart/base/file.hpp"
+#include "restart/base/part_id.hpp"
 #include "vol/capture/backend.hpp"
 
 namespace mcr::vol {
@@ -29,8 +30,11 @@ class NativeBackend : public Backend {
   Result<void> unlock() override;
   Result<void> close() override;
   /// From now on, close() also completes the file's note in `containers`
-  /// (restart/sets/native_members).
-  void note_in(std::string containers) { containers_ = std::move(containers); }
+  /// (restart/sets/native_members). The file is that part.
+  void note_in(std::string containers, const restart::PartId& part) {
+    containers_ = std::move(containers);
+    part_ = part;
+  }
   [[nodiscard]] int descriptor() const override { return file_.descriptor(); }
   [[nodiscard]] const restart::File& file() const { return file_; }
   [[nodiscard]] FileIdentity identity() const override { return identity_; }
@@ -42,6 +46,7 @@ class NativeBackend : public Backend {
   std::uint64_t size_;
   bool ignore_disabled_locks_;
   std::string containers_;
+  restart::PartId part_;
 };
 
 }  // namespace mcr::vol

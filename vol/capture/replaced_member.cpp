@@ -151,7 +151,7 @@ Result<std::optional<NativeReplacement>> replace_member_natively(const std::stri
   }();
   if (done) {
     return std::optional<NativeReplacement>(
-        NativeReplacement{std::move(file), std::move(member->containers)});
+        NativeReplacement{std::move(file), std::move(member->containers), stub.part});
   }
   restart::system_calls().unlinkat(home, temporary.c_str(), 0);
   return std::optional<NativeReplacement>();  // write in place, as native HDF5 does

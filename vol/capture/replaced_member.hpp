@@ -25,6 +25,7 @@ void keep_replaced_member(const restart::File& directory, const std::string& pat
 struct NativeReplacement {
   restart::File file;
   std::string containers;  ///< the directory with the note, which the file's close completes
+  restart::PartId part;
 };
 Result<std::optional<NativeReplacement>> replace_member_natively(const std::string& name);
 

@@ -182,7 +182,7 @@ Result<void> StagedFile::finish_native() {
   }
   struct stat status {};
   if (is_noted_ && restart::system_calls().fstat(native_->descriptor(), &status) == 0)
-    restart::complete_note(containers_of(part_), status);
+    restart::complete_note(containers_of(part_), part_.begin.part, status);
   leave_table();
   auto closed = native_->close();
   tell_stage(record);  // comes last: opening the journal may need the freed descriptor

@@ -133,7 +133,7 @@ Result<std::unique_ptr<Backend>> open_member(const OpenRequest& request, restart
                                                   request.ignore_disabled_locks);
     // What the program writes belongs to the same writing of the set. Until the close, the note
     // does not count, because the file's time differs.
-    if (request.writable && note->is_complete) native->note_in(note->containers);
+    if (request.writable && note->is_complete) native->note_in(note->containers, note->stub.part);
     return std::unique_ptr<Backend>(std::move(native));
   }
   const restart::PartId part = opened.stub.part;
@@ -152,7 +152,7 @@ Result<std::unique_ptr<Backend>> create_in_place_of_member(const OpenRequest& re
   const FileIdentity identity = MCR_TRY(identity_of(replaced->file.descriptor(), request.name));
   auto backend = std::make_unique<NativeBackend>(std::move(replaced->file), identity, 0,
                                                  request.ignore_disabled_locks);
-  backend->note_in(std::move(replaced->containers));
+  backend->note_in(std::move(replaced->containers), replaced->part);
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

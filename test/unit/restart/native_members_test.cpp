@@ -50,7 +50,7 @@ struct Member {
   void note() const { note(stub()); }
   void note(const Stub& stub) const {
     REQUIRE(note_native(directory(), "../mcr", stub, status().st_ino));
-    complete_note(place.path() + "/out/mcr", status());
+    complete_note(place.path() + "/out/mcr", stub.part, status());
   }
 
   ScratchDirectory place;
@@ -74,6 +74,30 @@ TEST_CASE("a note about a native file is found from the file's own directory") {
   CHECK(note->is_complete);
   CHECK(note->below == "../mcr");
   CHECK(note->stub.launch == "launch");
+}
+
+TEST_CASE("only a note about the part is completed, and no other file at its name is changed") {
+  const Member member;
+  const Stub stub = member.stub();
+  REQUIRE(note_native(member.directory(), "../mcr", stub, member.status().st_ino));
+  const std::string containers = member.place.path() + "/out/mcr";
+  const std::string name = containers + "/set-natives/" + note_number(member) + ".stub";
+  const auto time_after_completion = [&](const PartId& part) {
+    const struct timespec old[2]{{1000, 0}, {1000, 0}};
+    REQUIRE(::utimensat(AT_FDCWD, name.c_str(), old, 0) == 0);
+    complete_note(containers, part, member.status());
+    struct stat status {};
+    REQUIRE(::stat(name.c_str(), &status) == 0);
+    return status.st_mtim.tv_sec;
+  };
+  CHECK(time_after_completion(*PartId::random()) == 1000);
+  CHECK(time_after_completion(stub.part) == member.status().st_mtim.tv_sec);
+  {
+    const auto file = File::open(AT_FDCWD, name, O_WRONLY | O_TRUNC);
+    REQUIRE(file);
+    REQUIRE(file->write_at(0, as_bytes("any")));
+  }
+  CHECK(time_after_completion(stub.part) == 1000);
 }
 
 TEST_CASE("a note that another user may have written or moved does not count") {

@@ -122,8 +122,10 @@ TEST_CASE("the author of a file is its owner only where nobody else could have a
   CHECK(author(directory_of(root, 01777), directory_of(me, 01777), me) == unknown_user);
   CHECK(author(directory_of(root, 01777), directory_of(root, 01777), me) == unknown_user);
   CHECK(author(directory_of(root, 01777), directory_of(neighbour, 0755), me) == unknown_user);
-  CHECK(author(directory_of(neighbour, 0755), directory_of(neighbour, 0755), me) ==
-        me);  // his files
+  // The neighbour can move this user's files there.
+  CHECK(author(directory_of(neighbour, 0755), directory_of(neighbour, 0755), me) == neighbour);
+  CHECK(author(directory_of(neighbour, 0755), directory_of(me, 0755), me) == me);
+  CHECK(author(directory_of(root, 0755), directory_of(root, 0755), me) == me);
   CHECK(author(directory_of(me, 0755), directory_of(me, 0775), me) == unknown_user);
   CHECK(author(directory_of(me, 0700), directory_of(me, 0775), me) == me);  // nobody gets there
   CHECK(author(directory_of(third, 02775), directory_of(me, 02775), neighbour) == neighbour);

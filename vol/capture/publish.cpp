@@ -159,8 +159,9 @@ Result<void> put_stub(StagedPart& part) {
   record.shows_older = {status->st_dev, status->st_ino, restart::modified_ns(*status)};
   if (!part.stage->directory.amend_publish(part.journal, record)) return replaced;
   warn_once_in_job(part.stage->launcher, "stubs could not be put in place",
-                   part.begin.path + " still shows its older content, because the new stub could "
-                                     "not be put there: " +
+                   part.begin.path +
+                       " still shows its older content, because the new stub could "
+                       "not be put there: " +
                        replaced.error().message +
                        "; nothing is lost: the leader puts the new stub there as soon as storage "
                        "takes it, and if the job ends before, `mcr recover` does");

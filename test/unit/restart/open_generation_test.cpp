@@ -434,7 +434,7 @@ TEST_CASE("a native file of the set shows where the rank stands in a renamed fil
   REQUIRE(::stat(native.c_str(), &status) == 0);
   const File directory = *File::open(AT_FDCWD, run.out, O_RDONLY | O_DIRECTORY);
   REQUIRE(note_native(directory, "mcr", *stub, status.st_ino));
-  complete_note(run.out + "/mcr", status);
+  complete_note(run.out + "/mcr", stub->part, status);
   fs::remove(run.out + "/1.s2.h5");
   CHECK(run.mask_of("2.s2.h5") == "{rank}.s2.h5");
 }

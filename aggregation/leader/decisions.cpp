@@ -163,6 +163,7 @@ void Decisions::put_back_lone(Part& part) {
 }
 
 void Decisions::apply(const DrainDone& event) {
+  if (!event.committed.empty()) failed_rounds_ = 0;  // storage works, for these parts at least
   for (const PartId& id : event.committed) {
     const auto found = parts_.find(id);
     if (found == parts_.end() || found->second.drain != event.drain) continue;

@@ -439,7 +439,8 @@ class Simulation {
         if (part.fate != Fate::published) continue;
         if (fails || refused) {
           done.failed.push_back(id);
-        } else if (chance(0.02)) {
+        } else if (refused_stubs_ + 1 < Patience().last_tries && chance(0.02)) {
+          ++refused_stubs_;  // so rarely that the leader does not give up
           done.without_stub.push_back(id);
         } else {
           done.committed.push_back(id);
@@ -698,6 +699,7 @@ class Simulation {
   std::uint32_t rank_count_ = 1, group_size_ = 0, keep_ = 0, steps_ = 1, naming_ = 0;
   std::uint64_t storage_fails_until_ = 0;
   double put_back_works_ = 1;
+  std::uint32_t refused_stubs_ = 0;
   std::uint64_t first_join_ = 0;  ///< that the present leader has seen; 0: none
   bool shares_frames_ = false;    ///< ranks that read, whether they have joined or not
   bool knows_local_count_ = true, lone_writer_ = false, lazy_ = false, has_requests_ = false;

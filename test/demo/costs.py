@@ -15,7 +15,7 @@ from shape import CHECKPOINTS
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench/support"))
 from throttled_storage import ThrottledStorage
 
-SLOW_RATE = 100e6  # bytes a second and process
+SLOW_RATE = 100e6  # bytes a second and stream
 MOST_ROUNDS, SECONDS = 3, 20  # for each kind of storage
 WAYS = ("native", "mcr")
 PLUGINS_BELOW_PREFIX = Path(VARIABLES["HDF5_PLUGIN_PATH"]).relative_to(PREFIX)
@@ -92,8 +92,8 @@ def show_costs(place, shape, rounds=None):
     say(f"\n5. What checkpoints cost: jobs of {CHECKPOINTS} checkpoints, without and with mcr in turn, median (least … greatest)")
     for storage, what in (
             (here, "On the storage of this directory, as it is"),
-            (slow, f"On slow storage: the same, but slowed down to {SLOW_RATE / 1e6:.0f} MB/s for each process (ranks, or mcr's leader)\n"
-                   "   by a token bucket around write() and its like (bench/support/throttled_storage.c)")):
+            (slow, f"On slow storage: the same, but slowed down to {SLOW_RATE / 1e6:.0f} MB/s for each stream of writes (a rank has\n"
+                   "   one, mcr's leader up to four) by a token bucket around write() and its like (bench/support/throttled_storage.c)")):
         jobs = measure(place, shape, storage, rounds)
         say(f"\n   {what}. Jobs of each way: {len(jobs['mcr'])}")
         print_table(jobs)

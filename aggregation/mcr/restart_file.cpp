@@ -4,8 +4,10 @@
 #include <fcntl.h>
 
 #include <filesystem>
+#include <map>
 #include <system_error>
-#include <variant>
+#include <utility>
+#include <vector>
 
 #include "restart/base/path_names.hpp"
 #include "restart/open/open_generation.hpp"
@@ -14,24 +16,25 @@
 namespace mcr::aggregation {
 namespace {
 
-/// A rank's file: a part of a container, or a native file.
-using RankFile = std::variant<const StoredPart*, const NativeFile*>;
+/// The files of one rank in a set: a native file, or one part or more. A file that was opened again
+/// after its set was committed has a further part.
+struct RankFiles {
+  std::uint32_t rank = 0;
+  const NativeFile* native = nullptr;
+  std::vector<const StoredPart*> parts;
+};
 
-Result<RankFile> file_of(const StoredSet& set, std::optional<std::uint32_t> rank) {
-  std::optional<RankFile> found;
-  std::uint32_t rank_of_found = 0;
-  const auto consider = [&](const auto& file) {
-    if (rank && file.rank != *rank) return;
-    if (found && file.rank >= rank_of_found) return;
-    found = &file;
-    rank_of_found = file.rank;
-  };
-  for (const StoredPart& part : set.parts) consider(part);
-  for (const NativeFile& native : set.natives) consider(native);
-  if (found) return *found;
-  if (!rank) return Error{Cause::system, "the set " + set.prefix + " has no file"};
-  return Error{Cause::system,
-               "rank " + std::to_string(*rank) + " wrote no file of the set " + set.prefix};
+Result<RankFiles> files_of(const StoredSet& set, std::optional<std::uint32_t> rank) {
+  std::map<std::uint32_t, RankFiles> by_rank;
+  for (const StoredPart& part : set.parts) by_rank[part.rank].parts.push_back(&part);
+  for (const NativeFile& native : set.natives) by_rank[native.rank].native = &native;
+  if (by_rank.empty()) return Error{Cause::system, "the set " + set.prefix + " has no file"};
+  const auto found = rank ? by_rank.find(*rank) : by_rank.begin();
+  if (found == by_rank.end())
+    return Error{Cause::system,
+                 "rank " + std::to_string(*rank) + " wrote no file of the set " + set.prefix};
+  found->second.rank = found->first;
+  return std::move(found->second);
 }
 
 /// Returns whether a restart that opens this path gets the part. An error if the open fails.
@@ -60,27 +63,30 @@ std::string renamed_path(const StoredPart& part) {
 }  // namespace
 
 Result<std::string> written_path(const StoredSet& set, std::optional<std::uint32_t> rank) {
-  const RankFile file = MCR_TRY(file_of(set, rank));
-  return std::visit([](const auto* it) { return it->path; }, file);
+  const RankFiles files = MCR_TRY(files_of(set, rank));
+  return files.native != nullptr ? files.native->path : files.parts.front()->path;
 }
 
 Result<std::string> restart_path(const StoredSet& set, std::optional<std::uint32_t> rank) {
-  const RankFile file = MCR_TRY(file_of(set, rank));
-  if (const auto* const native = std::get_if<const NativeFile*>(&file)) return (*native)->path;
-  const StoredPart& part = *std::get<const StoredPart*>(file);
-  // The program's temporary name may show a later, unfinished writing, while the finished file has
-  // its final name. An overwritten file comes last: a restart opens the set before it if the later
-  // writing is incomplete.
-  const std::string present = is_stub_of(part.path, part) ? part.path : renamed_path(part);
-  const std::string path = present.empty() ? part.path : present;
-  const auto is_given = opens_as(path, part);
-  if (is_given && *is_given) return path;
-  return Error{Cause::system,
-               "an open of " + path + " does not give the file of rank " +
-                   std::to_string(part.rank) + " in the set " + set.prefix + ": " +
-                   (is_given ? "it was removed, overwritten or moved to another directory"
-                             : is_given.error().message) +
-                   ". `mcr unpack " + set.prefix + " -d DIR` writes the files of this set"};
+  const RankFiles files = MCR_TRY(files_of(set, rank));
+  if (files.native != nullptr) return files.native->path;
+  std::string tried;
+  std::string why;
+  for (const StoredPart* const part : files.parts) {
+    // The program's temporary name may show a later, unfinished writing, while the finished file has
+    // its final name. An overwritten file comes last: a restart opens the set before it if the later
+    // writing is incomplete.
+    const std::string present = is_stub_of(part->path, *part) ? part->path : renamed_path(*part);
+    tried = present.empty() ? part->path : present;
+    const auto is_given = opens_as(tried, *part);
+    if (is_given && *is_given) return tried;
+    why = is_given ? "it was removed, overwritten or moved to another directory"
+                   : is_given.error().message;
+  }
+  return Error{Cause::system, "an open of " + tried + " does not give the file of rank " +
+                                  std::to_string(files.rank) + " in the set " + set.prefix + ": " +
+                                  why + ". `mcr unpack " + set.prefix +
+                                  " -d DIR` writes the files of this set"};
 }
 
 }  // namespace mcr::aggregation

@@ -27,6 +27,7 @@
 #include "restart/settings/settings.hpp"
 #include "restart/stage/file_at.hpp"
 #include "restart/stage/put_back_mark.hpp"
+#include "restart/stage/refused_stubs.hpp"
 #include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
@@ -39,6 +40,7 @@ using restart::name_of;
 using restart::parent_of;
 using restart::PartBegin;
 using restart::PartId;
+using restart::RefusedStubs;
 using restart::system_calls;
 using restart::system_error;
 
@@ -81,6 +83,8 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   const restart::Stub& stub = there.stub;
   found.kind = stub.part == begin.part ? AtPath::Kind::our_stub : AtPath::Kind::other_stub;
   found.part = stub.part;
+  found.is_older_writing = stub.launch == begin.launch && stub.path == begin.path &&
+                           stub.rank == begin.rank && stub.sequence < begin.sequence;
   if (auto link = restart::our_link_to(stub, begin.path, status)) {
     found.our_link = std::move(*link);
     found.links = 1;
@@ -251,9 +255,10 @@ Result<std::optional<OwnFile>> search_own_file(const PartBegin& begin, const Stu
 /// Puts the part's bytes in place of its stub, and removes our link to the stub. Marks the old
 /// stub, so that a rank that has it open to rewrite the file finds the plain file. Returns false if
 /// the path or the stub was replaced meanwhile. Returns false as well if the part should go into a
-/// container instead, because the stub cannot be marked or may have been copied meanwhile.
-Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& bytes,
-                      std::uint64_t modified_ns, MayDrain may_drain) {
+/// container instead, because the stub cannot be marked or may have been copied meanwhile; and if a
+/// newer part's stub waits to replace this very stub.
+Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, const PartBegin& begin,
+                      const File& bytes, std::uint64_t modified_ns, MayDrain may_drain) {
   const restart::Access closed{MCR_TRY(own.home.status()).st_gid, begin.mode & 0700, {}};
   auto pending = MCR_TRY(prepare(own.home, name_of(own.path), begin));
   const bool is_marked = !own.is_empty && restart::may_be_marked(own.file);
@@ -288,7 +293,15 @@ Result<bool> place_in(const OwnFile& own, const PartBegin& begin, const File& by
     const bool gives_way = may_drain == MayDrain::yes && restart::shows_reads(own.file) &&
                            restart::may_have_been_read(own.file);
     if (gives_way) return false;
-    return pending.finish_over(own.file, is_unchanged);
+    std::optional<RefusedStubs> refused;  // locked from the first look until the exchange is done
+    return pending.finish_over(own.file, [&] {
+      if (!refused) {
+        auto locked = RefusedStubs::lock(directory, RefusedStubs::Wait::briefly);
+        if (!locked) return false;
+        refused = *std::move(locked);
+      }
+      return !refused->keeps(begin, own.path) && is_unchanged();
+    });
   };
   const auto placed = place();
   const bool is_done = placed && *placed;
@@ -321,10 +334,11 @@ Result<bool> fill_own(const OwnFile& own, const PartBegin& begin, const File& by
   return true;
 }
 
-Result<bool> put_flushed(const OwnFile& own, const PartBegin& begin, const File& bytes,
-                         std::uint64_t modified_ns) {
-  return own.has_one_name ? place_in(own, begin, bytes, modified_ns, MayDrain::no)
-                          : fill_own(own, begin, bytes, modified_ns);
+Result<bool> put_flushed(const LaunchDirectory& directory, const OwnFile& own,
+                         const PartBegin& begin, const File& bytes, std::uint64_t modified_ns) {
+  if (own.has_one_name) return place_in(directory, own, begin, bytes, modified_ns, MayDrain::no);
+  const auto refused = MCR_TRY(RefusedStubs::lock(directory, RefusedStubs::Wait::briefly));
+  return refused.keeps(begin, own.path) ? false : fill_own(own, begin, bytes, modified_ns);
 }
 
 /// Completes an exchange of names (PendingFile::finish_over) after which a leader died: the plain
@@ -368,27 +382,20 @@ using OlderFile = restart::PartPublish::OlderFile;
 bool gives_way_to(const AtPath& there, const PartBegin& begin,
                   const std::optional<OlderFile>& older) {
   if (!there.is_own || !there.file.is_open()) return false;
-  if (older) return *older == OlderFile{there.device, there.inode, there.modified_ns};
-  if (there.kind == AtPath::Kind::other_stub)
-    return begin.replaced_part && begin.replaced_part == there.part;
+  if (older && (older->device != there.device || older->inode != there.inode)) return false;
+  if (there.kind == AtPath::Kind::other_stub) {
+    // The time of a stub says nothing: the leader changes it while it tries to put the part back.
+    return there.is_older_writing || (begin.replaced_part && begin.replaced_part == there.part);
+  }
+  if (older) return older->modified_ns == there.modified_ns;
   // The native file that lay there when the part was begun, if it was not written since.
   if (there.kind == AtPath::Kind::other_file)
     return begin.replaced == restart::Replaced::native_file && there.modified_ns < begin.begin_ns;
   return there.kind == AtPath::Kind::our_empty;
 }
 
-/// True if a newer part of this path is published. If its stub is not at the path either, it waits
-/// for the same older file, which must then still be there.
-bool is_newer_waiting(const LaunchDirectory& directory, const PartBegin& begin) {
-  const auto parts = directory.list(LaunchDirectory::State::published);
-  return parts && std::any_of(parts->begin(), parts->end(), [&](const PartId& part) {
-           const auto other = directory.journal(LaunchDirectory::State::published, part);
-           return other && other->begin.path == begin.path &&
-                  other->begin.sequence > begin.sequence;
-         });
-}
-
-/// Returns false if another file came to the path, or if the old file was written meanwhile.
+/// Returns false if another file came to the path, if the old file was written meanwhile, or if a newer
+/// part's stub waits for the same file.
 Result<bool> put_stub_over(const AtPath& there, const File& home, const LaunchDirectory& directory,
                            const PartBegin& begin) {
   auto pending = MCR_TRY(prepare(home, name_of(begin.path), begin));
@@ -397,6 +404,9 @@ Result<bool> put_stub_over(const AtPath& there, const File& home, const LaunchDi
   // Keeps the native file that the previous set needs. The writer may not have done so.
   if (there.kind == AtPath::Kind::other_file)
     MCR_TRY(restart::keep_member_aside(home, begin.path, settings_of(begin).text("container_dir")));
+  MCR_TRY(pending.file().sync());  // before the lock, which a rank may need
+  const auto refused = MCR_TRY(RefusedStubs::lock(directory, RefusedStubs::Wait::briefly));
+  if (refused.keeps(begin, begin.path)) return false;
   return pending.finish_over(there.file, [&] {
     const auto status = there.file.status();
     return status && restart::modified_ns(*status) == there.modified_ns;
@@ -449,8 +459,9 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
   if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs, Names::one));
-  const bool is_there = own ? MCR_TRY(place_in(*own, journal.begin, *bytes, publish_ns, may_drain))
-                            : MCR_TRY(finish_exchange(journal.begin));
+  const bool is_there =
+      own ? MCR_TRY(place_in(directory, *own, journal.begin, *bytes, publish_ns, may_drain))
+          : MCR_TRY(finish_exchange(journal.begin));
   if (!is_there) return false;
   MCR_TRY(
       take_out(directory, part, std::move(*bytes), LaunchDirectory::State::published, pool_rank));
@@ -508,7 +519,8 @@ Result<std::string> settle(const LaunchDirectory& directory, const PartId& part,
     said = path +
            ": its writer died after a flush; the flushed data is at this path already, as a plain "
            "file";
-  } else if (own && MCR_TRY(put_flushed(*own, journal.begin, bytes, journal.publish->publish_ns))) {
+  } else if (own && MCR_TRY(put_flushed(directory, *own, journal.begin, bytes,
+                                        journal.publish->publish_ns))) {
     said = own->path +
            ": its writer died after a flush; the flushed data is at this path now, as native HDF5 "
            "would have left it";
@@ -533,7 +545,6 @@ Result<bool> repair_stub(const LaunchDirectory& directory, const PartBegin& begi
   for (int look = 0; look < looks; ++look) {
     const AtPath there = MCR_TRY(look_at(*home, begin));
     if (!gives_way_to(there, begin, older)) return false;
-    if (older && is_newer_waiting(directory, begin)) return false;
     if (MCR_TRY(put_stub_over(there, *home, directory, begin))) return true;
   }
   return false;

@@ -39,8 +39,9 @@ struct AtPath {
   };
   Kind kind = Kind::nothing;
   std::optional<restart::PartId> part;  ///< of the other stub
-  std::uint64_t links = 0;              ///< number of hard links, without ours
-  std::string our_link;                 ///< gc=on: our link to the stub; empty: no link
+  bool is_older_writing = false;  ///< the other stub is of this rank's earlier writing of the path
+  std::uint64_t links = 0;        ///< number of hard links, without ours
+  std::string our_link;           ///< gc=on: our link to the stub; empty: no link
   std::uint64_t modified_ns = 0;
   std::optional<restart::Access> access;  ///< of a regular file
   restart::File file;  ///< the file at the path; not open if the path has no file or a link
@@ -66,7 +67,8 @@ enum class MayDrain : std::uint8_t { no, yes };
 
 /// Replaces the stub by the part's bytes, durably, and takes the part out of the stage. `stubs`
 /// finds the stub if it or its directory was renamed. Returns false and changes nothing if the stub
-/// was removed, linked or replaced meanwhile, or if the part is being written. A crash leaves
+/// was removed, linked or replaced meanwhile, if the part is being written, or if a newer part's stub
+/// waits to replace this one (restart/stage/refused_stubs). A crash leaves
 /// either stub and part or the native file, and at worst a hidden temporary file too.
 Result<bool> put_back(const restart::LaunchDirectory& directory, const restart::PartId& part,
                       std::optional<std::uint32_t> pool_rank, const StubHandles* stubs = nullptr,
@@ -91,7 +93,8 @@ Result<std::string> settle(const restart::LaunchDirectory& directory, const rest
 /// Puts the stub of a published part in place, durably, for a part whose writer is dead or whose
 /// journal says that storage refused the stub (`older`). The stub replaces only the file that it was
 /// to replace, or the empty file of H5Fcreate. Returns true if the stub was put there; false if the
-/// program has put another file there or none, or if a newer part of this path waits for its stub.
+/// program has put another file there or none, or if a newer part of this path waits for its stub
+/// (restart/stage/refused_stubs).
 Result<bool> repair_stub(const restart::LaunchDirectory& directory, const restart::PartBegin& begin,
                          const std::optional<restart::PartPublish::OlderFile>& older = {});
 

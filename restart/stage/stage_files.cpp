@@ -70,7 +70,7 @@ bool is_name_in(std::string_view subdirectory, std::string_view name) {
   constexpr std::string_view hexadecimal = "0123456789abcdef";
   const std::size_t dot = name.find('.');
   if (subdirectory == parts_directory) return PartId::parse(name).has_value();
-  if (subdirectory == native_directory) {  // a name made by safe_name()
+  if (subdirectory == native_directory || subdirectory == refused_directory) {  // safe_name()
     return std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
              c == '_' || c == '-';

@@ -17,6 +17,7 @@ inline constexpr const char* parts_directory = "parts";
 inline constexpr const char* pool_directory = "pool";
 inline constexpr const char* native_directory = "native";
 inline constexpr const char* frames_directory = "frames";
+inline constexpr const char* refused_directory = "refused";
 inline constexpr const char* lock_name = "lock";
 inline constexpr const char* start_name = "starting";
 inline constexpr const char* report_name = "reported";
@@ -25,9 +26,9 @@ inline constexpr const char* clock_name = "clock";
 inline constexpr const char* mark_name = "made";
 /// In the order in which they are made. ranks/ comes last: a process that can join finds all other
 /// subdirectories.
-inline constexpr const char* subdirectories[] = {"open",           "published",    "committed",
-                                                 parts_directory,  pool_directory, native_directory,
-                                                 frames_directory, ranks_directory};
+inline constexpr const char* subdirectories[] = {
+    "open",           "published",      "committed",       parts_directory, pool_directory,
+    native_directory, frames_directory, refused_directory, ranks_directory};
 
 /// A process that tests a lock holds the lock for a moment, so a failed try is repeated. A lock
 /// that stays held in this many turns is really held.

@@ -7,7 +7,8 @@
 //     the empty file of H5Fcreate. The leader, or a leader that adopts the launch (`mcr recover`
 //     too), puts the stub there.
 //  3. the stub: done. Only this step replaces the old file. If storage refuses the stub, the journal
-//     gets a record of that, and the leader puts the stub there. After it the leader gets a descriptor
+//     gets a record of that, and the leader puts the stub there. If it cannot get that record either, the
+//     close fails and the part is dropped, as a native close would fail. After it the leader gets a descriptor
 //     of the stub; without the descriptor, the leader searches for a stub that the program has
 //     renamed. With gc=on our link to the stub follows; without the link, the part's container is
 //     never removed automatically.
@@ -35,6 +36,7 @@
 #include "restart/sets/own_containers.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/choices.hpp"
+#include "restart/stage/refused_stubs.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/replaced_member.hpp"
 #include "vol/process/job_warnings.hpp"
@@ -145,19 +147,32 @@ Result<void> put_stub_into_moved(StagedPart& part) {
   return {};
 }
 
-// Puts the stub in the old file's place. If storage refuses this, the journal says so, and the
-// leader puts the stub there later.
+// Records that storage refused the stub, so that the leader puts the stub there later. Returns an error
+// if the record cannot be made.
+Result<void> record_refusal(StagedPart& part) {
+  const restart::LaunchDirectory& directory = part.stage->directory;
+  // While this is locked, the leader exchanges no file at any path. Afterwards it leaves the file that
+  // the record names.
+  const auto refused =
+      MCR_TRY(restart::RefusedStubs::lock(directory, restart::RefusedStubs::Wait::long_enough));
+  MCR_TRY(refused.add(part.begin));
+  (void)home_of(part);  // follows an exchange since the create
+  const struct stat status = MCR_TRY(part.at_path.status());
+  restart::PartPublish record = record_of(part, false);
+  record.shows_older = {status.st_dev, status.st_ino, restart::modified_ns(status)};
+  return directory.amend_publish(part.journal, record);
+}
+
+// Puts the stub in the old file's place. If storage refuses this, the leader puts the stub there later.
 Result<void> put_stub(StagedPart& part) {
   const auto home = home_of(part);
   if (!home) return put_stub_into_moved(part);
   const auto replaced = replace_old(part, *home);
-  part.has_stub |= replaced.has_value();
-  if (part.has_stub) return {};  // a part that was opened again has its stub there already
-  const auto status = part.at_path.status();
-  if (!status) return replaced;
-  restart::PartPublish record = record_of(part, false);
-  record.shows_older = {status->st_dev, status->st_ino, restart::modified_ns(*status)};
-  if (!part.stage->directory.amend_publish(part.journal, record)) return replaced;
+  if (replaced) {
+    part.has_stub = true;
+    return {};
+  }
+  if (!record_refusal(part)) return replaced;
   warn_once_in_job(part.stage->launcher, "stubs could not be put in place",
                    part.begin.path +
                        " still shows its older content, because the new stub could "

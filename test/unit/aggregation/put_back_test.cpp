@@ -12,12 +12,21 @@
 #include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/put_back_mark.hpp"
+#include "restart/stage/refused_stubs.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
 
 using namespace mcr;
 using namespace mcr::aggregation;
 using State = restart::LaunchDirectory::State;
+
+namespace {
+restart::RefusedStubs refused(const StagedJob& job) {
+  auto locked = restart::RefusedStubs::lock(job.directory(), restart::RefusedStubs::Wait::briefly);
+  REQUIRE(locked);
+  return *std::move(locked);
+}
+}  // namespace
 
 TEST_CASE("a part takes the place of its stub, with mode and time of a native file") {
   StagedJob job(1);
@@ -408,17 +417,73 @@ TEST_CASE("a stub that storage refused replaces the very file that lay there, an
     CHECK_FALSE(*repair_stub(job.directory(), begun.begin, older));
     CHECK(look_at(begun.begin)->kind == AtPath::Kind::other_stub);
   }
-  SECTION("the program has written it since") {
+  SECTION("its time has changed, as if the leader had tried to put the older part back") {
     std::filesystem::last_write_time(
         job.out("a.h5"), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
-    CHECK_FALSE(*repair_stub(job.directory(), begun.begin, older));
+    CHECK(*repair_stub(job.directory(), begun.begin, older));
   }
   SECTION("a newer part waits for the same file: its stub goes there") {
     auto newer = job.begin(0, "a.h5", "three", 2);
     job.publish(newer, false, false);
+    REQUIRE(refused(job).add(newer.begin));
     CHECK_FALSE(*repair_stub(job.directory(), begun.begin, older));
     CHECK(*repair_stub(job.directory(), newer.begin, older));
     CHECK(look_at(newer.begin)->kind == AtPath::Kind::our_stub);
+  }
+  SECTION("an older part's stub came there meanwhile") {
+    auto newest = job.begin(0, "a.h5", "three", 2);
+    job.publish(newest, false, false);
+    CHECK(*repair_stub(job.directory(), begun.begin, older));
+    const auto now = look_at(newest.begin);
+    CHECK(*repair_stub(job.directory(), newest.begin,
+                       restart::PartPublish::OlderFile{now->device, now->inode, 0}));
+  }
+  SECTION("a rank is recording a refusal: the leader tries again later") {
+    const auto rank = refused(job);
+    const auto done = repair_stub(job.directory(), begun.begin, older);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().system_error == EWOULDBLOCK);
+  }
+}
+
+TEST_CASE("a stub that storage refused does not replace a native file that was written since") {
+  StagedJob job(1);
+  job.join(0);
+  std::ofstream(job.out("a.h5")) << "older";
+  auto begun = job.begin(0, "a.h5", "two", 1);
+  job.publish(begun, false, false);
+  const auto there = look_at(begun.begin);
+  const restart::PartPublish::OlderFile older{there->device, there->inode, there->modified_ns};
+  std::filesystem::last_write_time(
+      job.out("a.h5"), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  CHECK_FALSE(*repair_stub(job.directory(), begun.begin, older));
+  CHECK(content_of(job.out("a.h5")) == "older");
+}
+
+TEST_CASE("a part is not put back at a path where a newer part's stub waits for its stub") {
+  StagedJob job(1);
+  job.join(0);
+  const restart::PartId part = job.write(0, "a.h5", "one");
+  auto newer = job.begin(0, "a.h5", "two", 1);
+  job.publish(newer, false, false);
+  const auto there = look_at(newer.begin);
+  const restart::PartPublish::OlderFile older{there->device, there->inode, there->modified_ns};
+  const auto may_drain = GENERATE(MayDrain::no, MayDrain::yes);
+  SECTION("it waits") {
+    REQUIRE(refused(job).add(newer.begin));
+    CHECK_FALSE(*put_back(job.directory(), part, {}, nullptr, may_drain));
+    CHECK(look_at(newer.begin)->part == part);
+    CHECK(*repair_stub(job.directory(), newer.begin, older));
+  }
+  SECTION("a rank is recording that it waits") {
+    const auto rank = refused(job);
+    CHECK_FALSE(*put_back(job.directory(), part, {}, nullptr, may_drain));
+    CHECK(look_at(newer.begin)->part == part);
+  }
+  SECTION("it waits at another path") {
+    auto other = job.begin(0, "b.h5", "three", 1);
+    REQUIRE(refused(job).add(other.begin));
+    CHECK(*put_back(job.directory(), part, {}, nullptr, may_drain));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "restart/container/frame_bytes.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <utility>
 
@@ -101,19 +102,21 @@ bool FrameBytes::help(SharedFrames& others, const WantedFrame& awaited, const Ah
 SharedFrames* FrameBytes::shared() {
   if (share_ == nullptr) return nullptr;
   if (shared_ != nullptr && shared_->is_gone()) shared_.reset();
-  if (shared_ == nullptr) {
+  // Another launch's leader may remove the directory before this launch's leader has begun. place()
+  // then makes it again.
+  for (int tries = 3; shared_ == nullptr && share_ != nullptr && tries > 0; --tries) {
     const LaunchDirectory* const place = share_->place();
     if (place == nullptr) {
       share_.reset();  // from now on this part decodes alone
       return nullptr;
     }
     auto opened = SharedFrames::open(*share_, *place, *container_);
-    if (!opened) {
+    if (opened) {
+      shared_ = std::move(*opened);
+    } else if (opened.error().system_error != ENOENT || tries == 1) {
       log_debug(container_->name(), ": nothing is shared: ", opened.error().message);
       share_.reset();
-      return nullptr;
     }
-    shared_ = std::move(*opened);
   }
   return shared_.get();
 }

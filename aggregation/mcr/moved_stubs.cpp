@@ -94,8 +94,9 @@ Stub leading_to(const Holder& holder, Stub stub, const std::string& path) {
   return stub;
 }
 
-/// Returns the first container that the stub's owner trusts and from which the stub opens without allow=.
-/// If there is none, returns the first that he trusts; else the first container, for the error message.
+/// Returns the first container that the stub's owner trusts and from which the stub opens without allow=;
+/// else the first that the owner trusts. If the owner trusts none, returns the first container, so that
+/// the error can name it.
 const Holder& holder_for(const std::vector<Holder>& holders, const FoundStub& found,
                          const std::string& path) {
   std::vector<const Holder*> believed;
@@ -159,13 +160,14 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   return make_stub(home, name_of(path), wanted);
 }
 
-/// True if the stub at `path`, which leads to its container, is not believed there: directory or container
-/// belongs to another user than the stub.
+/// True if the stub at `path`, which leads to its container below `base`, opens only if allow= names
+/// `base`: directory or container belongs to another user than the stub.
 bool opens_only_with_allow(const File& top, const std::string& root, const std::string& path,
-                           const std::string& allow) {
+                           const std::string& allow, const std::string& base) {
   const auto there =
       restart::file_at(restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY));
-  return there.is_stub() && !restart::open_part(there.stub, path, allow);
+  return there.is_stub() && !restart::open_part(there.stub, path, allow) &&
+         restart::open_part(there.stub, path, base);
 }
 
 /// Whether stubs lead to their parts. All names of a file in one directory lead to the same places, so
@@ -236,8 +238,9 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     if (known == holders.end() || connected.contains(found, path)) continue;
     const Holder& holder = holder_for(known->second, found, path);
     const auto done = dry_run ? Result<void>() : rewrite(top, root, holder, found, path);
-    if (done && !dry_run && opens_only_with_allow(top, root, path, allow))
-      moved.needing_allow.push_back({path, parent_of(parent_of(*holder.container))});
+    const std::string base = parent_of(parent_of(*holder.container));
+    if (done && !dry_run && opens_only_with_allow(top, root, path, allow, base))
+      moved.needing_allow.push_back({path, base});
     if (done) {
       moved.mended.push_back(path);
     } else {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "restart/format/hdf5_numbers.hpp"
@@ -15,14 +16,12 @@ namespace mcr::aggregation {
 
 /// The callbacks of HDF5's interface for file drivers (H5FD_class_t).
 struct ContainerDriver {
-  /// HDF5's handle. Its first member must be the base.
-  struct Handle {
-    H5FD_t base{};
+  struct Handle : H5FD_t {
     ContainerFile* file = nullptr;
     haddr_t end_of_addresses = 0;
   };
-  static Handle& handle(H5FD_t* file) { return *reinterpret_cast<Handle*>(file); }
-  static const Handle& handle(const H5FD_t* file) { return *reinterpret_cast<const Handle*>(file); }
+  static Handle& handle(H5FD_t* file) { return *static_cast<Handle*>(file); }
+  static const Handle& handle(const H5FD_t* file) { return *static_cast<const Handle*>(file); }
 
   static H5FD_t* open(const char*, unsigned flags, hid_t access_list, haddr_t) {
     const auto* const file = static_cast<ContainerFile* const*>(H5Pget_driver_info(access_list));
@@ -31,9 +30,9 @@ struct ContainerDriver {
       if (!(*file)->file_.truncate(0)) return nullptr;
       (*file)->end_ = 0;
     }
-    auto made = std::make_unique<Handle>();
-    made->file = *file;
-    return &made.release()->base;
+    auto* const made = new (std::nothrow) Handle{};  // no exception may pass through HDF5
+    if (made != nullptr) made->file = *file;
+    return made;
   }
   static herr_t close(H5FD_t* file) {
     const std::unique_ptr<Handle> owned(&handle(file));
@@ -68,7 +67,7 @@ struct ContainerDriver {
   static herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size,
                       const void* buffer) {
     handle(file).file->write(address, {static_cast<const std::byte*>(buffer), size});
-    return 0;
+    return 0;  // whatever happened: see ContainerFile::error()
   }
   static herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
     const Handle& own = handle(file);

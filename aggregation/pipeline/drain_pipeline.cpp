@@ -79,10 +79,11 @@ class Drain {
  private:
   struct BlockCounts {
     unsigned encoding = 2;  ///< blocks in the pipeline
-    unsigned storing = 2;   ///< blocks that are being stored, or wait for it
+    unsigned storing = 0;   ///< blocks that are being stored, or wait for it; 0: no streams
   };
   /// Returns how many blocks fit into the memory setting. A block holds raw and stored bytes. In
   /// addition, each thread needs memory for decoding and for the codecs' intermediate results.
+  /// Encoding threads come first: a stream without a block only means fewer writes in flight.
   [[nodiscard]] BlockCounts allowed_blocks() const {
     std::uint64_t largest = 1;
     for (const DatasetPlan& dataset : plan_.datasets) {
@@ -92,11 +93,14 @@ class Drain {
     const std::uint64_t for_blocks =
         options_.memory_bytes - std::min(options_.memory_bytes, threads * 6 * largest);
     const std::uint64_t fitting = for_blocks / (largest * 2 + largest / 8);
-    const std::uint64_t wanted = std::uint64_t{std::max(options_.streams, 1U)} * 2;
+    constexpr std::uint64_t least_storing = 2;
     BlockCounts counts;
-    counts.storing = static_cast<unsigned>(std::clamp<std::uint64_t>(fitting / 2, 2, wanted));
-    const std::uint64_t others = fitting - std::min<std::uint64_t>(fitting, counts.storing);
-    counts.encoding = static_cast<unsigned>(std::clamp<std::uint64_t>(others, 2, threads * 4));
+    if (fitting < counts.encoding + least_storing) return counts;
+    const std::uint64_t encoding =
+        std::clamp<std::uint64_t>(fitting - least_storing, counts.encoding, threads * 4);
+    counts.encoding = static_cast<unsigned>(encoding);
+    counts.storing = static_cast<unsigned>(
+        std::min(fitting - encoding, std::uint64_t{std::max(options_.streams, 1U)} * 2));
     return counts;
   }
 
@@ -169,7 +173,8 @@ class Drain {
   }
 
   /// Takes the block that was returned last, because most of its memory is still in a cache. There
-  /// is always a free block: oneTBB has as many tokens, and WriteStreams holds no more than the others.
+  /// is always a free block: at most `encoding` blocks are in the pipeline, and at most `storing` blocks
+  /// in the streams.
   Block* take_block() {
     const std::lock_guard lock(free_mutex_);
     Block* block = free_.back().release();

@@ -11,7 +11,8 @@
 
 namespace mcr::aggregation {
 
-/// The state of a block: in a step of the pipeline, or in the queue before a step.
+/// The state of a block: in a step of the pipeline, or in the queue before a step. `write` is the store;
+/// the place step, which calls HDF5, counts as `write_queue`.
 enum class BlockState : std::uint8_t {
   fetch,
   encode_queue,

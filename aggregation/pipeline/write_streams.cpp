@@ -13,7 +13,7 @@ WriteStreams::WriteStreams(unsigned count, std::size_t most_waiting) {
   try {
     while (threads_.size() < count) threads_.emplace_back([this] { run(); });
   } catch (const std::system_error&) {
-    // The limit of processes is reached: fewer threads do.
+    // The process limit is reached: go on with the threads that started.
   }
 }
 

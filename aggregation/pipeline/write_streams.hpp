@@ -29,8 +29,8 @@ class WriteStreams {
  private:
   void run();
 
-  oneapi::tbb::concurrent_bounded_queue<std::function<void()>>
-      writes_;  // an empty one ends a thread
+  /// An empty one ends a thread.
+  oneapi::tbb::concurrent_bounded_queue<std::function<void()>> writes_;
   std::vector<std::thread> threads_;
 };
 

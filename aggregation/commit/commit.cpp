@@ -354,14 +354,13 @@ void link_repaired(const restart::PartBegin& begin) {
 /// in the stage, because only its journal is up to date.
 Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& part,
                            bool writer_alive) {
-  const bool was_refused = part.journal.publish && part.journal.publish->shows_older;
-  if (part.is_native || (writer_alive && !was_refused)) return {};
+  const auto older = part.journal.publish ? part.journal.publish->shows_older : std::nullopt;
+  if (part.is_native || (writer_alive && !older)) return {};
   const restart::PartBegin& begin = part.journal.begin;
-  const auto older = was_refused ? part.journal.publish->shows_older : std::nullopt;
   if (!MCR_TRY(repair_stub(directory, begin, older))) return {};
   if (restart::gc_of(settings_of(begin)) == restart::Gc::always) link_repaired(begin);
-  restart::log_summary((was_refused ? "storage refused this file's stub at its close"
-                                    : "a writer died before it wrote its file's stub") +
+  restart::log_summary((older ? "storage refused this file's stub at its close"
+                              : "a writer died before it wrote its file's stub") +
                        std::string("; the stub is at its path now: ") + begin.path);
   return {};
 }
@@ -503,9 +502,9 @@ void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& p
       restart::log_warning_once(
           "stub of " + part.id.text(),
           part.journal.begin.path +
-              " is in its container, but its stub cannot be put in place yet, so the path shows "
-              "older content. Nothing is lost: the leader tries again, and if the job ends before, "
-              "`mcr recover` puts the stub there: " +
+              " is in its container, but its stub is not known to be in place yet, so the path may "
+              "show older content. Nothing is lost: the leader tries again, and if the job ends "
+              "before, `mcr recover` puts the stub there: " +
               put.error().message);
       done.without_stub.push_back(part.id);
       continue;

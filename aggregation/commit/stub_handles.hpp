@@ -46,9 +46,9 @@ class StubHandles {
   /// stub.
   restart::File take(const restart::PartId& part);
 
-  /// Returns a second descriptor (O_PATH) of the part's stub. The result is not open if no descriptor of the stub
-  /// is held, or if the file was still empty when it was opened: the close may then have put the stub into another
-  /// file.
+  /// Returns a second descriptor (O_PATH) of the part's stub. The result is not open if no descriptor of
+  /// the stub is held, or if the file was still empty when it was opened: the close may then have put the
+  /// stub into another file.
   [[nodiscard]] restart::File open_again(const restart::PartId& part) const;
 
   enum class Fate {

@@ -192,8 +192,8 @@ struct Patience {
   std::uint64_t bundle_ms = 500;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
-  std::uint32_t last_tries =
-      3;  ///< failed rounds in a row after which a leader without processes ends
+  /// Failed rounds in a row after which a leader without processes ends.
+  std::uint32_t last_tries = 3;
   /// The setting lag=: if this many sets of one pattern are not committed, creates wait for the leader, and
   /// the leader delays no drain. 0: no limit.
   std::size_t lag = 0;

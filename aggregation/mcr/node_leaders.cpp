@@ -158,9 +158,9 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Returns the allocation without nodes that have died since the job's start (`--no-kill`): a step that asks
-/// for them waits for ever. Slurm's range of nodes (--nodes=1-N) is no way out: after such tries slurmctld 22.05
-/// did not answer.
+/// Returns the allocation without nodes that have died since the job's start (`--no-kill`): a step that
+/// asks for them waits for ever. Slurm's range of nodes (--nodes=1-N) is no way out: after such tries
+/// slurmctld 22.05 did not answer.
 Allocation living_nodes(Allocation allocation) {
   const std::string job = original_variable("SLURM_JOB_ID");
   if (allocation.components.size() > 1 || !is_number(job)) return allocation;

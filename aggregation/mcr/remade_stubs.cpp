@@ -94,8 +94,8 @@ bool is_own_and_empty(const File& directory, uid_t owner) {
   return status && status->st_uid == owner && names && names->empty();
 }
 
-/// An error if a user may put a container of the set's owner into the directory of containers, who may
-/// not write to the directory `on_the_way` itself: that container then says nothing about files there.
+/// Fails if some user may add files to `containers` but may not write to `on_the_way`. That user could
+/// have moved a container of the set's owner there, so the container justifies no file in `on_the_way`.
 Result<void> check_way(const StoredSet& set, const File& on_the_way, const std::string& name,
                        const File& containers) {
   const auto beside = MCR_TRY(restart::Beside::of(on_the_way, containers));

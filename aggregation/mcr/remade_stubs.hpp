@@ -13,8 +13,8 @@ namespace mcr::aggregation {
 struct RemadeStub {
   std::string path;
   std::string set;
-  std::string
-      copy;  ///< another stub of the part, which others may have put where it lies; may be empty
+  /// Another stub of the part, which others may have put where it lies; may be empty.
+  std::string copy;
 };
 
 /// What was done, or would be done, below a directory.

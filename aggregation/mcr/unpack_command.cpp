@@ -242,7 +242,7 @@ Result<Containers> open_named(const std::string& argument) {
 
 /// Says which of the unpacked files are older than a plain file at their path: the program has
 /// written that file natively since, so its newest bytes are in no container.
-void tell_of_newer_plain_files(const Containers& containers,
+void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand& command,
                                const std::set<restart::PartId>& replaced) {
   std::string first;
   std::size_t count = 0;
@@ -250,7 +250,9 @@ void tell_of_newer_plain_files(const Containers& containers,
     const restart::SetIdentity& set = container.reader->set();
     for (const auto& record : **container.reader->parts()) {
       const restart::PartEntry& entry = record.entry;
-      if (replaced.contains(entry.part) || container.without.contains(entry.part)) continue;
+      if (!is_wanted(command, entry.rank) || replaced.contains(entry.part) ||
+          container.without.contains(entry.part))
+        continue;
       const std::string path = place_in_tree(container.reader->name(), set, entry.path).text;
       const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
       if (there.kind != restart::FileAt::Kind::plain_file ||
@@ -329,7 +331,7 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   if (const auto copied = copy_natives(containers, command, all); !copied)
     return with_remedy(copied.error(), others);
   if (all.files.empty()) return Error{Cause::usage, nothing_unpacked(containers)};
-  tell_of_newer_plain_files(containers, replaced);
+  tell_of_newer_plain_files(containers, command, replaced);
   return all;
 }
 

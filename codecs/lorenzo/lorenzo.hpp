@@ -35,8 +35,8 @@ struct LorenzoOrder {
   /// For words of 4 or 8 bytes; the caller must then hold a DefaultFloatEnvironment.
   bool floating = false;
 };
-/// Returns how many rows the `memory` of the next two functions must hold, for a box with so many
-/// rows. One dimension needs none.
+/// Returns how many rows of working memory (`memory`) lorenzo_order_encode() and lorenzo_order_decode()
+/// need for a box with `rows` rows. A box of one dimension needs none.
 constexpr std::size_t order_memory_rows(std::size_t rows) { return rows < 4 ? 4 : 6; }
 void lorenzo_order_encode(std::size_t size, const LorenzoOrder& how, const LorenzoBox& box,
                           const std::byte* words, std::byte* memory, std::byte* residuals);

@@ -173,7 +173,7 @@ class LorenzoCodec final : public Codec {
     const bool ordered = layout.type.kind == ElementKind::floating;
     const RowMemory memory(layout, parameters, scratch);
     const DefaultFloatEnvironment mode;
-    RowPairs pairs(size);
+    RowPairs pairs(size);  // decodes its last row at its end, which must come before that of `mode`
     for_each_brick(
         layout, parameters, [&](const BrickView& view, std::size_t offset, std::size_t bytes) {
           const std::byte* const from = stored.data() + offset;

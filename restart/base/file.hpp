@@ -34,8 +34,8 @@ class File {
   File& operator=(File&& other) noexcept;
   ~File();
 
-  /// openat() with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` may be AT_FDCWD. A file
-  /// that is opened with O_CREAT and mode 0600, as all files in a stage are, gets this mode whatever the umask is.
+  /// openat() with O_CLOEXEC; `flags` and `mode` as for open(2). `directory` may be AT_FDCWD. A file that
+  /// is opened with O_CREAT and mode 0600, as all files in a stage are, gets this mode whatever the umask is.
   static Result<File> open(int directory, const std::string& name, int flags, mode_t mode = 0600);
 
   /// Takes a descriptor that was just opened, and renumbers it so that the program keeps its

@@ -140,8 +140,10 @@ bool Beside::is_open_to_strangers() const {
 }
 
 bool Beside::adders_may_remove(uid_t owner) const {
-  const bool host_alone_adds = is_believed(inner_.st_uid, owner) || inner_.st_uid == outer_.st_uid;
-  return is_known_ && (is_shared_by_all() || (host_alone_adds && !others_may_write(inner_)));
+  const bool only_owner_or_host_adds =
+      is_believed(inner_.st_uid, owner) || inner_.st_uid == outer_.st_uid;
+  return is_known_ &&
+         (is_shared_by_all() || (only_owner_or_host_adds && !others_may_write(inner_)));
 }
 
 bool Beside::is_shared_by_all() const { return is_shared(outer_) && is_no_more_open(); }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A wait of the job's end for its leader, which a dead leader does not prolong.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ using namespace mcr::aggregation;
 
 namespace {
 
-/// A write that lasts until so many writes have begun, or for at most ten seconds.
+/// A write that blocks until `wanted` writes have begun, at most ten seconds.
 class Meeting {
  public:
   explicit Meeting(unsigned wanted) : wanted_(wanted) {}

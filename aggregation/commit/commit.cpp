@@ -566,7 +566,8 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
                     locked.front().journal.begin.rank, locked.back().journal.begin.rank},
                    *places);
   complete_parts(directory, locked, group.keep, done);
-  if (short_storage != nullptr && *written) short_storage->keep_room(where.directory, group.set);
+  if (short_storage != nullptr && *written)
+    short_storage->keep_room(where.directory, group.set, group.parts.size());
   return done;
 }
 

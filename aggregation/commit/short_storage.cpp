@@ -33,6 +33,9 @@ namespace {
 
 constexpr std::uint64_t sets_of_room = 4;
 constexpr std::ptrdiff_t sets_to_keep = 3;
+/// A set takes an inode for the container and for each stub, and the leader may still hold the stubs
+/// that it replaced. A file system without a limit on inodes says that it has none (`f_files`).
+constexpr std::uint64_t inodes_of_set(std::size_t files) { return 2 * files + 1; }
 /// After storage was full, ranks soon wait (lag=) and no longer change the directory, so that a look
 /// below it succeeds.
 constexpr int looks_when_full = 50;
@@ -135,7 +138,7 @@ void note_made_stub(const std::string& containers, const std::string& path) {
 }
 
 bool ShortStorage::make_room(const std::string& directory) {
-  return remove_oldest(directory, 1, looks_when_full);
+  return remove_oldest(directory, {1, 1}, looks_when_full);
 }
 
 void ShortStorage::committed(const CommittedStubs::Container& container, const StubHandles& stubs,
@@ -150,21 +153,25 @@ void ShortStorage::committed(const CommittedStubs::Container& container, const S
   if (cost_ns > cheap_ns) next_count_ns_ = end_ns + pause_per_cost * cost_ns;
 }
 
-void ShortStorage::keep_room(const std::string& directory, const SetName& set) {
+void ShortStorage::keep_room(const std::string& directory, const SetName& set, std::size_t files) {
   struct statvfs space {};
   const auto home = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
   if (!home || restart::system_calls().fstatvfs(home->descriptor(), &space) != 0) return;
   const std::uint64_t free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
   const std::uint64_t wanted = sets_of_room * stubs_.bytes_of(set);
+  const std::uint64_t wanted_inodes = space.f_files == 0 ? 0 : sets_of_room * inodes_of_set(files);
   const std::uint64_t begin_ms = restart::monotonic_ms();
-  if (free_bytes >= wanted || begin_ms < pause_end_ms_) return;
-  remove_oldest(directory, wanted - free_bytes, 1);
+  const Shortage shortage{wanted - std::min(wanted, free_bytes),
+                          wanted_inodes - std::min<std::uint64_t>(wanted_inodes, space.f_favail)};
+  if ((shortage.bytes == 0 && shortage.inodes == 0) || begin_ms < pause_end_ms_) return;
+  remove_oldest(directory, shortage, 1);
   const std::uint64_t end_ms = restart::monotonic_ms();
   pause_end_ms_ = end_ms + pause_per_cost * (end_ms - begin_ms);
 }
 
-bool ShortStorage::remove_oldest(const std::string& directory, std::uint64_t wanted, int looks) {
-  std::uint64_t sets = 0;
+bool ShortStorage::remove_oldest(const std::string& directory, const Shortage& shortage,
+                                 int looks) {
+  std::uint64_t sets = 0;  // each frees at least one inode: that of its container
   std::uint64_t freed = 0;
   const auto removed = [&]() -> Result<void> {
     const File home = MCR_TRY(File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
@@ -182,7 +189,7 @@ bool ShortStorage::remove_oldest(const std::string& directory, std::uint64_t wan
         return named.contains(part.part);
       });
       if (is_named) continue;
-      if (freed >= wanted) break;
+      if (freed >= shortage.bytes && sets >= shortage.inodes) break;
       MCR_TRY(remove_set(order));
       restart::log_summary("removed " + set.prefix +
                            "*, because storage runs short (gc=auto): the program has deleted or "
@@ -194,7 +201,9 @@ bool ShortStorage::remove_oldest(const std::string& directory, std::uint64_t wan
     }
     return {};
   }();
-  if (!removed) restart::log_warning("gc=auto removes no further set: " + removed.error().message);
+  if (!removed)
+    restart::log_warning_once("gc=auto " + removed.error().message,
+                              "gc=auto removes no further set: " + removed.error().message);
   if (sets == 0) return false;
   summary_.made_room(sets, freed);
   return true;

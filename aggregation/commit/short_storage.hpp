@@ -29,16 +29,20 @@ class ShortStorage {
                  const std::string& directory);
 
   /// Called after a commit into that directory of containers. Removes sets if the file system has
-  /// less room than four sets of the size of `set`.
-  void keep_room(const std::string& directory, const SetName& set);
+  /// less room, or fewer free inodes, than four sets of the size of `set`, which has so many `files`.
+  void keep_room(const std::string& directory, const SetName& set, std::size_t files);
 
   /// Called after a commit into that directory failed with Cause::full. True if sets were removed,
   /// so that the commit can be tried again.
   bool make_room(const std::string& directory);
 
  private:
-  /// Removes the oldest sets until `wanted` bytes are freed. Returns true if a set was removed.
-  bool remove_oldest(const std::string& directory, std::uint64_t wanted, int looks);
+  struct Shortage {
+    std::uint64_t bytes = 0;
+    std::uint64_t inodes = 0;
+  };
+  /// Removes the oldest sets until so many bytes and inodes are freed. Returns true if a set was removed.
+  bool remove_oldest(const std::string& directory, const Shortage& shortage, int looks);
 
   Summary& summary_;
   ContainerWatch& watch_;

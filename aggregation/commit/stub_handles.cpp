@@ -50,19 +50,24 @@ struct TimeSpan {
   std::uint64_t end_ns = 0;
 };
 
-/// True if the stub was unlinked from `directory` within `span`, and no file took its name. The
-/// last status change of a file without a name is its removal.
-bool was_removed_in(const TimeSpan& span, const File& stub, const std::string& directory) {
-  const auto status = stub.status();
-  if (!status || status->st_nlink != 0) return false;
-  const std::uint64_t changed_ns = restart::changed_ns(*status);
-  if (changed_ns < span.begin_ns || changed_ns > span.end_ns) return false;
-  const std::string last = without_deleted_mark(present_path(stub));
-  if (name_of(last).starts_with(restart::temporary_prefix))
+/// True if the name was removed from `directory` within `span`, and no file has the name now.
+bool is_removal_in(const TimeSpan& span, const StubHandles::Removal& removal,
+                   const std::string& directory) {
+  if (removal.time_ns < span.begin_ns || removal.time_ns > span.end_ns) return false;
+  if (name_of(removal.path).starts_with(restart::temporary_prefix))
     return false;  // put back by this leader
   struct stat there {};
-  return parent_of(last) == directory &&
-         system_calls().fstatat(AT_FDCWD, last.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;
+  return parent_of(removal.path) == directory &&
+         system_calls().fstatat(AT_FDCWD, removal.path.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;
+}
+
+/// Returns how the stub lost its last name; nothing if it has one.
+std::optional<StubHandles::Removal> removal_of(const File& stub) {
+  const auto status = stub.is_open() ? stub.status() : Result<struct stat>(Error{});
+  if (!status || status->st_nlink != 0) return std::nullopt;
+  // The last status change of a file without a name is its removal.
+  return StubHandles::Removal{without_deleted_mark(present_path(stub)),
+                              restart::changed_ns(*status)};
 }
 
 }  // namespace
@@ -83,6 +88,7 @@ void StubHandles::receive() {
   const std::lock_guard lock(mutex_);
   if (!socket_) return;
   for (auto& message : socket_->take()) hold(message.part, std::move(message.stub), true);
+  release_removed();
   if (stubs_.size() >= look_again_at_) forget_what_left_the_stage();
 }
 
@@ -171,10 +177,20 @@ File StubHandles::open_again(const PartId& part) const {
 }
 
 void StubHandles::keep_former(const File& stub) {
+  release_removed();
   File again = second_descriptor(stub);
   if (!again.is_open()) return;
   if (former_.size() == most_former) former_.pop_front();
-  former_.push_back(std::move(again));
+  former_.push_back({std::move(again), {}});
+}
+
+void StubHandles::release_removed() {
+  for (Former& former : former_) {
+    if (auto removal = removal_of(former.stub)) {
+      former.removal = *std::move(removal);
+      former.stub = File();
+    }
+  }
 }
 
 StubHandles::Found StubHandles::find(const PartId& part) const {
@@ -239,10 +255,15 @@ bool StubHandles::was_removed_from(const std::string& directory,
   const auto period_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(period).count());
   const TimeSpan recently{now_ns - period_ns, now_ns + period_ns};
   const auto was_removed = [&](const File& stub) {
-    return stub.is_open() && was_removed_in(recently, stub, directory);
+    const auto removal = removal_of(stub);
+    return removal && is_removal_in(recently, *removal, directory);
   };
   const std::lock_guard lock(mutex_);
-  if (std::any_of(former_.begin(), former_.end(), was_removed)) return true;
+  if (std::any_of(former_.begin(), former_.end(), [&](const Former& former) {
+        return former.stub.is_open() ? was_removed(former.stub)
+                                     : is_removal_in(recently, former.removal, directory);
+      }))
+    return true;
   std::size_t asked = 0;
   return std::any_of(stubs_.begin(), stubs_.end(), [&](const auto& entry) {
     return ++asked <= most_asked && was_removed(entry.second.stub);

@@ -65,6 +65,11 @@ class StubHandles {
     std::uint64_t removed_ns = 0;  ///< when a removed stub lost its last name
   };
   [[nodiscard]] Found find(const restart::PartId& part) const;
+  /// How a stub lost its last name.
+  struct Removal {
+    std::string path;  ///< the last name, absolute
+    std::uint64_t time_ns = 0;
+  };
   /// True if a stub of any set was unlinked from that directory within the last `period`, and no
   /// file took its name. Looks at no more than 256 of the stubs held here, and at those that were
   /// forgotten last.
@@ -96,6 +101,7 @@ class StubHandles {
 
   void hold(const restart::PartId& part, restart::File stub, bool was_stub);
   void keep_former(const restart::File& stub);
+  void release_removed();
   void forget_what_left_the_stage();
   [[nodiscard]] std::shared_ptr<restart::File> directory_of(const std::string& path);
 
@@ -103,8 +109,13 @@ class StubHandles {
   const restart::LaunchDirectory* launch_ = nullptr;
   std::optional<restart::StubSocket> socket_;
   std::map<restart::PartId, Handle> stubs_;
-  /// Stubs of forgotten parts, so that their removal is still noticed.
-  std::deque<restart::File> former_;
+  /// A stub of a forgotten part, so that its removal is still noticed. Once it is removed, only the
+  /// removal is kept, because an open file keeps its inode and its blocks.
+  struct Former {
+    restart::File stub;
+    Removal removal;  ///< if `stub` is not open
+  };
+  std::deque<Former> former_;
   std::map<restart::FileIdentity, std::weak_ptr<restart::File>> directories_;
   /// Number of stubs at which parts that left the stage are forgotten.
   std::size_t look_again_at_ = most_stubs;

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <ctime>
 
 #include "restart/base/lock.hpp"
 #include "restart/base/log.hpp"
@@ -67,6 +69,26 @@ std::optional<restart::File> late_stub(const StagedPart& part, const restart::Fi
   return *std::move(file);
 }
 
+// Makes the empty file at the path. Storage may be full of what the leader is about to give back: stubs
+// that the program has removed, and superseded sets. So a process that has captured files waits up to a
+// second for room, but not again after it has waited in vain.
+Result<restart::File> make_file(const ResolvedPath& place, const JobStage& stage) {
+  static constinit std::atomic<bool> waits{true};
+  constexpr int tries = 20;
+  for (int number = 1;; ++number) {
+    auto made = place.open(O_RDWR | O_CREAT | O_EXCL, 0666);
+    const int problem = made ? 0 : made.error().system_error;
+    const bool is_full = problem == ENOSPC || problem == EDQUOT;
+    if (is_full && waits && number < tries && !stage.published.empty()) {
+      const timespec pause{0, 50'000'000};
+      ::nanosleep(&pause, nullptr);
+      continue;
+    }
+    if (made || is_full) waits = made.has_value();
+    return made;
+  }
+}
+
 }  // namespace
 
 Result<FileIdentity> identity_of(int descriptor, const std::string& name) {
@@ -102,7 +124,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   part.stage = plan.stage;
   part.settings = plan.settings;
   part.at_path = MCR_TRY(plan.place.status ? plan.place.open(O_RDWR | O_NOFOLLOW)
-                                           : plan.place.open(O_RDWR | O_CREAT | O_EXCL, 0666));
+                                           : make_file(plan.place, *plan.stage));
   const struct stat status = MCR_TRY(part.at_path.status());
   part.identity = FileIdentity(status);
   restart::PartBegin& begin = part.begin;

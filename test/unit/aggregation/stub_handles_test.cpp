@@ -197,6 +197,24 @@ TEST_CASE(
   CHECK_FALSE(stubs.was_removed_from(checkpoint.directory(), 10s));
 }
 
+TEST_CASE("a removed stub of a committed part takes no inode, because no descriptor of it is kept") {
+  const Checkpoint checkpoint;
+  StubHandles stubs;
+  stubs.remember(checkpoint.begin());
+  const auto descriptors = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  const auto before = descriptors();
+  stubs.forget(checkpoint.begin().part);
+  CHECK(descriptors() == before);
+  fs::remove(checkpoint.begin().path);
+  const Checkpoint next;
+  stubs.remember(next.begin());
+  stubs.forget(next.begin().part);
+  CHECK(descriptors() == before);
+  CHECK(stubs.was_removed_from(checkpoint.directory(), std::chrono::seconds(10)));
+}
+
 TEST_CASE("a stub that a newer file replaced does not make its part unwanted") {
   const Checkpoint checkpoint;
   StubHandles stubs;

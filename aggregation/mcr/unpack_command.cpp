@@ -129,12 +129,10 @@ Result<std::set<restart::PartId>> replaced_parts(const Containers& containers) {
   return replaced;
 }
 
-/// Copies the native members of the sets, from their paths or from the places where they were kept
+/// Calls `use` for each wanted native member of the sets, with its file: at its path, or where it was kept
 /// aside.
-Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
-                          restart::UnpackReport& report) {
-  auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
-  const auto existing = command.force ? restart::Existing::replaced : restart::Existing::kept;
+template <typename Use>
+Result<void> for_each_native(const Containers& containers, const UnpackCommand& command, Use use) {
   NamesByInode names;
   for (const Container& named : containers) {
     const auto& container = named.reader;
@@ -143,31 +141,50 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
     for (const restart::NativeMember& native : container->set().natives) {
       if (!is_wanted(command, native.rank)) continue;
       const IndexPlace place = place_in_tree(container->name(), container->set(), native.path);
-      const OpenNative from =
-          MCR_TRY(open_native(container->name(), place, native, author, O_RDONLY, names));
-      const std::string below = restart::path_below(native.path, native.rank);
-      const std::string target = command.directory + "/" + below;
-      const std::size_t slash = below.rfind('/');
-      const int home =
-          MCR_TRY(directories.make(slash == std::string::npos ? "" : below.substr(0, slash)));
-      // As closed as the parts: the file's directories may have closed it.
-      const restart::Access access = restart::without_list(MCR_TRY(restart::access_of(from.file)));
-      const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container->access()));
-      restart::PendingFile pending =
-          MCR_TRY(restart::PendingFile::create(home, restart::name_of(below), mode));
-      MCR_TRY(restart::copy_data(from.file, pending.file(), 0, native.size));
-      const auto finished = pending.finish(restart::Durability::none, existing);
-      if (!finished) {
-        const bool is_there = finished.error().system_error == EEXIST;
-        return Error{
-            is_there ? Cause::usage : Cause::system,
-            is_there ? target + " exists already; --force replaces it" : finished.error().message};
-      }
-      report.bytes += native.size;
-      report.files.push_back(below);
+      MCR_TRY(use(*container, native,
+                  MCR_TRY(open_native(container->name(), place, native, author, O_RDONLY, names))));
     }
   }
   return {};
+}
+
+/// An error if a native member is missing: nothing is written then.
+Result<void> check_natives(const Containers& containers, const UnpackCommand& command) {
+  return for_each_native(containers, command, [](const auto&, const auto&, const OpenNative&) {
+    return Result<void>();
+  });
+}
+
+Result<void> copy_natives(const Containers& containers, const UnpackCommand& command,
+                          restart::UnpackReport& report) {
+  auto directories = MCR_TRY(restart::DirectoriesBelow::open(command.directory));
+  const auto existing = command.force ? restart::Existing::replaced : restart::Existing::kept;
+  const auto copy = [&](const restart::ContainerReader& container,
+                        const restart::NativeMember& native,
+                        const OpenNative& from) -> Result<void> {
+    const std::string below = restart::path_below(native.path, native.rank);
+    const std::string target = command.directory + "/" + below;
+    const std::size_t slash = below.rfind('/');
+    const int home =
+        MCR_TRY(directories.make(slash == std::string::npos ? "" : below.substr(0, slash)));
+    // As closed as the parts: the file's directories may have closed it.
+    const restart::Access access = restart::without_list(MCR_TRY(restart::access_of(from.file)));
+    const mode_t mode = restart::mode_within(access.mode, MCR_TRY(container.access()));
+    restart::PendingFile pending =
+        MCR_TRY(restart::PendingFile::create(home, restart::name_of(below), mode));
+    MCR_TRY(restart::copy_data(from.file, pending.file(), 0, native.size));
+    const auto finished = pending.finish(restart::Durability::none, existing);
+    if (!finished) {
+      const bool is_there = finished.error().system_error == EEXIST;
+      return Error{
+          is_there ? Cause::usage : Cause::system,
+          is_there ? target + " exists already; --force replaces it" : finished.error().message};
+    }
+    report.bytes += native.size;
+    report.files.push_back(below);
+    return {};
+  };
+  return for_each_native(containers, command, copy);
 }
 
 Result<Container> open_wanted(const NamedContainer& named) {
@@ -319,6 +336,8 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
       command.ranks.empty()
           ? ". `mcr verify` says which ranks can be restored; --rank restores only the ranks given"
           : "";
+  if (const auto checked = check_natives(containers, command); !checked)
+    return with_remedy(checked.error(), others);
   restart::UnpackReport all;
   for (const Container& container : containers) {
     options.without = replaced;

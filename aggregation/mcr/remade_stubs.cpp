@@ -130,6 +130,23 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   return home;
 }
 
+/// Fails if open_home() would not go through an existing directory on the way. Changes nothing.
+Result<void> check_home(const StoredSet& set, const StoredPart& part) {
+  File home = MCR_TRY(open_base(set, part));
+  const File containers =
+      MCR_TRY(restart::open_beneath(home.descriptor(), part.containers, O_PATH | O_DIRECTORY));
+  std::size_t begin = 0;
+  for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
+       slash = part.below.find('/', begin)) {
+    auto next = open_directory(set, home.descriptor(), part.below.substr(begin, slash - begin));
+    if (!next && next.error().system_error == ENOENT) return {};
+    home = MCR_TRY(std::move(next));
+    MCR_TRY(check_way(set, home, part.below.substr(0, slash), containers));
+    begin = slash + 1;
+  }
+  return {};
+}
+
 /// The deepest existing directory above the part's stub, and the stub's path below it.
 struct Reached {
   File home;
@@ -306,7 +323,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     const std::string path = claims.front().second->path;
     const auto claim = chosen(std::move(claims));
     const auto made = !claim    ? Result<void>(claim.error())
-                      : dry_run ? Result<void>()
+                      : dry_run ? check_home(*claim->first, *claim->second)
                                 : remake_stub(*claim->first, *claim->second);
     if (made) {
       const auto copy = moved.doubtful.find(claim->second->part);

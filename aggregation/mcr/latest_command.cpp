@@ -74,8 +74,7 @@ Result<uid_t> user_of(const std::string& words) {
 struct AskedPlace {
   bool file = false;
   bool directory = false;
-  std::uint32_t rank = 0;
-  const CLI::Option* rank_option = nullptr;
+  std::optional<std::uint32_t> rank;
 
   [[nodiscard]] bool is_asked() const { return file || directory; }
 };
@@ -88,16 +87,15 @@ void declare_place(CLI::App& app, AskedPlace& asked, CLI::Option* all) {
   app.add_flag("--directory", asked.directory, "print the directory of that file")
       ->excludes(all)
       ->excludes(file);
-  asked.rank_option = app.add_option("--rank", asked.rank,
-                                     "the rank whose file --file and --directory mean; without "
-                                     "it, the lowest rank that has a file");
+  app.add_option(
+      "--rank", asked.rank,
+      "the rank whose file --file and --directory mean; without it, the lowest rank that "
+      "has a file");
 }
 
 /// Returns the path or the directory that was asked for.
 Result<std::string> place_in(const StoredSet& set, const AskedPlace& asked) {
-  const auto rank =
-      asked.rank_option->count() > 0 ? std::optional(asked.rank) : std::optional<std::uint32_t>();
-  std::string path = MCR_TRY(restart_path(set, rank));
+  std::string path = MCR_TRY(restart_path(set, asked.rank));
   return asked.file ? path : restart::parent_of(path);
 }
 
@@ -123,7 +121,7 @@ RunCommand declare_latest(CLI::App& app) {
       "and of the directory's owner count.\nExit codes: 0 found, 1 there is no whole set; 2 and 3 "
       "as for every command.");
   return [directory, all, quick, owner, asked](const CommonOptions& common) {
-    if (asked->rank_option->count() > 0 && !asked->is_asked()) {
+    if (asked->rank && !asked->is_asked()) {
       return print_error(common, "latest",
                          Error{Cause::usage, "--rank needs --file or --directory"});
     }

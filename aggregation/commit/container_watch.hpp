@@ -56,7 +56,7 @@ class ContainerWatch {
     std::vector<restart::File> stubs;  ///< stubs with an open descriptor
     bool shows_reads = false;          ///< reads of a stub change its access time
     struct timespec read_time {};      ///< the container's first access time
-    bool was_read_unnamed = false;     ///< a process has read it under its temporary name
+    bool was_read_unnamed = false;     ///< a process may have read it under its temporary name
     std::uint64_t until_ms = 0;        ///< by the monotonic clock
     std::uint64_t lost_ms = 0;         ///< when its name was found missing; 0: not missing
     std::uint64_t try_ms = 0;          ///< when to try again after a failure

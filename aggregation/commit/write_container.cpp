@@ -87,6 +87,7 @@ class ContainerMaker {
         from, set_.home != nullptr ? "." : set_.directory, O_RDONLY | O_DIRECTORY));
     restart::PendingFile pending = MCR_TRY(restart::PendingFile::create(
         directory.descriptor(), set_.name, set_.look_at_access ? 0600 : 0666, set_.temporary_word));
+    pending.file().leave_access_time();  // HDF5 may read what it has written
     MCR_TRY(write_file(pending));
     if (options_.drain.verify) MCR_TRY(read_back(pending));
     if (set_.look_at_access) {

@@ -79,11 +79,12 @@ class Drain {
  private:
   struct BlockCounts {
     unsigned encoding = 2;  ///< blocks in the pipeline
-    unsigned storing = 0;   ///< blocks that are being stored, or wait for it; 0: no streams
+    unsigned storing = 2;   ///< blocks that are being stored, or wait for it
   };
   /// Returns how many blocks fit into the memory setting. A block holds raw and stored bytes. In
   /// addition, each thread needs memory for decoding and for the codecs' intermediate results.
-  /// Encoding threads come first: a stream without a block only means fewer writes in flight.
+  /// Encoding threads come first: fewer blocks for the streams only mean fewer writes in flight. Two
+  /// blocks of each kind are needed for encoding and storing at the same time, whatever the setting says.
   [[nodiscard]] BlockCounts allowed_blocks() const {
     std::uint64_t largest = 1;
     for (const DatasetPlan& dataset : plan_.datasets) {
@@ -93,14 +94,14 @@ class Drain {
     const std::uint64_t for_blocks =
         options_.memory_bytes - std::min(options_.memory_bytes, threads * 6 * largest);
     const std::uint64_t fitting = for_blocks / (largest * 2 + largest / 8);
-    constexpr std::uint64_t least_storing = 2;
     BlockCounts counts;
-    if (fitting < counts.encoding + least_storing) return counts;
-    const std::uint64_t encoding =
-        std::clamp<std::uint64_t>(fitting - least_storing, counts.encoding, threads * 4);
-    counts.encoding = static_cast<unsigned>(encoding);
-    counts.storing = static_cast<unsigned>(
-        std::min(fitting - encoding, std::uint64_t{std::max(options_.streams, 1U)} * 2));
+    const std::uint64_t least = counts.encoding + counts.storing;
+    if (fitting <= least) return counts;
+    const std::uint64_t more = fitting - least;
+    const std::uint64_t encoding = std::min(counts.encoding + more, threads * 4);
+    counts.encoding = static_cast<unsigned>(std::max<std::uint64_t>(encoding, counts.encoding));
+    const std::uint64_t wanted = std::uint64_t{std::max(options_.streams, 1U)} * 2;
+    counts.storing = static_cast<unsigned>(std::min(fitting - counts.encoding, wanted));
     return counts;
   }
 

@@ -91,12 +91,13 @@ def show_costs(place, shape, rounds=None):
     slow = Storage("slow storage", ThrottledStorage(place, PREFIX))
     say(f"\n5. What checkpoints cost: jobs of {CHECKPOINTS} checkpoints, without and with mcr in turn, median (least … greatest)")
     for storage, what in (
-            (here, "On the storage of this directory, as it is"),
-            (slow, f"On slow storage: the same, but slowed down to {SLOW_RATE / 1e6:.0f} MB/s for each stream of writes (a rank has\n"
-                   "   one, mcr's leader up to four) by a token bucket around write() and its like (bench/support/throttled_storage.c)")):
+            (here, "On the storage of this directory, as it is."),
+            (slow, f"On slow storage: each stream of writes is slowed down to {SLOW_RATE / 1e6:.0f} MB/s, with no limit for all streams together. A rank\n"
+                   "   writes by one stream, mcr's leader by up to four.")):
         jobs = measure(place, shape, storage, rounds)
-        say(f"\n   {what}. Jobs of each way: {len(jobs['mcr'])}")
+        say(f"\n   {what} Jobs of each way: {len(jobs['mcr'])}")
         print_table(jobs)
     say("\n   Waits are those of the slowest rank, from H5Fcreate to the end of H5Fclose. Durable: from H5Fcreate until fsync has\n"
-        "   returned; native files are synced beside the running job as soon as they are closed. Between two checkpoints\n"
-        "   the solver computes for less than the minutes of a real job. docs/performance.md has more figures.")
+        "   returned; native files are synced beside the running job as soon as they are closed. A real job computes\n"
+        "   for minutes between two checkpoints, this solver for much less. docs/performance.md has more figures.\n"
+        "   Storage is slowed down by token buckets around write() and its like (bench/support/throttled_storage.c).")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that wait for storage, so that several writes are in flight and no encoding thread waits.
+// Threads that wait for storage, so that several writes are in flight while other threads encode.
 #pragma once
 
 #include <oneapi/tbb/concurrent_queue.h>

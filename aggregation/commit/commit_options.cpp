@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/commit/commit_options.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -43,9 +42,7 @@ Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast)
     options.drain.memory_bytes = memory;
   const auto threads = static_cast<unsigned>(settings.count("leader_threads"));
   options.drain.threads = threads > 0 ? threads : restart::usable_cpu_count();
-  constexpr std::uint64_t most_streams = 64;
-  options.drain.streams = static_cast<unsigned>(
-      std::clamp<std::uint64_t>(settings.count("write_streams"), 1, most_streams));
+  options.drain.streams = static_cast<unsigned>(settings.count("write_streams"));
   options.drain.verify = settings.flag("verify");
   return options;
 }

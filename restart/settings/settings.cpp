@@ -107,7 +107,8 @@ constexpr std::array table = std::to_array<SettingRow>({
      "Number of threads with which the leader encodes. auto: one for each CPU on which it may "
      "run."},
     {"write_streams", "4", count, "COUNT",
-     "The most writes to storage that the leader has in flight at a time, at most 64."},
+     "Number of threads of the leader that write frames (1 to 64). Fewer threads write if "
+     "leader_memory= has no room for their frames."},
     {"leader_memory", "256 MiB", size, "SIZE",
      "The most memory that the leader uses for blocks that are being encoded."},
     {"container_dir", "mcr", text, "DIRECTORY",
@@ -133,6 +134,7 @@ constexpr std::array table = std::to_array<SettingRow>({
 
 constexpr std::string_view codec_prefix = "codec.";
 constexpr std::size_t max_value_bytes = 4096;
+constexpr std::uint64_t most_write_streams = 64;
 
 const SettingRow* find_row(std::string_view key) {
   if (key.starts_with(codec_prefix) && key.size() > codec_prefix.size()) key = "codec.<name>";
@@ -286,6 +288,20 @@ std::string text_problem(std::string_view key, std::string_view value) {
   return {};
 }
 
+/// Returns what is wrong with a value of kind count; empty if it is valid.
+std::string count_problem(std::string_view key, std::string_view value) {
+  const auto number = parse_count(value);
+  if (!number) {
+    return value.find('=') == std::string_view::npos
+               ? "it is not a whole number"
+               : "it is not a whole number (separate settings by semicolons)";
+  }
+  if (key == "write_streams" && (*number < 1 || *number > most_write_streams)) {
+    return "it must be a number from 1 to " + std::to_string(most_write_streams);
+  }
+  return {};
+}
+
 /// Returns what is wrong with a value; empty if it is valid.
 std::string problem_of(const SettingRow& row, std::string_view key, std::string_view value) {
   if (value.empty()) return "it is empty";
@@ -304,10 +320,7 @@ std::string problem_of(const SettingRow& row, std::string_view key, std::string_
     case count:
       if (row.allowed.find("COUNT") == std::string_view::npos)
         return "it is not one of the allowed words";
-      if (parse_count(value)) return {};
-      return value.find('=') == std::string_view::npos
-                 ? "it is not a whole number"
-                 : "it is not a whole number (separate settings by semicolons)";
+      return count_problem(key, value);
     case flag:
       return is_flag_on(value) || is_flag_off(value) ? std::string()
                                                      : "it is not one of the allowed words";

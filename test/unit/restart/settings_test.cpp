@@ -174,6 +174,21 @@ TEST_CASE("a bad value is an error that names it and lists what is allowed") {
   }
 }
 
+TEST_CASE("write_streams is a number from 1 to 64") {
+  const Environment environment;
+  for (const char* good : {"1", "4", "64"}) {
+    INFO(good);
+    CHECK(load(std::string("write_streams=") + good));
+  }
+  for (const char* bad : {"0", "65", "4294967296"}) {
+    INFO(bad);
+    CHECK_FALSE(load(std::string("write_streams=") + bad));
+  }
+  CHECK(has(error_of(load("write_streams=65")),
+            "setting write_streams: \"65\" (HDF5_VOL_CONNECTOR) is not allowed: "
+            "it must be a number from 1 to 64"));
+}
+
 TEST_CASE("allowed values are accepted") {
   const Environment environment;
   for (const char* good : {"stage_limit=auto",

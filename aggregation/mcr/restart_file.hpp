@@ -16,8 +16,8 @@ namespace mcr::aggregation {
 Result<std::string> written_path(const StoredSet& set, std::optional<std::uint32_t> rank);
 
 /// Returns the path at which the file of this rank lies now. It is searched for in the directory in
-/// which the program wrote it, because programs rename their files there. An open of this path gives
-/// the file of this set; it is tried. Cause::system: there is no such path.
+/// which the program wrote it, because programs rename their files there. A stub is opened, to make sure that
+/// it gives the file of this set; a native file is not opened. Cause::system: there is no such path.
 Result<std::string> restart_path(const StoredSet& set, std::optional<std::uint32_t> rank);
 
 }  // namespace mcr::aggregation

@@ -8,7 +8,8 @@ export LC_ALL=C.UTF-8
 usage() {
   cat <<'TEXT'
 test/nodes/in-debian13.sh [--root DIR] [WORDS]   ./bootstrap test WORDS (default: nodes/) in a Debian 13 root; returns its status
-test/nodes/in-debian13.sh [--root DIR] --run COMMAND…   another command there, in the copy of this source: test/compilers --install
+test/nodes/in-debian13.sh [--root DIR] --run COMMAND…   another command there, in the copy of this source: test/compilers --install.
+                                                         Only after `./bootstrap test` there (the first form), which installs what a build needs
 
   --root DIR  the root is in DIR, which is made with mmdebstrap if it is not there (default: ~/.cache/mcr/debian13)
 

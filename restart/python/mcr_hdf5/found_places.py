@@ -53,18 +53,20 @@ class FoundPlaces:
         rank, first = next(_each(variable))
         box = self._box(rank, first)
         if box:
-            return _levels([self._boxed(*one) for one in _each(variable)], box[2])
+            return _levels([self._boxed(*one, box) for one in _each(variable)], box[2])
         if self._edges(rank, first):
-            return _levels(_counted([self._edged(*one) for one in _each(variable)]))
+            return _levels(_counted([self._edged(*one, first.ndim) for one in _each(variable)]))
         if positions_beside(first):
             return [level_of_rows(_each(variable))]
         raise Unplaced("the files do not say where its pieces lie")
 
-    def _boxed(self, rank, dataset):
+    def _boxed(self, rank, dataset, first):
         box = self._box(rank, dataset)
         if box is None:
             raise Unplaced(f"{dataset.name} of rank {rank} has no index box of its size")
         low, high, components = box
+        _expect_equal("dimensions", rank, dataset, len(low), len(first[0]))
+        _expect_equal("components", rank, dataset, components, first[2])
         stored = integers(high - low + 1)
         begin, end, ratio = self._within(rank, dataset, low, high + 1)
         inner = tuple(slice(int(b), int(e)) for b, e in zip(begin - low, end - low))
@@ -103,7 +105,8 @@ class FoundPlaces:
             self._groups[key] = IndexGroup.of(group)
         return self._groups[key]
 
-    def _edged(self, rank, dataset):
+    def _edged(self, rank, dataset, dimensions):
+        _expect_equal("dimensions", rank, dataset, dataset.ndim, dimensions)
         edges = self._edges(rank, dataset)
         if edges is None:
             raise Unplaced(f"the files do not say where the edges of {dataset.name} of rank {rank} lie")
@@ -137,6 +140,11 @@ class FoundPlaces:
 def _each(variable):
     """(rank, dataset), of which only a few are open at a time."""
     return ((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
+
+
+def _expect_equal(what, rank, dataset, number, first):
+    if number != first:
+        raise Unplaced(f"its pieces have different numbers of {what}: {first}, but {dataset.name} of rank {rank} has {number}")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the pieces of a variable lie, if the files say so themselves (docs/python.md, "Places that the files name"):
 
-* grids with edges: GridLeftEdge and GridRightEdge, as attributes or in a text file NAME.hierarchy beside the files;
+* grids with edges: GridLeftEdge and GridRightEdge, as attributes or in a text file NAME.hierarchy beside the files. Edges place a dataset only
+  if its shape is proved to be the number of cells between them, without ghost cells and not of values on faces: see _expect_proved;
 * index boxes: a compound dataset with the members `lo` and `hi` beside a flat dataset;
 * particles: rows of a group with positions follow one another.
 
@@ -20,7 +21,7 @@ from .hierarchy import read_hierarchy
 from .particles import positions_beside
 from .places import Level, Piece, Places, Unplaced, attribute_above, integers, level_of_rows, overlaps
 
-INEXACT = 0.01  # cells by which an edge may lie beside the border of a cell
+INEXACT = 0.001  # cells by which an edge may lie beside the border of a cell
 
 
 def places_of(options, checkpoint):
@@ -110,31 +111,37 @@ class FoundPlaces:
         edges = self._edges(rank, dataset)
         if edges is None:
             raise Unplaced(f"the files do not say where the edges of {dataset.name} of rank {rank} lie")
-        low, high = edges
-        return rank, dataset.name, dataset.shape, low, (high - low) / dataset.shape
+        low, high, is_counted = edges
+        return EdgedGrid(rank, dataset.name, dataset.shape, low, (high - low) / dataset.shape, is_counted)
 
     def _edges(self, rank, dataset):
-        """The lower and the upper edge of a grid, the slowest axis first."""
+        """The lower and the upper edge of a grid, the slowest axis first, and whether the files have its number of cells too."""
         if dataset.ndim == 0 or dataset.dtype.kind not in "fiu":
             return None
-        low, high = (attribute_above(dataset, name) for name in ("GridLeftEdge", "GridRightEdge"))
-        if low is None or high is None:
-            low, high = self._edges_in_hierarchy(rank, dataset)
+        low, high, cells = self._grid_in_hierarchy(rank, dataset) or _grid_in_attributes(dataset)
         if any(numpy.shape(edge) != (dataset.ndim,) or numpy.asarray(edge).dtype.kind not in "fiu" for edge in (low, high)):
             return None
         low, high = numpy.flip(numpy.asarray(low, float)), numpy.flip(numpy.asarray(high, float))
         if not (numpy.isfinite(low).all() and numpy.isfinite(high).all() and (low < high).all()):
             raise Unplaced(f"{dataset.name} of rank {rank} has the edges {low} and {high}")
-        return low, high
+        if cells is not None and tuple(reversed(cells)) != dataset.shape:
+            raise Unplaced(f"{dataset.name} of rank {rank} has the shape {dataset.shape}, and its grid has {tuple(reversed(cells))} cells")
+        return low, high, cells is not None
 
-    def _edges_in_hierarchy(self, rank, dataset):
+    def _grid_in_hierarchy(self, rank, dataset):
         if rank not in self._hierarchies:
             beside = [(os.path.splitext(path)[0] + ".hierarchy", os.path.basename(path)) for path in self._checkpoint.paths(rank)]
             self._hierarchies[rank] = next((read_hierarchy(*names) for names in beside if os.path.isfile(names[0])), {})
         grid = self._hierarchies[rank].get(dataset.parent.name)
-        if grid is None or grid.cells != tuple(reversed(dataset.shape)):
-            return None, None
-        return grid.low, grid.high
+        return grid and (grid.low, grid.high, grid.cells)
+
+
+def _grid_in_attributes(dataset):
+    """Lower edge, upper edge and number of cells, the fastest axis first; None for what the attributes do not say."""
+    low, high, first, last = (attribute_above(dataset, name) for name in ("GridLeftEdge", "GridRightEdge", "GridStartIndex", "GridEndIndex"))
+    if any(numpy.shape(index) != (dataset.ndim,) or numpy.asarray(index).dtype.kind not in "iu" for index in (first, last)):
+        return low, high, None
+    return low, high, integers(numpy.subtract(last, first, dtype=numpy.int64) + 1)
 
 
 def _each(variable):
@@ -181,19 +188,54 @@ def _bounds(value):
     return tuple(numpy.flip(numpy.asarray(value[name], numpy.int64)[:count]) for name in ("lo", "hi"))
 
 
+@dataclass(frozen=True)
+class EdgedGrid:
+    """The slowest axis first."""
+    rank: int
+    name: str
+    shape: tuple
+    low: numpy.ndarray
+    width: numpy.ndarray  # of a cell
+    is_counted: bool  # the files have its number of cells, which is its shape
+
+
 def _counted(grids):
     """Edges become indexes of cells of the grid's own level, counted from the lowest edge of all grids."""
-    origin = numpy.min([low for *_, low, _ in grids], axis=0)
-    coarsest = numpy.max([width for *_, width in grids], axis=0)
+    origin = numpy.min([grid.low for grid in grids], axis=0)
+    coarsest = numpy.max([grid.width for grid in grids], axis=0)
     found = []
-    for rank, name, shape, low, width in grids:
-        begin, ratio = (low - origin) / width, coarsest / width
-        for numbers in (begin, ratio):
-            if (abs(numbers - numpy.rint(numbers)) > INEXACT).any():
-                raise Unplaced(f"the edges of {name} of rank {rank} are not borders of cells of the other grids")
-        piece = Piece(rank, integers(numpy.rint(begin)), tuple(slice(0, n) for n in shape), name, shape)
-        found.append((piece, integers(numpy.rint(ratio))))
+    for grid in grids:
+        begin, ratio = (grid.low - origin) / grid.width, coarsest / grid.width
+        nearest = numpy.rint(begin), numpy.rint(ratio)
+        if (abs(begin - nearest[0]) > INEXACT).any() or (abs(ratio / nearest[1] - 1) * grid.shape > INEXACT).any():
+            raise Unplaced(f"the edges of {grid.name} of rank {grid.rank} are not borders of cells of the other grids")
+        piece = Piece(grid.rank, integers(nearest[0]), tuple(slice(0, n) for n in grid.shape), grid.name, grid.shape)
+        found.append((piece, integers(nearest[1])))
+    if not all(grid.is_counted for grid in grids):
+        _expect_proved(found, coarsest)
     return found
+
+
+def _expect_proved(placed, coarsest):
+    """Edges do not say how many cells lie between them: a dataset may have ghost cells too, or values on the faces between cells. The datasets'
+    shapes are proved to be numbers of cells along an axis if two grids of a level have cells of one width, but different numbers of them: with one
+    more value in each dataset the widths would differ. The same holds for two axes with cells of one width. One value is one cell."""
+    counts = {}  # ratio of the level -> for each axis the numbers of cells
+    for piece, ratio in placed:
+        for numbers, count in zip(counts.setdefault(ratio, [set() for _ in ratio]), piece.shape):
+            numbers.add(count)
+    for axis in range(len(coarsest)):
+        if not any(_is_proved(axis, of_level, coarsest / ratio) for ratio, of_level in counts.items()):
+            raise Unplaced(f"the files have the edges of its grids, but not the numbers of cells between them (attributes GridStartIndex and "
+                           f"GridEndIndex): along axis {axis} the datasets may have ghost cells or values on faces")
+
+
+def _is_proved(axis, counts, widths):
+    comparable = set()
+    for numbers, width in zip(counts, widths):
+        if abs(width / widths[axis] - 1) * max(numbers | counts[axis]) <= INEXACT:
+            comparable |= numbers
+    return 1 in counts[axis] or max(comparable) - min(comparable) > 2 * INEXACT * min(comparable)
 
 
 def _levels(placed, components=1):

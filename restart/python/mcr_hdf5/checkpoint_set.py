@@ -190,11 +190,17 @@ def masked(name):
 
 
 def first_dataset(checkpoint, name):
-    """The first rank that has the variable, and the largest of its first few datasets."""
+    """The first rank that has elements of the variable (else the first that has the variable), and the largest of its first few datasets."""
+    found = None
     for rank in checkpoint.ranks:
         names = [own for own in checkpoint.dataset_names(rank) if own == name or masked(own) == name]
         if names:
-            return rank, max((checkpoint.file(rank)[own] for own in names[:8]), key=lambda dataset: dataset.size or 0)
+            largest = max((checkpoint.file(rank)[own] for own in names[:8]), key=lambda dataset: dataset.size or 0)
+            if largest.size:
+                return rank, largest
+            found = found or (rank, largest)
+    if found:
+        return found
     raise McrError(f"no rank of {checkpoint.name} has a dataset {name}")
 
 

@@ -43,23 +43,35 @@ class FoundPlaces:
     def kind(self, rank, dataset):
         """`grid` or `particles`; None if the files name no place for this dataset."""
         try:
-            if self._box(rank, dataset) or self._edges(rank, dataset):
-                return "grid"
+            return self._kind(rank, dataset)
         except Unplaced:
             return None
-        return "particles" if positions_beside(dataset) else None
+
+    def is_particles(self, variable):
+        return self.kind(*_first(variable)) == "particles"
 
     def levels(self, variable):
         """Returns the variable's levels of refinement, the coarsest first."""
-        rank, first = next(_each(variable))
+        rank, first = _first(variable)
+        kind = self._kind(rank, first)
+        if kind == "particles":
+            return [_level_of_particles(variable)]
+        if kind is None:
+            raise Unplaced("the files do not say where its pieces lie")
         box = self._box(rank, first)
         if box:
             return _levels([self._boxed(*one, box) for one in _each(variable)], box[2])
-        if self._edges(rank, first):
-            return _levels(_counted([self._edged(*one, first.ndim) for one in _each(variable)]))
-        if positions_beside(first):
-            return [level_of_rows(_each(variable))]
-        raise Unplaced("the files do not say where its pieces lie")
+        return _levels(_counted([self._edged(*one, first.ndim) for one in _each(variable)]))
+
+    def _kind(self, rank, dataset):
+        if self._box(rank, dataset):
+            return "grid"
+        if positions_beside(dataset):
+            # A group with a grid may have particles too, whose edges are the grid's. Only long rows could also be a field on the grid.
+            if dataset.ndim == 2 and dataset.shape[1] > 3 and self._edges(rank, dataset):
+                raise Unplaced(f"{dataset.name} of rank {rank} may be a field on a grid with edges, or have a row for each of the positions beside it")
+            return "particles"
+        return "grid" if self._edges(rank, dataset) else None
 
     def _boxed(self, rank, dataset, first):
         box = self._box(rank, dataset)
@@ -147,6 +159,18 @@ def _grid_in_attributes(dataset):
 def _each(variable):
     """(rank, dataset), of which only a few are open at a time."""
     return ((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
+
+
+def _first(variable):
+    """The first dataset that has elements, else the first one."""
+    return next((one for one in _each(variable) if one[1].size), next(_each(variable)))
+
+
+def _level_of_particles(variable):
+    has_positions = [bool(positions_beside(dataset)) for _, dataset in _each(variable) if dataset.size]
+    if not all(has_positions):
+        raise Unplaced(f"{has_positions.count(False)} of its {len(has_positions)} pieces have no positions beside them with as many rows")
+    return level_of_rows(_each(variable))
 
 
 def _expect_equal(what, rank, dataset, number, first):

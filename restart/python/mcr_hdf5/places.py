@@ -156,12 +156,13 @@ def level_of_rows(datasets):
     """Places (rank, dataset) one after another along the first axis, such as lists of particles."""
     pieces, begin = [], 0
     for rank, dataset in datasets:
+        if not dataset.size:
+            continue
         if pieces and dataset.shape[1:] != pieces[0].stored[1:]:
             raise Unplaced("the ranks' lists have different numbers of columns")
-        if dataset.shape[0]:
-            whole = tuple(slice(0, n) for n in dataset.shape)
-            pieces.append(Piece(rank, (begin,) + (0,) * (dataset.ndim - 1), whole, dataset.name, dataset.shape))
-            begin += dataset.shape[0]
+        whole = tuple(slice(0, n) for n in dataset.shape)
+        pieces.append(Piece(rank, (begin,) + (0,) * (dataset.ndim - 1), whole, dataset.name, dataset.shape))
+        begin += dataset.shape[0]
     if not pieces:
         raise Unplaced("no rank has a row")
     return replace(Level.of(pieces, (1,) * len(pieces[0].begin)), is_list=True)

@@ -87,8 +87,7 @@ def _draw_first(figure, axes, variable, places, options):
     """A plane of all ranks' pieces, a map of particles, or else one dataset of one rank."""
     if options.rank is not None:
         return _draw_dataset(figure, axes, variable, options.rank, options.slice)
-    rank, dataset = next((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
-    if isinstance(places, FoundPlaces) and places.kind(rank, dataset) == "particles":
+    if isinstance(places, FoundPlaces) and places.is_particles(variable):
         return _draw_particles(figure, axes, variable)
     try:
         levels = places.levels(variable)
@@ -137,7 +136,7 @@ def _draw_particles(figure, axes, variable):
 def _summary(variable, bins=60):
     """The minimum and maximum of each rank, and a histogram of all. Reads one rank at a time."""
     def finite(rank):
-        values = numpy.concatenate([numpy.asarray(dataset[()], float).ravel() for dataset in variable.datasets(rank)])
+        values = numpy.concatenate([numpy.asarray(dataset[()], float).ravel() for dataset in variable.datasets(rank) if dataset.size] or [[]])
         return values[numpy.isfinite(values)]
     limits = numpy.array([(v.min(), v.max()) if (v := finite(rank)).size else (numpy.nan, numpy.nan) for rank in variable.ranks])
     if numpy.isnan(limits).all():

@@ -23,6 +23,8 @@ from .places import Level, Piece, Places, Unplaced, attribute_above, integers, l
 
 INEXACT = 0.001  # cells by which an edge may lie beside the border of a cell
 
+LEVEL = re.compile(r"(?:(?:lev|lvl|ref|amr)[a-z]*|(?<![a-z])l)[-_ ]?(\d+)", re.I)  # a level's number in the name of a group
+
 
 def places_of(options, checkpoint):
     """Places by the options, or without them by what the files say."""
@@ -60,7 +62,7 @@ class FoundPlaces:
             raise Unplaced("the files do not say where its pieces lie")
         box = self._box(rank, first)
         if box:
-            return _levels([self._boxed(*one, box) for one in _each(variable)], box[2])
+            return _levels(_with_ratios([self._boxed(*one, box) for one in _each(variable)]), box[2])
         return _levels(_counted([self._edged(*one, first.ndim) for one in _each(variable)]))
 
     def _kind(self, rank, dataset):
@@ -85,7 +87,7 @@ class FoundPlaces:
         inner = tuple(slice(int(b), int(e)) for b, e in zip(begin - low, end - low))
         begin = integers(begin)
         if components > 1:
-            stored, begin, inner, ratio = (components, *stored), (0, *begin), (slice(0, components), *inner), (1, *ratio)
+            stored, begin, inner, ratio = (components, *stored), (0, *begin), (slice(0, components), *inner), ratio and (1, *ratio)
         return Piece(rank, begin, inner, dataset.name, stored), ratio
 
     def _box(self, rank, dataset):
@@ -100,17 +102,19 @@ class FoundPlaces:
 
     def _within(self, rank, dataset, begin, end):
         """The part of the cells that lies in the boxes of the groups above (cells outside belong to neighbours), and the ratio of the level:
-        cells for each cell of the coarsest level. Above the group with the ratio, boxes count other cells."""
-        group = dataset.parent
-        while group.name != "/":
-            group = group.parent
-            above = self._group(rank, group)
-            if above.ratio is not None and len(above.ratio) == len(begin):
-                return begin, end, above.ratio
-            for name, (low, high) in above.boxes.items():
+        cells for each cell of the coarsest level; None if no group has it. Above the group with the ratio, boxes count other cells."""
+        for group in _groups_of(dataset):
+            said = self._group(rank, group)
+            if said.ratio is not None:
+                if len(said.ratio) not in (1, len(begin)):
+                    raise Unplaced(f"{dataset.name} of rank {rank} has {len(begin)} dimensions, and its ratio of refinement is {said.ratio}")
+                return begin, end, said.ratio * (len(begin) // len(said.ratio))
+            if group == dataset.parent:
+                continue
+            for name, (low, high) in said.boxes.items():
                 if "ghost" not in name and len(low) == len(begin) and (numpy.maximum(begin, low) < numpy.minimum(end, high + 1)).all():
                     begin, end = numpy.maximum(begin, low), numpy.minimum(end, high + 1)
-        return begin, end, (1,) * len(begin)
+        return begin, end, None
 
     def _group(self, rank, group):
         key = rank, group.name
@@ -161,6 +165,15 @@ def _each(variable):
     return ((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
 
 
+def _groups_of(dataset):
+    """The dataset's group and all groups above it."""
+    group = dataset.parent
+    yield group
+    while group.name != "/":
+        group = group.parent
+        yield group
+
+
 def _first(variable):
     """The first dataset that has elements, else the first one."""
     return next((one for one in _each(variable) if one[1].size), next(_each(variable)))
@@ -183,11 +196,12 @@ class IndexGroup:
     """What the datasets of a group say about indexes, the slowest axis first."""
     boxes: dict  # name -> first and last index
     components: int
-    ratio: tuple  # or None
+    ratio: tuple  # one number for all axes, or one for each; or None
 
     @staticmethod
     def of(group):
-        boxes, components, ratio = {}, 1, None
+        boxes, components = {}, 1
+        ratio = next((_ratio(value) for name, value in group.attrs.items() if name.endswith("ratio_to_level_zero")), None)
         for name in group:
             item = group.get(name) if re.search("box|depth$|ratio_to_level_zero$", name) else None
             if not isinstance(item, h5py.Dataset):
@@ -196,9 +210,14 @@ class IndexGroup:
                 boxes[name] = _bounds(item[0])
             elif item.dtype.kind in "iu" and item.shape == (1,) and name.endswith("depth"):
                 components = max(1, int(item[0]))
-            elif item.dtype.kind in "iu" and item.ndim == 1 and name.endswith("ratio_to_level_zero"):
-                ratio = integers(numpy.flip(item[()]))
+            elif name.endswith("ratio_to_level_zero"):
+                ratio = _ratio(item[()])
         return IndexGroup(boxes, components, ratio)
+
+
+def _ratio(value):
+    numbers = numpy.atleast_1d(value)
+    return integers(numpy.flip(numbers)) if numbers.dtype.kind in "iu" and numbers.ndim == 1 and numbers.size else None
 
 
 def _is_box(dtype):
@@ -260,6 +279,23 @@ def _is_proved(axis, counts, widths):
         if abs(width / widths[axis] - 1) * max(numbers | counts[axis]) <= INEXACT:
             comparable |= numbers
     return 1 in counts[axis] or max(comparable) - min(comparable) > 2 * INEXACT * min(comparable)
+
+
+def _with_ratios(placed):
+    """Without ratios, boxes count the same cells only if the pieces are of one level. Then they fill a box without gaps."""
+    pieces = [piece for piece, _ in placed]
+    ratios = {ratio for _, ratio in placed}
+    if None not in ratios:
+        return placed
+    without = "index boxes without a ratio of refinement (ratio_to_level_zero)"
+    if len(ratios) > 1:
+        raise Unplaced(f"some of its pieces have {without}, others have the ratio")
+    level = Level.of(pieces, (1,) * len(pieces[0].begin))
+    if len({tuple(LEVEL.findall(piece.name)) for piece in pieces}) > 1:
+        raise Unplaced(f"its pieces have {without}, and their names are those of several levels")
+    if sum(math.prod(piece.shape) for piece in pieces) != math.prod(level.shape):
+        raise Unplaced(f"its pieces have {without}, and do not fill a box, so they may be of several levels")
+    return [(piece, level.ratio) for piece in pieces]
 
 
 def _levels(placed, components=1):

@@ -95,14 +95,18 @@ class FoundPlaces:
         if dataset.ndim != 1 or dataset.dtype.kind not in "fiu":
             return None
         beside = self._group(rank, dataset.parent)
+        found = None
         for low, high in beside.boxes.values():
             if (high >= low).all() and math.prod(integers(high - low + 1)) * beside.components == dataset.size:
-                return low, high, beside.components
-        return None
+                if found and not (numpy.array_equal(low, found[0]) and numpy.array_equal(high, found[1])):
+                    raise Unplaced(f"several index boxes beside {dataset.name} of rank {rank} have its size")
+                found = low, high, beside.components
+        return found
 
     def _within(self, rank, dataset, begin, end):
         """The part of the cells that lies in the boxes of the groups above (cells outside belong to neighbours), and the ratio of the level:
         cells for each cell of the coarsest level; None if no group has it. Above the group with the ratio, boxes count other cells."""
+        stored = begin, end
         for group in _groups_of(dataset):
             said = self._group(rank, group)
             if said.ratio is not None:
@@ -112,6 +116,8 @@ class FoundPlaces:
             if group == dataset.parent:
                 continue
             for name, (low, high) in said.boxes.items():
+                if "ghost" in name and len(low) == len(begin) and not _is_grown(stored, (low, high + 1)):
+                    raise Unplaced(f"the index box of {dataset.name} of rank {rank} is not that of the cells and ghost cells in {group.name}/{name}")
                 if "ghost" not in name and len(low) == len(begin) and (numpy.maximum(begin, low) < numpy.minimum(end, high + 1)).all():
                     begin, end = numpy.maximum(begin, low), numpy.minimum(end, high + 1)
         return begin, end, None
@@ -163,6 +169,13 @@ def _grid_in_attributes(dataset):
 def _each(variable):
     """(rank, dataset), of which only a few are open at a time."""
     return ((rank, dataset) for rank in variable.ranks for dataset in variable.datasets(rank))
+
+
+def _is_grown(stored, cells):
+    """Values in cells have the box of the cells; values on faces, edges or corners have one more at the upper end. A box whose axes are in another
+    order, as SAMRAI has it for the faces of y and z, is neither."""
+    more = stored[1] - cells[1]
+    return (stored[0] == cells[0]).all() and ((more == 0) | (more == 1)).all()
 
 
 def _groups_of(dataset):

@@ -1,34 +1,47 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Particles in a group: a dataset of positions with a row for each particle, or a dataset for each axis."""
 import re
+from dataclasses import dataclass
 
 import h5py
 import numpy
 
 from .errors import McrError
+from .places import Unplaced
 
-ROWS = re.compile(r"coordinates|positions?", re.I)
+EXACT = ("position", "particle_position", "coordinates", "positions", "particle_positions")  # in lower case, the preferred name first
 AXES = re.compile(r"((?:.*_)?positions?)[-_]?([xyz012])", re.I)
 
 
 def positions_beside(dataset):
-    """The datasets of positions in the dataset's group, x first: one with a column for each axis, or one for each axis. None if they have
-    another number of rows than the dataset."""
+    """The datasets of positions in the dataset's group: one with a column for each axis, or one for each axis, x first. None if they have
+    another number of rows than the dataset. Others, such as `birth_position_x`, count only if the group has none of the exact names."""
     if dataset.ndim not in (1, 2) or dataset.dtype.kind not in "fiu":
         return None
-    by_axis = {}
+    whole, by_axis = {}, {}  # name in lower case, without the axis -> the dataset; and -> axis -> the dataset
     for name in dataset.parent:
-        rows, axis = ROWS.fullmatch(name), AXES.fullmatch(name)
-        item = dataset.parent.get(name) if rows or axis else None
-        if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape or item.shape[0] != dataset.shape[0]:
-            continue
-        if rows and item.ndim == 2 and item.shape[1] in (2, 3):
-            return [item]
-        if axis and item.ndim == 1:
-            by_axis.setdefault(axis[1], {})[axis[2].lower()] = item
-    for axes in by_axis.values():
-        if len(axes) > 1:
-            return [axes[letter] for letter in sorted(axes)]
+        axis = AXES.fullmatch(name)
+        item = dataset.parent.get(name) if axis or name.lower() in EXACT else None
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu":
+            if axis:
+                by_axis.setdefault(axis[1].lower(), {})[axis[2].lower()] = item
+            else:
+                whole[name.lower()] = item
+    exact = [name for name in EXACT if name in whole or name in by_axis]
+    found = [fitting for name in exact or by_axis if (fitting := _fitting(dataset, whole.get(name), by_axis.get(name, {})))]
+    if len(found) > 1 and not exact:
+        raise Unplaced(f"the positions of {dataset.name} may be {' or '.join(fitting[0].name for fitting in found)}")
+    return found[0] if found else None
+
+
+def _fitting(dataset, whole, by_axis):
+    """Those of the candidates that have the dataset's number of rows."""
+    if whole is not None and whole.ndim == 2 and whole.shape[0] == dataset.shape[0] and whole.shape[1] in (2, 3):
+        return [whole]
+    for letters in ("xyz", "012"):
+        found = [by_axis[letter] for letter in letters if letter in by_axis and by_axis[letter].shape == dataset.shape[:1]]
+        if len(found) > 1:
+            return found
     return None
 
 
@@ -36,10 +49,19 @@ def is_position(dataset):
     return any(item.name == dataset.name for item in positions_beside(dataset) or [])
 
 
+@dataclass(frozen=True)
+class DensityMap:
+    counts: numpy.ndarray
+    edges: list  # of the mesh, along both axes
+    labels: list  # of the axes
+
+
 def density_map(datasets):
-    """Counts the particles of the datasets' groups in a mesh over their first two coordinates: (counts, edges). Reads one group at a time."""
-    spans, number = [], 0
-    for rows in map(_plane_of, datasets):
+    """Counts the particles of the datasets' groups in a mesh over their first two coordinates. Reads one group at a time."""
+    spans, number, labels = [], 0, None
+    for dataset in datasets:
+        labels = labels or _labels(positions_beside(dataset))
+        rows = _plane_of(dataset)
         if rows.size:
             spans.append((rows.min(axis=1), rows.max(axis=1)))
             number += rows.shape[1]
@@ -48,7 +70,16 @@ def density_map(datasets):
     bins = int(numpy.clip(round(number ** (1 / 3)), 8, 512))  # the mean distance of particles that fill a cube
     lowest, highest = numpy.min([low for low, _ in spans], axis=0), numpy.max([high for _, high in spans], axis=0)
     edges = [numpy.histogram_bin_edges([], bins, span) for span in zip(lowest, highest)]
-    return sum(numpy.histogram2d(*rows, edges)[0] for rows in map(_plane_of, datasets)), edges
+    return DensityMap(sum(numpy.histogram2d(*rows, edges)[0] for rows in map(_plane_of, datasets)), edges, labels)
+
+
+def _labels(positions):
+    """Of the first two axes: the letter in the dataset's name, or the whole name if it has no letter or is not one of the exact names."""
+    if not positions or len(positions) == 1:
+        return positions and ["x", "y"]
+    names = [item.name.rpartition("/")[2] for item in positions[:2]]
+    axes = [AXES.fullmatch(name) for name in names]
+    return [axis[2].lower() if axis[1].lower() in EXACT and axis[2].isalpha() else name for name, axis in zip(names, axes)]
 
 
 def _plane_of(dataset):

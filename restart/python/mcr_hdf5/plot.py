@@ -127,10 +127,10 @@ def _draw_plane(figure, axes, field, title):
 
 def _draw_particles(figure, axes, variable):
     """How many particles lie in each cell of a mesh over the first two coordinates."""
-    counts, edges = density_map(variable)
-    image = axes.imshow(counts.T, origin="lower", interpolation="nearest", aspect="auto", extent=(*edges[0][[0, -1]], *edges[1][[0, -1]]))
-    figure.colorbar(image, ax=axes)
-    axes.set(title=f"particles of all ranks ({int(counts.sum())})", xlabel="x", ylabel="y")
+    drawn = density_map(variable)
+    extent = [edge for edges in drawn.edges for edge in edges[[0, -1]]]
+    figure.colorbar(axes.imshow(drawn.counts.T, origin="lower", interpolation="nearest", aspect="auto", extent=extent), ax=axes)
+    axes.set(title=f"particles of all ranks ({int(drawn.counts.sum())})", xlabel=drawn.labels[0], ylabel=drawn.labels[1])
 
 
 def _summary(variable, bins=60):

@@ -8,7 +8,8 @@ SAMPLES = 2048  # values along one axis of the plane; of a longer axis values ar
 
 
 def paint(checkpoint, levels, number=None):
-    """Returns the plane (of a 1-dimensional variable: a line), and which one it is. `number` is the index along the first axis, in cells of the
+    """Returns the plane (of a 1-dimensional variable: a line), its extents in cells of the finest level, and which plane it is. A long axis has
+    fewer values than cells. `number` is the index along the first axis, in cells of the
     finest level; the default is the middle. The middle is also taken of each further axis before the last two."""
     finest = numpy.max([level.ratio for level in levels], axis=0)
     scales = [finest // level.ratio for level in levels]
@@ -25,7 +26,7 @@ def paint(checkpoint, levels, number=None):
         for piece in level.pieces:
             _paint_piece(plane, [*([n] for n in fixed), *axes], checkpoint, piece, scale, start - low)
     shown = fixed[1:] if components > 1 else fixed
-    return plane, (f", component 1 of {components}" if components > 1 else "") + "".join(f", slice {n}" for n in shown)
+    return plane, tuple(int(n) for n in extents[len(fixed):]), (f", component 1 of {components}" if components > 1 else "") + "".join(f", slice {n}" for n in shown)
 
 
 def _fixed(extents, number, components):

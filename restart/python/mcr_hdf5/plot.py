@@ -97,10 +97,10 @@ def _draw_first(figure, axes, variable, places, options):
         drawn = _draw_dataset(figure, axes, variable, variable.ranks[0], options.slice)
         print(f"mcr plot: the slice shows {drawn} alone, because {reason}; --offset, --grid or --boxes can say it", file=sys.stderr)
         return
-    plane, title = paint(variable.set, levels, options.slice)
+    plane, extents, title = paint(variable.set, levels, options.slice)
     pieces = sum(len(level.pieces) for level in levels)
     refined = f" ({pieces} pieces, {len(levels)} levels)" if len(levels) > 1 else f" ({pieces} pieces)" if pieces > len(variable.ranks) else ""
-    _draw_plane(figure, axes, plane, f"all ranks{refined}{title}")
+    _draw_plane(figure, axes, plane, extents, f"all ranks{refined}{title}")
 
 
 def _draw_dataset(figure, axes, variable, rank, number):
@@ -113,15 +113,18 @@ def _draw_dataset(figure, axes, variable, rank, number):
         if not 0 <= middle < field.shape[0]:
             raise McrError(f"--slice {middle}: the first axis has the indices 0 to {field.shape[0] - 1}")
         title, field, number = f"{title}, slice {middle}", field[middle], None
-    _draw_plane(figure, axes, field, title)
+    _draw_plane(figure, axes, field, field.shape, title)
     return drawn
 
 
-def _draw_plane(figure, axes, field, title):
+def _draw_plane(figure, axes, field, extents, title):
+    """The axes count cells, of which the field may have fewer values. The middle of cell 0 is at 0."""
+    borders = [(-0.5, n - 0.5) for n in extents]
     if field.ndim == 1:
-        axes.plot(field)
+        axes.plot(numpy.arange(len(field)) * extents[0] // len(field), field)
     else:
-        figure.colorbar(axes.imshow(field, origin="lower", interpolation="nearest", aspect="auto"), ax=axes)
+        image = axes.imshow(field, origin="lower", interpolation="nearest", aspect="auto", extent=(*borders[1], *borders[0]))
+        figure.colorbar(image, ax=axes)
     axes.set_title(title)
 
 

@@ -54,6 +54,7 @@ class CheckpointSet(Mapping):
         self.short_name = entry["name"]
         self.state = entry["state"]
         self.rank_count = entry["rank_count"]
+        self._masked_name, self._created = entry["masked_name"], entry["created_ns"]
         self.containers = [path for path in entry["containers"] if containers is None or os.path.realpath(path) in containers]
         self._unpack_names = [self.name] if containers is None else self.containers
         self._recorded = entry["files"]
@@ -98,6 +99,29 @@ class CheckpointSet(Mapping):
     def _paths(self, entry):
         beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(entry["container"]))), entry["path"])
         return [beside, *(path for path in self._recorded if path.endswith("/" + entry["path"]))]
+
+    def why_replaced(self, rank, path):
+        """Why what lies at a path of the rank's file, and beside it, may be of another set than this one; None if it is of this one."""
+        entry, part = self.part_entry(rank), part_of_stub(path)
+        if part is not None:
+            return None if part == entry["id"] else f"{path} is of another set"
+        try:
+            there = os.stat(path)
+        except OSError:
+            newer = self._newer_set()
+            return newer and f"{newer} is a newer set of the same files"
+        if there.st_size != entry["size"] or there.st_mtime_ns > self._created:
+            return f"{path} is not the file of this set, or was written after the set"
+        return None
+
+    def _newer_set(self):
+        """The short name of a newer set of the same files, in the directory of the containers; else None."""
+        try:
+            listed = mcr("latest", "--all", os.path.dirname(os.path.abspath(self.containers[0])))
+        except McrError:  # for example if only `mcr pack` wrote containers there
+            return None
+        newer = (entry for entry in listed if entry["masked_name"] == self._masked_name and entry["created_ns"] > self._created)
+        return next((entry["name"] for entry in newer), None)
 
     def _stub_of(self, entry):
         return next((path for path in self._paths(entry) if part_of_stub(path) == entry["id"]), None)

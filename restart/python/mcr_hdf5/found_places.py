@@ -39,7 +39,8 @@ def places_of(options, checkpoint):
 class FoundPlaces:
     def __init__(self, checkpoint):
         self._checkpoint = checkpoint
-        self._hierarchies = {}  # rank -> name of the grid's group -> edges
+        self._hierarchies = {}  # rank -> its Hierarchy
+        self._used_hierarchies = set()  # paths of those that placed something
         self._groups = {}  # (rank, name of a group) -> its IndexGroup
 
     def kind(self, rank, dataset):
@@ -64,6 +65,11 @@ class FoundPlaces:
         if box:
             return _levels(_with_ratios([self._boxed(*one, box) for one in _each(variable)]), box[2])
         return _levels(_counted([self._edged(*one, first.ndim) for one in _each(variable)]))
+
+    def describe_hierarchies(self):
+        """Names the text files that placed something; empty without them."""
+        names = ", ".join(sorted(min(path, os.path.relpath(path), key=len) for path in self._used_hierarchies))
+        return names and f"the places of {self._checkpoint.short_name} are those in {names}"
 
     def _kind(self, rank, dataset):
         if self._box(rank, dataset):
@@ -133,14 +139,20 @@ class FoundPlaces:
         edges = self._edges(rank, dataset)
         if edges is None:
             raise Unplaced(f"the files do not say where the edges of {dataset.name} of rank {rank} lie")
-        low, high, is_counted = edges
+        low, high, is_counted, source = edges
+        if source:
+            self._used_hierarchies.add(source)
         return EdgedGrid(rank, dataset.name, dataset.shape, low, (high - low) / dataset.shape, is_counted)
 
     def _edges(self, rank, dataset):
-        """The lower and the upper edge of a grid, the slowest axis first, and whether the files have its number of cells too."""
+        """The lower and the upper edge of a grid, the slowest axis first; whether the files have its number of cells too; and the path of the text
+        file that has the edges, or None."""
         if dataset.ndim == 0 or dataset.dtype.kind not in "fiu":
             return None
-        low, high, cells = self._grid_in_hierarchy(rank, dataset) or _grid_in_attributes(dataset)
+        low, high, cells = _grid_in_attributes(dataset)
+        source = None
+        if low is None or high is None:
+            low, high, cells, source = self._grid_in_hierarchy(rank, dataset) or (None, None, None, None)
         if any(numpy.shape(edge) != (dataset.ndim,) or numpy.asarray(edge).dtype.kind not in "fiu" for edge in (low, high)):
             return None
         low, high = numpy.flip(numpy.asarray(low, float)), numpy.flip(numpy.asarray(high, float))
@@ -148,14 +160,36 @@ class FoundPlaces:
             raise Unplaced(f"{dataset.name} of rank {rank} has the edges {low} and {high}")
         if cells is not None and tuple(reversed(cells)) != dataset.shape:
             raise Unplaced(f"{dataset.name} of rank {rank} has the shape {dataset.shape}, and its grid has {tuple(reversed(cells))} cells")
-        return low, high, cells is not None
+        return low, high, cells is not None, source
 
     def _grid_in_hierarchy(self, rank, dataset):
         if rank not in self._hierarchies:
-            beside = [(os.path.splitext(path)[0] + ".hierarchy", os.path.basename(path)) for path in self._checkpoint.paths(rank)]
-            self._hierarchies[rank] = next((read_hierarchy(*names) for names in beside if os.path.isfile(names[0])), {})
-        grid = self._hierarchies[rank].get(dataset.parent.name)
-        return grid and (grid.low, grid.high, grid.cells)
+            self._hierarchies[rank] = self._read_hierarchy(rank)
+        hierarchy = self._hierarchies[rank]
+        grid = hierarchy and hierarchy.grids.get(dataset.parent.name)
+        if grid is None:
+            return None
+        if hierarchy.why_not:
+            raise Unplaced(f"{hierarchy.path} may be of another set: {hierarchy.why_not}")
+        return grid.low, grid.high, grid.cells, hierarchy.path
+
+    def _read_hierarchy(self, rank):
+        """The text file beside the rank's file. A newer set of the same files has replaced it."""
+        for path in self._checkpoint.paths(rank):
+            name = os.path.splitext(path)[0] + ".hierarchy"
+            if os.path.isfile(name):
+                grids = read_hierarchy(name, os.path.basename(path))
+                unknown = next((group for group in grids if group not in self._checkpoint.file(rank)), None)
+                why_not = unknown and f"it has {unknown} in {os.path.basename(path)}, which this set has not"
+                return Hierarchy(name, grids, why_not or self._checkpoint.why_replaced(rank, path))
+        return None
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    path: str
+    grids: dict  # name of the grid's group -> its hierarchy.Grid
+    why_not: str  # why it may be of another set; or None
 
 
 def _grid_in_attributes(dataset):

@@ -97,6 +97,8 @@ def _draw_first(figure, axes, variable, places, options):
         drawn = _draw_dataset(figure, axes, variable, variable.ranks[0], options.slice)
         print(f"mcr plot: the slice shows {drawn} alone, because {reason}; --offset, --grid or --boxes can say it", file=sys.stderr)
         return
+    if isinstance(places, FoundPlaces) and (described := places.describe_hierarchies()):
+        print(f"mcr plot: {described}", file=sys.stderr)
     plane, extents, title = paint(variable.set, levels, options.slice)
     pieces = sum(len(level.pieces) for level in levels)
     refined = f" ({pieces} pieces, {len(levels)} levels)" if len(levels) > 1 else f" ({pieces} pieces)" if pieces > len(variable.ranks) else ""

@@ -67,6 +67,8 @@ class View:
                 for name in self._names():
                     self._add(file, self._checkpoint[name])
                 time = file.attrs.get("time")
+            if isinstance(self._places, FoundPlaces) and (described := self._places.describe_hierarchies()):
+                print(described)
             if not self._placed:
                 print(f"mcr view: no variable of {self._checkpoint.name} has a place, so nothing was written{self._remedy()}")
                 return False

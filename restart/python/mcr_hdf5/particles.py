@@ -54,39 +54,57 @@ class DensityMap:
     counts: numpy.ndarray
     edges: list  # of the mesh, along both axes
     labels: list  # of the axes
+    names: tuple  # of the datasets that have the positions
+    groups: int  # that have elements of the variable
+    without: int  # of these groups, those without such datasets
+    not_finite: int  # particles whose position is not a number
 
 
 def density_map(datasets):
     """Counts the particles of the datasets' groups in a mesh over their first two coordinates. Reads one group at a time."""
-    spans, number, labels = [], 0, None
+    names, spans, groups, without, total, number = (), [], 0, 0, 0, 0
     for dataset in datasets:
-        labels = labels or _labels(positions_beside(dataset))
-        rows = _plane_of(dataset)
-        if rows.size:
-            spans.append((rows.min(axis=1), rows.max(axis=1)))
-            number += rows.shape[1]
+        if dataset.size:
+            own = _names(dataset)
+            names = names or own
+            groups, without = groups + 1, without + (not own or own != names)
+            rows = _plane_of(dataset, names)
+            finite = _finite(rows)
+            total, number = total + rows.shape[1], number + finite.shape[1]
+            if finite.size:
+                spans.append((finite.min(axis=1), finite.max(axis=1)))
     if not spans:
         raise McrError("no particle has a position that is a number")
     bins = int(numpy.clip(round(number ** (1 / 3)), 8, 512))  # the mean distance of particles that fill a cube
     lowest, highest = numpy.min([low for low, _ in spans], axis=0), numpy.max([high for _, high in spans], axis=0)
     edges = [numpy.histogram_bin_edges([], bins, span) for span in zip(lowest, highest)]
-    return DensityMap(sum(numpy.histogram2d(*rows, edges)[0] for rows in map(_plane_of, datasets)), edges, labels)
+    counts = sum(numpy.histogram2d(*_finite(_plane_of(dataset, names)), edges)[0] for dataset in datasets)
+    return DensityMap(counts, edges, _labels(names), names, groups, without, total - number)
 
 
-def _labels(positions):
+def _names(dataset):
+    """The positions of the dataset's group, without the group."""
+    try:
+        return tuple(item.name.rpartition("/")[2] for item in positions_beside(dataset) or ())
+    except Unplaced:
+        return ()
+
+
+def _labels(names):
     """Of the first two axes: the letter in the dataset's name, or the whole name if it has no letter or is not one of the exact names."""
-    if not positions or len(positions) == 1:
-        return positions and ["x", "y"]
-    names = [item.name.rpartition("/")[2] for item in positions[:2]]
-    axes = [AXES.fullmatch(name) for name in names]
-    return [axis[2].lower() if axis[1].lower() in EXACT and axis[2].isalpha() else name for name, axis in zip(names, axes)]
+    if len(names) == 1:
+        return ["x", "y"]
+    axes = [AXES.fullmatch(name) for name in names[:2]]
+    return [axis[2].lower() if axis[1].lower() in EXACT and axis[2].isalpha() else axis[0] for axis in axes]
 
 
-def _plane_of(dataset):
-    """The first two coordinates of the particles in the dataset's group."""
-    positions = positions_beside(dataset) or []
-    if len(positions) == 1:
-        rows = numpy.asarray(positions[0][:, :2], float).T
-    else:
-        rows = numpy.array([item[()] for item in positions[:2]] or [[], []], float)
+def _plane_of(dataset, names):
+    """The first two coordinates of the particles in the dataset's group; none if the group has not these positions."""
+    if not dataset.size or _names(dataset) != names:
+        return numpy.empty((2, 0))
+    items = [dataset.parent[name] for name in names[:2]]
+    return numpy.asarray(items[0][:, :2], float).T if len(names) == 1 else numpy.array([item[()] for item in items], float)
+
+
+def _finite(rows):
     return rows[:, numpy.isfinite(rows).all(axis=0)]

@@ -135,7 +135,12 @@ def _draw_particles(figure, axes, variable):
     drawn = density_map(variable)
     extent = [edge for edges in drawn.edges for edge in edges[[0, -1]]]
     figure.colorbar(axes.imshow(drawn.counts.T, origin="lower", interpolation="nearest", aspect="auto", extent=extent), ax=axes)
-    axes.set(title=f"particles of all ranks ({int(drawn.counts.sum())})", xlabel=drawn.labels[0], ylabel=drawn.labels[1])
+    left_out = [f"{drawn.without} of {drawn.groups} groups without {drawn.names[0]}"] if drawn.without else []
+    left_out += [f"{drawn.not_finite} particle{'s' * (drawn.not_finite > 1)} without a finite position"] if drawn.not_finite else []
+    if left_out:
+        print(f"mcr plot: the map leaves out {' and '.join(left_out)}", file=sys.stderr)
+    of = f"{drawn.groups - drawn.without} of {drawn.groups} groups" if drawn.without else "all ranks"
+    axes.set(title=f"particles of {of} ({int(drawn.counts.sum())})", xlabel=drawn.labels[0], ylabel=drawn.labels[1])
 
 
 def _summary(variable, bins=60):

@@ -242,6 +242,11 @@ class Variable:
         """The names of the rank's datasets."""
         return [name for name in self.set.dataset_names(rank) if self._pattern.fullmatch(name)]
 
+    @property
+    def has_several(self):
+        """Some rank has several datasets."""
+        return any(len(self.names(rank)) > 1 for rank in self.ranks)
+
     def datasets(self, rank):
         return [self.set.file(rank)[name] for name in self.names(rank)]
 

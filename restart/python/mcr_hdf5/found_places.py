@@ -50,6 +50,21 @@ class FoundPlaces:
         except Unplaced:
             return None
 
+    def says_something(self, rank, dataset):
+        """Whether the files say where this dataset lies, even if they contradict themselves: levels() then says how."""
+        try:
+            return self._kind(rank, dataset) is not None
+        except Unplaced:
+            return True
+
+    @staticmethod
+    def remedy(variables):
+        """What the user can say if the files do not say where the pieces of these variables lie."""
+        if variables and all(variable.has_several for variable in variables):
+            return "--offset, --grid and --boxes cannot say it, because a rank has several datasets of the variable"
+        return ("say where the ranks' pieces lie: --offset NAME (an attribute or dataset of each file), --grid NxNxN, or --boxes FILE; "
+                "if they have ghost cells, also --halo N")
+
     def is_particles(self, variable):
         return self.kind(*_first(variable)) == "particles"
 

@@ -95,7 +95,7 @@ def _draw_first(figure, axes, variable, places, options):
         if not isinstance(places, FoundPlaces):
             raise McrError(f"{variable.name} has no place in a global array, because {reason}") from None
         drawn = _draw_dataset(figure, axes, variable, variable.ranks[0], options.slice)
-        print(f"mcr plot: the slice shows {drawn} alone, because {reason}; --offset, --grid or --boxes can say it", file=sys.stderr)
+        print(f"mcr plot: the slice shows {drawn} alone, because {reason}; {places.remedy([variable])}", file=sys.stderr)
         return
     if isinstance(places, FoundPlaces) and (described := places.describe_hierarchies()):
         print(f"mcr plot: {described}", file=sys.stderr)

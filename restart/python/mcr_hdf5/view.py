@@ -57,6 +57,7 @@ class View:
         self._output = os.path.abspath(options.output)
         self._fragments = None if options.copy else Fragments(checkpoint)
         self._placed = []
+        self._unplaced = []  # variables
 
     def write(self):
         temporary = f"{self._output}.{os.getpid()}.tmp"
@@ -69,9 +70,12 @@ class View:
                 time = file.attrs.get("time")
             if isinstance(self._places, FoundPlaces) and (described := self._places.describe_hierarchies()):
                 print(described)
+            remedy = self._places.remedy(self._unplaced) if isinstance(self._places, FoundPlaces) else ""
             if not self._placed:
-                print(f"mcr view: no variable of {self._checkpoint.name} has a place, so nothing was written{self._remedy()}")
+                print(f"mcr view: no variable of {self._checkpoint.name} has a place, so nothing was written" + (f"; {remedy}" if remedy else ""))
                 return False
+            if self._unplaced and remedy:
+                print(f"for variables that are not placed, {remedy}")
             self._verify(temporary)
             os.replace(temporary, self._output)
         finally:
@@ -82,7 +86,7 @@ class View:
         with open(self._output + ".xdmf", "w") as file:
             file.write(xdmf.document(os.path.basename(self._output), arrays, time if is_number else None))
         document = f"{self._options.output}.xdmf"
-        print(f"{len(arrays)} global arrays in {self._options.output}" +
+        print(f"{len(arrays)} global array{'s' * (len(arrays) != 1)} in {self._options.output}" +
               (f" and {document}" if any(array.drawn for array in arrays) else f"; none of them is a field on a mesh, so {document} shows nothing"))
         return True
 
@@ -93,7 +97,7 @@ class View:
         names = list(self._checkpoint)
         if not isinstance(self._places, FoundPlaces):
             return names
-        found = [name for name in names if self._places.kind(*first_dataset(self._checkpoint, name))]
+        found = [name for name in names if self._places.says_something(*first_dataset(self._checkpoint, name))]
         if found and len(found) < len(names):
             print(f"{len(names) - len(found)} of {len(names)} variables have no place: the files do not say where their pieces lie")
         return found
@@ -105,6 +109,7 @@ class View:
                 raise Unplaced("the ranks have different types")
         except Unplaced as reason:
             print(f"not placed: {variable.name}, because {reason}")
+            self._unplaced.append(variable)
             return
         for number, level in enumerate(levels):
             above = f"level{number}/" if len(levels) > 1 else ""
@@ -186,11 +191,6 @@ class View:
         without = f"; {_ranks(missing)} {'have' if len(missing) > 1 else 'has'} no piece of it" if missing else ""
         count = f"{len(level.pieces)} pieces of " if len(level.pieces) > len(owners) else ""
         print(f"{placed.path[1:]}: {'x'.join(map(str, level.shape))} from {count}{len(owners)} rank{'s' * (len(owners) > 1)}{holes}{without}")
-
-    def _remedy(self):
-        if not isinstance(self._places, FoundPlaces):
-            return ""
-        return "; say where the ranks' pieces lie: --offset NAME (an attribute or dataset of each file), --grid NxNxN, or --boxes FILE"
 
 
 def _ranks(numbers):

@@ -4,8 +4,10 @@ from .checkpoint_set import first_dataset
 from .errors import McrError
 from .found_places import FoundPlaces
 from .particles import is_position
+from .places import Unplaced
 
 LISTED = 20  # names in a message
+TRIED = 10  # variables whose place is examined before those of another kind are
 
 
 def choose(checkpoint, places, text):
@@ -28,7 +30,8 @@ def choose(checkpoint, places, text):
 
 
 def _default(checkpoint, places):
-    """A density on a grid, else the largest variable on a grid, else the positions of the most particles, else the largest variable."""
+    """A density on a grid, else the largest variable on a grid, else the positions of the most particles, else the largest variable. Of the
+    variables with a place, one that the files place without contradiction."""
     names = _drawable(checkpoint, places)
     if not names:
         raise McrError(f"{checkpoint.name} has no variable with several numbers to draw")
@@ -37,7 +40,19 @@ def _default(checkpoint, places):
         kind, dataset = names[name]
         preferred = is_position(dataset) if kind == "particles" else kind == "grid" and "density" in name.lower()
         return {"grid": 2, "particles": 1, None: 0}[kind], preferred, dataset.size
-    return max(names, key=preference)
+    in_order = sorted(names, key=preference, reverse=True)
+    for kind in ("grid", "particles"):
+        for name in [name for name in in_order if names[name][0] == kind][:TRIED]:
+            if kind == "particles" or _has_levels(places, checkpoint[name]):
+                return name
+    return in_order[0]
+
+
+def _has_levels(places, variable):
+    try:
+        return bool(places.levels(variable))
+    except Unplaced:
+        return False
 
 
 def _drawable(checkpoint, places):

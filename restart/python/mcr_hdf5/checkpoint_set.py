@@ -86,6 +86,10 @@ class CheckpointSet(Mapping):
         """The ranks that have a file in this set."""
         return sorted(self._entries)
 
+    def describe_missing(self):
+        """A sentence if ranks have no file in the set; else empty."""
+        return f"the set is {self.state}: {len(self.ranks)} of {self.rank_count} ranks have a file in it" if len(self.ranks) < self.rank_count else ""
+
     def part_entry(self, rank):
         """The row of the rank's part in a container, or None if there is not exactly one."""
         entries = self._entries.get(rank, [])

@@ -36,6 +36,8 @@ def main(words):
         name = choose(checkpoint, places, options.variable)
         if name != options.variable:
             print(f"mcr plot: draws {name} of {_from_here(checkpoint)}", file=sys.stderr)
+        if missing := checkpoint.describe_missing():
+            print(f"mcr plot: {missing}", file=sys.stderr)
         variable = checkpoint[name]
         if any(dataset.dtype.kind not in "fiu" for dataset in variable):
             raise McrError(f"{name} cannot be drawn, because its values are no numbers")
@@ -65,13 +67,17 @@ def _figure(pyplot, variable, places, options):
     _draw_first(figure, axes[0], variable, places, options)
     limits, counts, edges = _summary(variable)
     axes[1].stairs(counts, edges, fill=True)
-    axes[1].set(title="values of all ranks", xlabel=_short(variable.name), ylabel="elements", yscale="log")
+    axes[1].set(title=f"values of {_ranks_of(variable.set)}", xlabel=_short(variable.name), ylabel="elements", yscale="log")
     axes[2].vlines(variable.ranks, limits[:, 0], limits[:, 1], linewidth=3)
     axes[2].plot(variable.ranks, limits, "k_")
     axes[2].set(title="minimum and maximum", xlabel="rank")
     axes[2].xaxis.get_major_locator().set_params(integer=True)
     figure.suptitle(f"{_short(variable.name, 110)}\n{_short(_from_here(variable.set), 110)}", fontsize="medium")
     return figure
+
+
+def _ranks_of(checkpoint):
+    return f"{len(checkpoint.ranks)} of {checkpoint.rank_count} ranks" if checkpoint.describe_missing() else "all ranks"
 
 
 def _from_here(checkpoint):
@@ -102,7 +108,7 @@ def _draw_first(figure, axes, variable, places, options):
     plane, extents, title = paint(variable.set, levels, options.slice)
     pieces = sum(len(level.pieces) for level in levels)
     refined = f" ({pieces} pieces, {len(levels)} levels)" if len(levels) > 1 else f" ({pieces} pieces)" if pieces > len(variable.ranks) else ""
-    _draw_plane(figure, axes, plane, extents, f"all ranks{refined}{title}")
+    _draw_plane(figure, axes, plane, extents, f"{_ranks_of(variable.set)}{refined}{title}")
 
 
 def _draw_dataset(figure, axes, variable, rank, number):
@@ -139,7 +145,7 @@ def _draw_particles(figure, axes, variable):
     left_out += [f"{drawn.not_finite} particle{'s' * (drawn.not_finite > 1)} without a finite position"] if drawn.not_finite else []
     if left_out:
         print(f"mcr plot: the map leaves out {' and '.join(left_out)}", file=sys.stderr)
-    of = f"{drawn.groups - drawn.without} of {drawn.groups} groups" if drawn.without else "all ranks"
+    of = f"{drawn.groups - drawn.without} of {drawn.groups} groups" if drawn.without else _ranks_of(variable.set)
     axes.set(title=f"particles of {of} ({int(drawn.counts.sum())})", xlabel=drawn.labels[0], ylabel=drawn.labels[1])
 
 

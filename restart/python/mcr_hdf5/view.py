@@ -36,8 +36,8 @@ def main(words):
             raise McrError(f"{path} exists already; --force replaces it")
     with open_set(*options.set) as checkpoint:
         places = places_of(options, checkpoint)
-        if len(checkpoint.ranks) < checkpoint.rank_count:
-            print(f"the set is {checkpoint.state}: {len(checkpoint.ranks)} of {checkpoint.rank_count} ranks have a file in it")
+        if missing := checkpoint.describe_missing():
+            print(missing)
         written = View(checkpoint, places, options).write()
     return 0 if written else 1
 

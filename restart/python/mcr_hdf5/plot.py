@@ -64,8 +64,8 @@ def _pyplot():
 
 def _figure(pyplot, variable, places, options):
     figure, axes = pyplot.subplots(1, 3, figsize=(12, 4), layout="constrained")
-    _draw_first(figure, axes[0], variable, places, options)
-    limits, counts, edges = _summary(variable)
+    levels = _draw_first(figure, axes[0], variable, places, options)
+    limits, counts, edges = _summary(variable, levels)
     axes[1].stairs(counts, edges, fill=True)
     axes[1].set(title=f"values of {_ranks_of(variable.set)}", xlabel=_short(variable.name), ylabel="elements", yscale="log")
     axes[2].vlines(variable.ranks, limits[:, 0], limits[:, 1], linewidth=3)
@@ -90,11 +90,13 @@ def _short(name, longest=40):
 
 
 def _draw_first(figure, axes, variable, places, options):
-    """A plane of all ranks' pieces, a map of particles, or else one dataset of one rank."""
+    """A plane of all ranks' pieces, a map of particles, or else one dataset of one rank. Returns the levels that the plane shows, or None."""
     if options.rank is not None:
-        return _draw_dataset(figure, axes, variable, options.rank, options.slice)
+        _draw_dataset(figure, axes, variable, options.rank, options.slice)
+        return None
     if isinstance(places, FoundPlaces) and places.is_particles(variable):
-        return _draw_particles(figure, axes, variable)
+        _draw_particles(figure, axes, variable)
+        return None
     try:
         levels = places.levels(variable)
     except Unplaced as reason:
@@ -102,13 +104,14 @@ def _draw_first(figure, axes, variable, places, options):
             raise McrError(f"{variable.name} has no place in a global array, because {reason}") from None
         drawn = _draw_dataset(figure, axes, variable, variable.ranks[0], options.slice)
         print(f"mcr plot: the slice shows {drawn} alone, because {reason}; {places.remedy([variable])}", file=sys.stderr)
-        return
+        return None
     if isinstance(places, FoundPlaces) and (described := places.describe_hierarchies()):
         print(f"mcr plot: {described}", file=sys.stderr)
     plane, extents, title = paint(variable.set, levels, options.slice)
     pieces = sum(len(level.pieces) for level in levels)
     refined = f" ({pieces} pieces, {len(levels)} levels)" if len(levels) > 1 else f" ({pieces} pieces)" if pieces > len(variable.ranks) else ""
     _draw_plane(figure, axes, plane, extents, f"{_ranks_of(variable.set)}{refined}{title}")
+    return levels
 
 
 def _draw_dataset(figure, axes, variable, rank, number):
@@ -149,10 +152,15 @@ def _draw_particles(figure, axes, variable):
     axes.set(title=f"particles of {of} ({int(drawn.counts.sum())})", xlabel=drawn.labels[0], ylabel=drawn.labels[1])
 
 
-def _summary(variable, bins=60):
-    """The minimum and maximum of each rank, and a histogram of all. Reads one rank at a time."""
+def _summary(variable, levels=None, bins=60):
+    """The minimum and maximum of each rank, and a histogram of all: of the pieces if there are levels, so without halos. Reads one rank at a time."""
+    def arrays(rank):
+        if levels is None:
+            return (dataset[()] for dataset in variable.datasets(rank) if dataset.size)
+        return (piece.read(variable.set) for level in levels for piece in level.pieces if piece.rank == rank)
+
     def finite(rank):
-        values = numpy.concatenate([numpy.asarray(dataset[()], float).ravel() for dataset in variable.datasets(rank) if dataset.size] or [[]])
+        values = numpy.concatenate([numpy.asarray(array, float).ravel() for array in arrays(rank)] or [[]])
         return values[numpy.isfinite(values)]
     limits = numpy.array([(v.min(), v.max()) if (v := finite(rank)).size else (numpy.nan, numpy.nan) for rank in variable.ranks])
     if numpy.isnan(limits).all():

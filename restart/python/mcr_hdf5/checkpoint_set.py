@@ -254,6 +254,10 @@ class Variable:
     def datasets(self, rank):
         return [self.set.file(rank)[name] for name in self.names(rank)]
 
+    def pieces(self):
+        """(rank, dataset), of which only a few are open at a time."""
+        return ((rank, dataset) for rank in self.ranks for dataset in self.datasets(rank))
+
     def dataset(self, rank):
         """The rank's only dataset."""
         names = self.names(rank) if rank in self.ranks else []

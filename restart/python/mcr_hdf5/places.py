@@ -63,6 +63,11 @@ class Unplaced(Exception):
     """Why a variable has no place in a global array."""
 
 
+def expect_equal(what, rank, dataset, number, first):
+    if number != first:
+        raise Unplaced(f"its pieces have different numbers of {what}: {first}, but {dataset.name} of rank {rank} has {number}")
+
+
 def add_options(parser):
     group = parser.add_argument_group("where the ranks' pieces lie (at most one of the first three; without them the files may say it)")
     where = group.add_mutually_exclusive_group()

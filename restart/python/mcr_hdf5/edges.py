@@ -124,7 +124,7 @@ def _counted(grids):
 def _expect_proved(placed, coarsest):
     """Edges do not say how many cells lie between them: a dataset may have ghost cells too, or values on the faces between cells. The datasets'
     shapes are proved to be numbers of cells along an axis if two grids of a level have cells of one width, but different numbers of them: with one
-    more value in each dataset the widths would differ. The same holds for two axes with cells of one width. One value is one cell."""
+    more value in each dataset the widths would differ. The same holds for cubes of cells, if the axes have different numbers. One value is one cell."""
     counts = {}  # ratio of the level -> for each axis the numbers of cells
     for piece, ratio in placed:
         for numbers, count in zip(counts.setdefault(ratio, [set() for _ in ratio]), piece.shape):
@@ -136,8 +136,9 @@ def _expect_proved(placed, coarsest):
 
 
 def _is_proved(axis, counts, widths):
-    comparable = set()
-    for numbers, width in zip(counts, widths):
-        if abs(width / widths[axis] - 1) * max(numbers | counts[axis]) <= INEXACT:
-            comparable |= numbers
-    return 1 in counts[axis] or max(comparable) - min(comparable) > 2 * INEXACT * min(comparable)
+    def differ(numbers):
+        return max(numbers) - min(numbers) > 2 * INEXACT * min(numbers)
+
+    long = [other for other in range(len(counts)) if counts[other] != {1}]
+    are_cubes = all(abs(widths[other] / widths[axis] - 1) * max(counts[other] | counts[axis]) <= INEXACT for other in long)
+    return 1 in counts[axis] or differ(counts[axis]) or (are_cubes and differ(set().union(*(counts[other] for other in long))))

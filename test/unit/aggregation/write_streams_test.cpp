@@ -13,7 +13,7 @@ using namespace mcr::aggregation;
 
 namespace {
 
-/// A write that blocks until `wanted` writes have begun, at most ten seconds.
+/// Writes that block until `wanted` of them have begun, at most ten seconds each.
 class Meeting {
  public:
   explicit Meeting(unsigned wanted) : wanted_(wanted) {}
@@ -22,14 +22,17 @@ class Meeting {
     std::unique_lock lock(mutex_);
     ++begun_;
     all_begun_.notify_all();
-    met_ = all_begun_.wait_for(lock, std::chrono::seconds(10), [&] { return begun_ >= wanted_; });
+    const bool in_time =
+        all_begun_.wait_for(lock, std::chrono::seconds(10), [&] { return begun_ >= wanted_; });
+    met_ = in_time && met_;
   }
-  [[nodiscard]] bool met() const { return met_; }
+  /// Returns true if `wanted` writes were in flight at once, so that each of them returned in time.
+  [[nodiscard]] bool met() const { return met_ && begun_ >= wanted_; }
 
  private:
   const unsigned wanted_;
   unsigned begun_ = 0;
-  bool met_ = false;
+  bool met_ = true;
   std::mutex mutex_;
   std::condition_variable all_begun_;
 };

@@ -65,7 +65,13 @@ TEST_CASE("the destructor does not leave a write behind", "[write_streams]") {
   std::atomic<unsigned> done = 0;
   {
     WriteStreams writes(2, 8);
-    for (unsigned i = 0; i < 8; ++i) writes.add([&] { ++done; });
+    for (unsigned i = 0; i < 8; ++i) {
+      // Slower than add(), so that the destructor begins while writes wait and while others run.
+      writes.add([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        ++done;
+      });
+    }
   }
   CHECK(done == 8);
 }

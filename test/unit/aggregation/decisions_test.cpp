@@ -63,6 +63,26 @@ struct Node {
   std::vector<Decision> commit(const DrainGroup& group) {
     return tell(DrainDone{group.drain, group.parts, {}});
   }
+  /// The group's container is in storage, but storage takes none of its stubs.
+  void refuse_stubs(const DrainGroup& group) {
+    DrainDone done{group.drain, {}, {}};
+    done.without_stub = group.parts;
+    tell(done);
+  }
+  /// Storage takes neither the group's container nor the plain file of any of its parts.
+  void refuse(const DrainGroup& group) {
+    tell(DrainDone{group.drain, {}, group.parts, true});
+    for (const PartId& part : group.parts) tell(PutBackDone{part, false});
+  }
+  /// Calls `answer` with the newest drain and lets a minute pass, until the leader exits, but at
+  /// most 20 times.
+  template <typename Answer>
+  void answer_until_exit(const Answer& answer) {
+    for (int round = 0; round < 20 && of<Exit>().empty(); ++round) {
+      answer(of<DrainGroup>().back());
+      wait(60'000);
+    }
+  }
 
   template <typename T>
   std::vector<T> of() const {
@@ -577,19 +597,27 @@ TEST_CASE(
 
 TEST_CASE("a part whose stub storage refuses is drained again later, and its files stay captured") {
   Node node(1);
+  node.write(0, "/d/other.h5");
   node.write(0, "/d/a.h5");
+  const DrainGroup other = node.of<DrainGroup>().at(0);
   node.tell(RankGone{"p0"});
-  for (int round = 0; round < 20 && node.of<Exit>().empty(); ++round) {
-    const auto group = node.of<DrainGroup>().back();
-    DrainDone done{group.drain, {}, {}};
-    done.without_stub = group.parts;
-    node.tell(done);
-    CHECK(only<DrainGroup>(node.wait(1999)).empty());
-    node.wait(60'000);
+  std::size_t drains = 3;
+  SECTION("another set is committed before it") { node.commit(other); }
+  SECTION("another set is committed after the second refusal, and the count begins anew") {
+    for (int round = 0; round < 2; ++round) {
+      node.refuse_stubs(node.of<DrainGroup>().back());
+      node.wait(60'000);
+    }
+    node.commit(other);
+    drains = 5;
   }
+  node.answer_until_exit([&](const DrainGroup& group) {
+    node.refuse_stubs(group);
+    CHECK(only<DrainGroup>(node.wait(1999)).empty());
+  });
   CHECK(node.of<PutBack>().empty());
   CHECK(node.of<MarkNative>().empty());
-  CHECK(node.of<DrainGroup>().size() == 3);
+  CHECK(node.of<DrainGroup>().size() == 1 + drains);
   REQUIRE(node.of<Exit>().size() == 1);
   CHECK_FALSE(node.of<Exit>()[0].complete);
 }
@@ -598,14 +626,30 @@ TEST_CASE("storage that refuses for ever ends the leader with the parts still in
   Node node(1);
   node.write(0, "/d/a.h5");
   node.tell(RankGone{"p0"});
-  for (int round = 0; round < 20 && node.of<Exit>().empty(); ++round) {
-    const auto group = node.of<DrainGroup>().back();
-    node.tell(DrainDone{group.drain, {}, group.parts, true});
-    node.tell(PutBackDone{group.parts[0], false});
-    node.wait(60'000);
-  }
+  node.answer_until_exit([&](const DrainGroup& group) { node.refuse(group); });
+  CHECK(node.of<DrainGroup>().size() == 3);
   REQUIRE(node.of<Exit>().size() == 1);
   CHECK_FALSE(node.of<Exit>()[0].complete);
+}
+
+TEST_CASE("a leader that makes progress does not give up") {
+  Node node(1);
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    node.write(0, "/d/" + std::string(name) + ".h5");
+  const auto drained = node.of<DrainGroup>();
+  REQUIRE(drained.size() == 6);
+  node.tell(RankGone{"p0"});
+  const bool takes_containers = GENERATE(true, false);
+  for (std::size_t i = 0; i < drained.size(); i += 2) {
+    node.commit(drained[i]);
+    takes_containers ? node.refuse_stubs(drained[i + 1]) : node.refuse(drained[i + 1]);
+  }
+  CHECK(node.of<Exit>().empty());
+  const auto again = only<DrainGroup>(node.wait(2000));
+  REQUIRE(again.size() == 3);
+  for (const DrainGroup& group : again) node.commit(group);
+  REQUIRE(node.of<Exit>().size() == 1);
+  CHECK(node.of<Exit>()[0].complete);
 }
 
 TEST_CASE("the leader ends when all processes are gone and nothing is pending") {

@@ -359,10 +359,12 @@ void Decisions::consider_exit() {
     return entry.second.state == State::open && entry.second.settle_tries > 0;
   });
   if (settles_again) return;
-  const bool waiting = std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
-    return entry.second.state == State::published;
-  });
-  if (waiting && failed_rounds_ < patience_.last_tries) return;
+  bool waiting = false;
+  for (const auto& [id, part] : parts_) {
+    if (part.state != State::published) continue;
+    waiting = true;
+    if (part.last_tries < patience_.last_tries) return;
+  }
   const bool all_ended = std::all_of(ranks_.begin(), ranks_.end(),
                                      [](const auto& entry) { return entry.second.regular; });
   if (all_ended) release_kept();  // after a crash, kept parts stay for a fast restart

@@ -67,10 +67,7 @@ void Decisions::apply(const RankEnded& event) {
 void Decisions::apply(const RankGone& event) {
   if (const auto found = ranks_.find(event.presence); found != ranks_.end())
     found->second.alive = false;
-  if (!anybody_lives()) {
-    failed_rounds_ = 0;
-    for (auto& [id, part] : parts_) part.hold_until_ms = 0;
-  }
+  if (!anybody_lives()) begin_last_tries();
 }
 
 void Decisions::apply(const PartBegun& event) { part(event.facts); }
@@ -163,7 +160,9 @@ void Decisions::put_back_lone(Part& part) {
 }
 
 void Decisions::apply(const DrainDone& event) {
-  if (!event.committed.empty()) failed_rounds_ = 0;  // storage works, for these parts at least
+  if (!event.committed.empty()) {  // storage works, for these parts at least
+    for (auto& [id, part] : parts_) part.last_tries = 0;
+  }
   for (const PartId& id : event.committed) {
     const auto found = parts_.find(id);
     if (found == parts_.end() || found->second.drain != event.drain) continue;
@@ -205,7 +204,6 @@ void Decisions::apply(const DrainDone& event) {
     const bool may_work_later = event.storage_failed || event.place_went_away;
     put_back(failed, may_work_later ? PutBackReason::storage_failed : PutBackReason::part_refused);
   }
-  bool was_stub_refused = false;
   for (const PartId& id : event.without_stub) {
     const auto found = parts_.find(id);
     if (found == parts_.end() || found->second.drain != event.drain ||
@@ -220,10 +218,8 @@ void Decisions::apply(const DrainDone& event) {
     Set& set = sets_.at(*waiting.set);
     set.committed = true;
     if (counted.insert(&set).second) ++set.failures;
-    was_stub_refused = true;
     hold(waiting);
   }
-  if (was_stub_refused && (!anybody_lives() || terminating_)) ++failed_rounds_;
   // Parts in no list were withdrawn or dropped meanwhile; separate events tell what became of them.
   for (const PartId& id : draining_[event.drain]) {
     const auto found = parts_.find(id);
@@ -248,7 +244,6 @@ void Decisions::apply(const PutBackDone& event) {
       part.reason == PutBackReason::lone || part.reason == PutBackReason::requested;
   if (healthy) return;  // the part is now handled like any other part
   hold(part);
-  if (!anybody_lives() || terminating_) ++failed_rounds_;
 }
 
 /// The part is published again, and is not put back any more.
@@ -262,6 +257,7 @@ void Decisions::must_drain(Part& part) {
 /// Storage refused the part: it is drained again after a pause.
 void Decisions::hold(Part& part) {
   must_drain(part);
+  if (!anybody_lives() || terminating_) ++part.last_tries;
   // `failures` is 0 if another group of the set was committed after this one failed.
   const std::uint32_t failures = std::max(sets_.at(*part.set).failures, 1U);
   const std::uint64_t pause =
@@ -286,8 +282,11 @@ void Decisions::apply(const SettleDone& event) {
 
 void Decisions::apply(const Terminate&) {
   terminating_ = true;
-  failed_rounds_ = 0;
-  for (auto& [id, part] : parts_) part.hold_until_ms = 0;
+  begin_last_tries();
+}
+
+void Decisions::begin_last_tries() {
+  for (auto& [id, part] : parts_) part.hold_until_ms = part.last_tries = 0;
 }
 
 }  // namespace mcr::aggregation

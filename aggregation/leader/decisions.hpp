@@ -192,7 +192,7 @@ struct Patience {
   std::uint64_t bundle_ms = 500;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
-  /// Failed rounds in a row after which a leader without processes ends.
+  /// A leader without processes ends when storage has refused each part so many times, and has taken none.
   std::uint32_t last_tries = 3;
   /// The setting lag=: if this many sets of one pattern are not committed, creates wait for the leader, and
   /// the leader delays no drain. 0: no limit.
@@ -269,6 +269,9 @@ class Decisions {
     bool requested = false;   ///< a rank on another node waits for the part
     bool wanted_native = false;
     std::uint32_t settle_tries = 0;
+    /// How often storage refused the part since the launch's last process was gone, or since SIGTERM,
+    /// and since another part was committed.
+    std::uint32_t last_tries = 0;
     PutBackReason reason = PutBackReason::lone;
   };
   /// What this node knows of the ranks that have no part in a set.
@@ -385,6 +388,7 @@ class Decisions {
   void put_back(Part& part, PutBackReason reason);
   void must_drain(Part& part);
   void hold(Part& part);
+  void begin_last_tries();
   void mark_native(const std::string& pattern, const std::string& why);
   std::vector<std::uint32_t> passed_ranks(const Set& set) const;
   std::vector<std::uint32_t> failed_ranks(const Set& set) const;
@@ -411,7 +415,6 @@ class Decisions {
   std::uint64_t last_order_ = 0;
   std::size_t behind_ = 0;
   bool storage_failed_ = false;
-  std::uint32_t failed_rounds_ = 0;  ///< failed commits since the last process ended
   bool terminating_ = false;
   bool exited_ = false;
   bool is_successor_ = false;

@@ -652,6 +652,28 @@ TEST_CASE("a leader that makes progress does not give up") {
   CHECK(node.of<Exit>()[0].complete);
 }
 
+TEST_CASE(
+    "a leader without processes tries each part three times, however many storage refuses at "
+    "once") {
+  SECTION("parts of one set") {
+    Node node(3);
+    for (std::uint32_t rank = 0; rank < 3; ++rank) node.write(rank, "/d/a.{rank}.h5");
+    for (const char* presence : {"p0", "p1", "p2"}) node.tell(RankGone{presence});
+    node.answer_until_exit([&](const DrainGroup& group) { node.refuse(group); });
+    CHECK(node.of<DrainGroup>().size() == 3);
+  }
+  SECTION("sets") {
+    Node node(1);
+    for (const char* name : {"a", "b", "c"}) node.write(0, "/d/" + std::string(name) + ".h5");
+    const auto drained = node.of<DrainGroup>();
+    REQUIRE(drained.size() == 3);
+    node.tell(RankGone{"p0"});
+    for (const DrainGroup& group : drained) node.refuse_stubs(group);
+    CHECK(node.of<Exit>().empty());
+    CHECK(only<DrainGroup>(node.wait(2000)).size() == 3);
+  }
+}
+
 TEST_CASE("the leader ends when all processes are gone and nothing is pending") {
   Node node(2);
   node.write(0, "/d/a.{rank}.h5");

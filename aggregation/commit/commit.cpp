@@ -355,7 +355,8 @@ void link_repaired(const restart::PartBegin& begin) {
 Result<void> complete_stub(const LaunchDirectory& directory, const LockedPart& part,
                            bool writer_alive) {
   const auto older = part.journal.publish ? part.journal.publish->shows_older : std::nullopt;
-  if (part.is_native || (writer_alive && !older)) return {};
+  const bool is_placed = part.journal.publish && part.journal.publish->stub_is_placed;
+  if (part.is_native || is_placed || (writer_alive && !older)) return {};
   const restart::PartBegin& begin = part.journal.begin;
   if (!MCR_TRY(repair_stub(directory, begin, older))) return {};
   if (restart::gc_of(settings_of(begin)) == restart::Gc::always) link_repaired(begin);

@@ -20,7 +20,8 @@ enum PublishFlags : std::uint8_t {
   provisional_flag = 1,
   durable_flag = 2,
   native_flag = 4,
-  shows_older_flag = 8
+  shows_older_flag = 8,
+  stub_is_placed_flag = 16
 };
 
 void write_part(Writer& writer, const PartId& part) {
@@ -96,6 +97,7 @@ Result<PartPublish> read_publish(ByteSpan payload) {
     older.modified_ns = MCR_TRY(reader.u64());
     publish.shows_older = older;
   }
+  publish.stub_is_placed = (flags & stub_is_placed_flag) != 0;
   return publish;
 }
 
@@ -139,7 +141,8 @@ Bytes write_publish(const PartPublish& publish) {
   writer.u64(publish.publish_ns);
   writer.u8(static_cast<std::uint8_t>(
       (publish.provisional ? provisional_flag : 0) | (publish.durable ? durable_flag : 0) |
-      (publish.native ? native_flag : 0) | (publish.shows_older ? shows_older_flag : 0)));
+      (publish.native ? native_flag : 0) | (publish.shows_older ? shows_older_flag : 0) |
+      (publish.stub_is_placed ? stub_is_placed_flag : 0)));
   if (publish.native) {
     writer.u64(publish.native->device);
     writer.u64(publish.native->inode);

@@ -77,6 +77,8 @@ struct PartPublish {
   std::optional<NativeFile> native;  ///< the bytes are in this file, not in the stage
   /// Storage refused the part's stub at the close: the path still shows this file.
   std::optional<OlderFile> shows_older;
+  /// The stub was put in place. Whatever lies at the path now, the program has put it there.
+  bool stub_is_placed = false;
 };
 
 struct Journal {

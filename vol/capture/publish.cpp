@@ -11,7 +11,8 @@
 //     close fails and the part is dropped, as a native close would fail. After it the leader gets a descriptor
 //     of the stub; without the descriptor, the leader searches for a stub that the program has
 //     renamed. With gc=on our link to the stub follows; without the link, the part's container is
-//     never removed automatically.
+//     never removed automatically. The journal gets a record that the stub is in place: from then on
+//     the leader puts it nowhere, because the program may have moved it and put an older file back.
 //  4. the locks are released, and the leader may drain the part. Closing the file releases them;
 //     they are released before that if a fork's child may hold the file too.
 #include "vol/capture/publish.hpp"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 #include "restart/base/attributes.hpp"
@@ -77,6 +79,7 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
   record.publish_ns = realtime_ns();
   record.provisional = provisional;
   record.durable = part.durable;
+  record.stub_is_placed = part.has_stub;
   return record;
 }
 
@@ -178,8 +181,9 @@ Result<void> put_stub(StagedPart& part) {
                        " still shows its older content, because the new stub could "
                        "not be put there: " +
                        replaced.error().message +
-                       "; nothing is lost: the leader puts the new stub there as soon as storage "
-                       "takes it, and if the job ends before, `mcr recover` does");
+                       "; the leader puts the new stub there as soon as storage takes it, and if "
+                       "the job ends before, `mcr recover` does. A program that renames or changes "
+                       "the file before that handles the older content");
   return {};
 }
 
@@ -254,13 +258,14 @@ Result<void> publish_provisionally(StagedPart& part) {
 
 Result<void> publish(StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
+  restart::PartPublish record = record_of(part, false);
   if (part.is_begun()) {
-    MCR_TRY(complete_bytes(part));                                                      // 1
-    MCR_TRY(directory.publish(part.begin.part, part.journal, record_of(part, false)));  // 2
+    MCR_TRY(complete_bytes(part));  // 1
+    record.size = part.size;
+    MCR_TRY(directory.publish(part.begin.part, part.journal, record));  // 2
   } else {
     part.begin.part = MCR_TRY(directory.new_part_id());
-    part.journal =
-        MCR_TRY(directory.publish_small(part.begin, record_of(part, false), part.image));  // 2
+    part.journal = MCR_TRY(directory.publish_small(part.begin, record, part.image));  // 2
   }
   const std::uint64_t published_ns = realtime_ns();
   const bool had_file = part.begin.replaced != restart::Replaced::nothing;
@@ -273,6 +278,9 @@ Result<void> publish(StagedPart& part) {
     return put;
   }
   if (part.has_stub) {
+    // Without this record the leader takes the rank, once it is dead, for one that died before step 3.
+    if (!std::exchange(record.stub_is_placed, true))
+      (void)directory.amend_publish(part.journal, record).has_value();
     hand_over_stub(*part.stage, part.begin.part, part.at_path);
     link_for_gc(part);
   }

@@ -46,6 +46,11 @@ TEST_CASE("a journal says which older file the path still shows") {
   const auto journal = read_journal(joined({write_begin(example()), write_publish(record)}));
   REQUIRE(journal);
   CHECK(journal->publish->shows_older == record.shows_older);
+  CHECK_FALSE(journal->publish->stub_is_placed);
+  record.stub_is_placed = true;
+  const auto placed = read_journal(joined({write_begin(example()), write_publish(record)}));
+  REQUIRE(placed);
+  CHECK(placed->publish->stub_is_placed);
   CHECK(journal->publish->durable);
 }
 

@@ -101,12 +101,13 @@ std::string filled(std::string_view text, const std::vector<Hole>& holes,
   return line;
 }
 
-/// Returns the path of the set's first file. If it is not found, the path under which it was written.
-std::string first_file(const StoredSet& set) {
+/// Returns the path of the set's first file. If it is not found, the path under which it was written, unless
+/// another file is there.
+Result<std::string> first_file(const StoredSet& set) {
   auto path = restart_path(set, std::nullopt);
-  if (path) return *std::move(path);
+  if (path) return path;
   print_line(stderr, "mcr run: %s", path.error().message.c_str());
-  return written_path(set, std::nullopt).value_or(std::string());
+  return written_path(set, std::nullopt);
 }
 
 /// Returns the user's restart command for the newest whole set. Empty if there is no such set yet;
@@ -124,7 +125,9 @@ std::vector<std::string> restart_words(const RunWords& words) {
   leave_out_others(*found, ::geteuid(), "run");
   const StoredSet* const newest = newest_sound(found->sets, "run");
   if (newest == nullptr) return from_beginning("there is no whole set in " + words.directory);
-  const std::string first = first_file(*newest);
+  const auto found_file = first_file(*newest);
+  if (!found_file) return from_beginning(found_file.error().message);
+  const std::string& first = *found_file;
   const std::string& set = newest->name.masked_name;
   const std::string directory = restart::parent_of(first);
   const std::vector<Hole> holes = {{"{set}", in_quotes(set), "\"$mcr_set\""},

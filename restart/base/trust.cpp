@@ -123,10 +123,8 @@ bool Beside::writers_may_remove(uid_t owner) const {
   return by_group || (inner_.st_mode & S_IWOTH) != 0;
 }
 
-bool Beside::others_may_add() const {
-  const bool may_enter = (outer_.st_mode & (S_IXGRP | S_IXOTH)) != 0;
-  return may_enter && (others_may_write(inner_) || lets_named_write_);
-}
+// It does not matter whether others may enter `outer`: a process that has entered `inner` before stays in it.
+bool Beside::others_may_add() const { return others_may_write(inner_) || lets_named_write_; }
 
 uid_t Beside::author(const struct stat& file) const {
   if (is_open_to_strangers()) return unknown_user;
@@ -155,11 +153,10 @@ bool Beside::may_be_used() const {
 }
 
 bool Beside::is_no_more_open() const {
-  const bool group =
-      (inner_group_ & write_and_enter) == write_and_enter && (outer_.st_mode & S_IXGRP) != 0;
+  const bool group = (inner_group_ & write_and_enter) == write_and_enter;
   const bool group_above =
       (outer_group_ & write_and_enter) == write_and_enter && inner_.st_gid == outer_.st_gid;
-  const bool others = may_write(inner_, S_IWOTH, S_IXOTH) && (outer_.st_mode & S_IXOTH) != 0;
+  const bool others = may_write(inner_, S_IWOTH, S_IXOTH);
   const bool others_above = may_write(outer_, S_IWOTH, S_IXOTH);
   if ((group && !group_above && !others_above) || (others && !others_above)) return false;
   if (lets_more_write_ && !others_above) return false;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aggregation/commit/stub_search.hpp"
 #include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/put_back_mark.hpp"
@@ -315,6 +316,18 @@ TEST_CASE("a flushed part of a dead writer is kept aside when an older file lies
   const std::string aside = job.out("mcr/unfinished-a.h5." + id.text().substr(0, 8));
   CHECK(content_of(aside) == "flushed");
   CHECK(said->find(aside) != std::string::npos);
+}
+
+TEST_CASE("a stub is not looked for in a directory in which another user may have written it") {
+  if (::geteuid() != 0) return;  // root alone can make another user's directory
+  StagedJob job(1);
+  job.join(0);
+  const restart::PartId part = job.write(0, "a.h5", "image");
+  std::filesystem::create_directory(job.out("other"));
+  std::filesystem::rename(job.out("a.h5"), job.out("other/a.h5"));
+  CHECK(search_stubs(job.out(""), {{part, {}}}).size() == 1);
+  REQUIRE(::chown(job.out("other").c_str(), 12345, 12345) == 0);
+  CHECK(search_stubs(job.out(""), {{part, {}}}).empty());
 }
 
 TEST_CASE("what a dead writer flushed is kept aside although another user has taken its name") {

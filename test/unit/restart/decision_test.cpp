@@ -109,6 +109,7 @@ TEST_CASE("a decision that was moved does not count where other users can move f
   const ScratchDirectory directory;
   const std::string own = directory / "own";
   const std::string place = directory / "mcr";
+  REQUIRE(::chmod(directory.path().c_str(), 0777) == 0);
   for (const std::string& made : {own, place}) {
     REQUIRE(::mkdir(made.c_str(), 0755) == 0);
     REQUIRE(::chmod(made.c_str(), 01777) == 0);

@@ -2,6 +2,7 @@
 """A whole checkpoint: the files of all ranks, and the variables over them."""
 import os
 import re
+import stat
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
 
@@ -11,6 +12,15 @@ import numpy
 from .command import mcr
 from .errors import McrError
 from .parts import part_of_stub, unpacked
+
+def _owners(entry):
+    return {os.stat(entry["container"]).st_uid, os.geteuid(), 0}
+
+
+def _is_file_of(owners, path):
+    there = os.lstat(path)
+    return stat.S_ISREG(there.st_mode) and there.st_uid in owners
+
 
 OPEN_FILES = 16  # files that a set keeps open for the next access
 
@@ -128,7 +138,14 @@ class CheckpointSet(Mapping):
         return next((entry["name"] for entry in newer), None)
 
     def _stub_of(self, entry):
-        return next((path for path in self._paths(entry) if part_of_stub(path) == entry["id"]), None)
+        """The path of the rank's stub. A stub of another user, or one to which a link leads, may have any content."""
+        owners = _owners(entry)
+        return next((path for path in self._paths(entry) if part_of_stub(path) == entry["id"] and _is_file_of(owners, path)), None)
+
+    def owners(self, rank):
+        """The users whose files beside the rank's file are believed."""
+        entry = self.part_entry(rank)
+        return _owners(entry) if entry else {os.geteuid(), 0}
 
     def open_part(self, rank):
         """Opens the rank's file anew; the caller closes it."""

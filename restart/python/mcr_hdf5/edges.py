@@ -71,7 +71,7 @@ class GridEdges:
         for path in self._checkpoint.paths(rank):
             name = os.path.splitext(path)[0] + ".hierarchy"
             if os.path.isfile(name):
-                grids = read_hierarchy(name, os.path.basename(path))
+                grids = read_hierarchy(name, os.path.basename(path), self._checkpoint.owners(rank))
                 unknown = next((group for group in grids if group not in self._checkpoint.file(rank)), None)
                 why_not = unknown and f"it has {unknown} in {os.path.basename(path)}, which this set has not"
                 return Hierarchy(name, grids, why_not or self._checkpoint.why_replaced(rank, path))

@@ -2,6 +2,7 @@
 """Reads Enzo's text file NAME.hierarchy: each grid's edges. A dump's files NAME.cpu0000, … do not have them."""
 import os
 import re
+import stat
 from dataclasses import dataclass
 
 
@@ -12,11 +13,18 @@ class Grid:
     cells: tuple  # without the cells that belong to neighbours
 
 
-def read_hierarchy(path, file_name):
-    """Returns the name of a grid's group in the file `file_name` -> Grid. What is not written as Enzo writes it is left out."""
+MOST_BYTES = 256 << 20  # some 200,000 grids
+
+
+def read_hierarchy(path, file_name, owners):
+    """Returns the name of a grid's group in the file `file_name` -> Grid. What is not written as Enzo writes it is left out, and so is
+    a file that is too large, or that belongs to none of the `owners`."""
     try:
-        with open(path, errors="replace") as file:
-            text = file.read()
+        with open(path, errors="replace", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_uid not in owners or status.st_size > MOST_BYTES:
+                return {}
+            text = file.read(MOST_BYTES)
     except OSError:
         return {}
     found = {}
@@ -27,7 +35,8 @@ def read_hierarchy(path, file_name):
         try:
             low, high = (tuple(float(word) for word in lines[key].split()) for key in ("GridLeftEdge", "GridRightEdge"))
             first, last = ([int(word) for word in lines[key].split()] for key in ("GridStartIndex", "GridEndIndex"))
+            group = f"/Grid{int(number):08}"
         except (KeyError, ValueError):
             continue
-        found[f"/Grid{int(number):08}"] = Grid(low, high, tuple(b - a + 1 for a, b in zip(first, last)))
+        found[group] = Grid(low, high, tuple(b - a + 1 for a, b in zip(first, last)))
     return found

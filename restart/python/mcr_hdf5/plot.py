@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """python -m mcr_hdf5 plot: a slice or a map of particles, a histogram, and the minimum and maximum of each rank of a variable."""
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -11,6 +12,7 @@ from .checkpoint_set import open_set
 from .choice import choose
 from .errors import McrError
 from .found_places import FoundPlaces, places_of
+from .new_file import new_file
 from .particles import density_map
 from .places import Unplaced, add_options
 from .plane import paint
@@ -44,7 +46,8 @@ def main(words):
         figure = _figure(pyplot, variable, places, options)
         output = options.output or re.sub(r"[^\w.]+", "-", name.replace("{n}", "")).strip("-") + ".png"
         try:
-            figure.savefig(output, dpi=80)
+            with new_file(output) as made:
+                figure.savefig(made, dpi=80)
         except (OSError, ValueError) as error:
             raise McrError(f"cannot write {output}: {error}") from None
     print(output)
@@ -53,13 +56,26 @@ def main(words):
 
 def _pyplot():
     try:
-        import matplotlib
+        with _in_own_directory():
+            import matplotlib
+            from matplotlib import pyplot
     except ImportError:
         raise McrError("plot needs matplotlib: `pip install matplotlib`, or `pip install mcr-hdf5[plot]`") from None
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "mcr"  # the same picture gives the same bytes
-    from matplotlib import pyplot
     return pyplot
+
+
+@contextlib.contextmanager
+def _in_own_directory():
+    """matplotlib obeys a file matplotlibrc in the current directory, which may be another user's. Some of its settings are code."""
+    here = os.open(".", os.O_PATH | os.O_CLOEXEC)
+    try:
+        os.chdir(os.path.dirname(os.path.abspath(__file__)))
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def _figure(pyplot, variable, places, options):

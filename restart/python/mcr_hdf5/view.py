@@ -17,6 +17,7 @@ from .checkpoint_set import Variable, first_dataset, open_set
 from .errors import McrError
 from .found_places import FoundPlaces, places_of
 from .fragments import Fragments
+from .new_file import new_file
 from .places import Level, Unplaced, add_options, of_region, overlaps
 
 
@@ -38,8 +39,16 @@ def main(words):
         places = places_of(options, checkpoint)
         if missing := checkpoint.describe_missing():
             print(missing)
-        written = View(checkpoint, places, options).write()
-    return 0 if written else 1
+        try:
+            View(checkpoint, places, options).write()
+        except NothingPlaced as reason:
+            print(reason)
+            return 1
+    return 0
+
+
+class NothingPlaced(Exception):
+    """No variable has a place."""
 
 
 @dataclass
@@ -60,9 +69,8 @@ class View:
         self._unplaced = []  # variables
 
     def write(self):
-        temporary = f"{self._output}.{os.getpid()}.tmp"
-        try:
-            with h5py.File(temporary, "w") as file:
+        with new_file(self._output) as made:
+            with h5py.File(made, "w") as file:
                 _copy_equal_attributes(file, [self._checkpoint.attrs(rank) for rank in self._checkpoint.ranks])
                 file.attrs["mcr_set"] = self._checkpoint.name
                 for name in self._names():
@@ -72,23 +80,18 @@ class View:
                 print(described)
             remedy = self._places.remedy(self._unplaced) if isinstance(self._places, FoundPlaces) else ""
             if not self._placed:
-                print(f"mcr view: no variable of {self._checkpoint.name} has a place, so nothing was written" + (f"; {remedy}" if remedy else ""))
-                return False
+                raise NothingPlaced(f"mcr view: no variable of {self._checkpoint.name} has a place, so nothing was written" +
+                                    (f"; {remedy}" if remedy else ""))
             if self._unplaced and remedy:
                 print(f"for variables that are not placed, {remedy}")
-            self._verify(temporary)
-            os.replace(temporary, self._output)
-        finally:
-            if os.path.exists(temporary):
-                os.unlink(temporary)
+            self._verify(made)
         is_number = isinstance(time, (float, int, numpy.number))
         arrays = [xdmf.Array(placed.path, placed.dtype, placed.level) for placed in self._placed]
-        with open(self._output + ".xdmf", "w") as file:
+        with new_file(self._output + ".xdmf") as made, open(made, "w") as file:
             file.write(xdmf.document(os.path.basename(self._output), arrays, time if is_number else None))
         document = f"{self._options.output}.xdmf"
         print(f"{len(arrays)} global array{'s' * (len(arrays) != 1)} in {self._options.output}" +
               (f" and {document}" if any(array.drawn for array in arrays) else f"; none of them is a field on a mesh, so {document} shows nothing"))
-        return True
 
     def _names(self):
         """The variables to place. Without options these are only the ones that the files give a place, of often hundreds."""

@@ -306,6 +306,27 @@ class Test:
             self.same_bytes(Path(left) / name, Path(right) / name)
         return len(names)
 
+    def die_before_stub(self, path, old):
+        """Leaves what a rank leaves that dies between its publish and the rename of its stub: the older file `old` at the path, and
+        no record in the part's journal that the stub is in place."""
+        shutil.copy2(old, path)
+        self.forget_stub(path)
+
+    def forget_stub(self, path):
+        """Takes the record that the stub is in place out of the journal of the part that was published at the path."""
+        stub_is_placed, changed = 16, 0
+        for journal in self.stage.rglob("published/*.journal"):
+            content = journal.read_bytes()
+            if str(path).encode() not in content:
+                continue
+            begin = last = 0  # of the records: length, kind, payload, checksum
+            while begin < len(content):
+                last, begin = begin, begin + 5 + int.from_bytes(content[begin:begin + 4], "little") + 8
+            if content[last + 4] == 2 and content[last + 5 + 16] & stub_is_placed:
+                os.truncate(journal, last)
+                changed += 1
+        expect(changed == 1, f"{changed} journals of {path} said that its stub is in place")
+
     def all_captured(self, directory, count, pattern="*"):
         """Every file in the directory must be a stub, and there must be `count` of them, which proves that they were
         captured."""

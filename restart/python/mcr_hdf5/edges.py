@@ -2,6 +2,7 @@
 """Grids with edges: GridLeftEdge and GridRightEdge, as attributes or in a text file NAME.hierarchy beside the files. Edges name the fastest axis
 first. They place a dataset only if its shape is proved to be the number of cells between them, without ghost cells and not of values on faces."""
 import os
+import re
 from dataclasses import dataclass
 
 import numpy
@@ -15,7 +16,7 @@ INEXACT = 0.001  # cells by which an edge may lie beside the border of a cell
 class GridEdges:
     def __init__(self, checkpoint):
         self._checkpoint = checkpoint
-        self._hierarchies = {}  # rank -> its Hierarchy
+        self._hierarchies = {}  # rank -> its Hierarchy, or an Unplaced
         self._used = set()  # paths of the hierarchies that placed something
 
     def edges(self, rank, dataset):
@@ -59,6 +60,10 @@ class GridEdges:
         if rank not in self._hierarchies:
             self._hierarchies[rank] = self._read_hierarchy(rank)
         hierarchy = self._hierarchies[rank]
+        if isinstance(hierarchy, Unplaced):
+            if re.fullmatch(r"/Grid\d{8,}", dataset.parent.name):  # what the file could place
+                raise hierarchy
+            return None
         grid = hierarchy and hierarchy.grids.get(dataset.parent.name)
         if grid is None:
             return None
@@ -67,11 +72,14 @@ class GridEdges:
         return grid.low, grid.high, grid.cells, hierarchy.path
 
     def _read_hierarchy(self, rank):
-        """The text file beside the rank's file. A newer set of the same files has replaced it."""
+        """The text file beside the rank's file, or why it is not read. A newer set of the same files has replaced it."""
         for path in self._checkpoint.paths(rank):
             name = os.path.splitext(path)[0] + ".hierarchy"
             if os.path.isfile(name):
-                grids = read_hierarchy(name, os.path.basename(path), self._checkpoint.owners(rank))
+                try:
+                    grids = read_hierarchy(name, os.path.basename(path), self._checkpoint.owners(rank))
+                except Unplaced as reason:
+                    return reason
                 unknown = next((group for group in grids if group not in self._checkpoint.file(rank)), None)
                 why_not = unknown and f"it has {unknown} in {os.path.basename(path)}, which this set has not"
                 return Hierarchy(name, grids, why_not or self._checkpoint.why_replaced(rank, path))

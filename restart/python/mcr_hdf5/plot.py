@@ -46,8 +46,8 @@ def main(words):
         figure = _figure(pyplot, variable, places, options)
         output = options.output or re.sub(r"[^\w.]+", "-", name.replace("{n}", "")).strip("-") + ".png"
         try:
-            with new_file(output) as made:
-                figure.savefig(made, dpi=80)
+            with new_file(output) as (made, _):
+                figure.savefig(made, format=os.path.splitext(output)[1][1:] or "png", dpi=80)
         except (OSError, ValueError) as error:
             raise McrError(f"cannot write {output}: {error}") from None
     print(output)

@@ -17,7 +17,7 @@ from .checkpoint_set import Variable, first_dataset, open_set
 from .errors import McrError
 from .found_places import FoundPlaces, places_of
 from .fragments import Fragments
-from .new_file import new_file
+from .new_file import name_to_write, new_file
 from .places import Level, Unplaced, add_options, of_region, overlaps
 
 
@@ -69,8 +69,8 @@ class View:
         self._unplaced = []  # variables
 
     def write(self):
-        with new_file(self._output) as made:
-            with h5py.File(made, "w") as file:
+        with new_file(self._output) as (made, made_name):
+            with h5py.File(name_to_write(made, made_name), "w") as file:
                 _copy_equal_attributes(file, [self._checkpoint.attrs(rank) for rank in self._checkpoint.ranks])
                 file.attrs["mcr_set"] = self._checkpoint.name
                 for name in self._names():
@@ -84,11 +84,11 @@ class View:
                                     (f"; {remedy}" if remedy else ""))
             if self._unplaced and remedy:
                 print(f"for variables that are not placed, {remedy}")
-            self._verify(made)
+            self._verify(made_name)
         is_number = isinstance(time, (float, int, numpy.number))
         arrays = [xdmf.Array(placed.path, placed.dtype, placed.level) for placed in self._placed]
-        with new_file(self._output + ".xdmf") as made, open(made, "w") as file:
-            file.write(xdmf.document(os.path.basename(self._output), arrays, time if is_number else None))
+        with new_file(self._output + ".xdmf") as (made, _):
+            made.write(os.fsencode(xdmf.document(os.path.basename(self._output), arrays, time if is_number else None)))
         document = f"{self._options.output}.xdmf"
         print(f"{len(arrays)} global array{'s' * (len(arrays) != 1)} in {self._options.output}" +
               (f" and {document}" if any(array.drawn for array in arrays) else f"; none of them is a field on a mesh, so {document} shows nothing"))

@@ -68,12 +68,17 @@ def _pyplot():
 
 @contextlib.contextmanager
 def _in_own_directory():
-    """matplotlib obeys a file matplotlibrc in the current directory, which may be another user's. Some of its settings are code."""
+    """matplotlib obeys a file matplotlibrc in the current directory, which may be another user's. Some of its settings are code. What
+    the user's own variables name is obeyed, also relative to the current directory."""
     here = os.open(".", os.O_PATH | os.O_CLOEXEC)
+    relative = {name: os.environ[name] for name in ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+                if os.environ.get(name, "/")[:1] not in ("", "/", "~")}
     try:
+        os.environ.update((name, os.path.abspath(path)) for name, path in relative.items())
         os.chdir(os.path.dirname(os.path.abspath(__file__)))
         yield
     finally:
+        os.environ.update(relative)
         os.fchdir(here)
         os.close(here)
 

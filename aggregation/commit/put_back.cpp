@@ -83,8 +83,7 @@ Result<AtPath> look_at(const File& home, const PartBegin& begin) {
   const restart::Stub& stub = there.stub;
   found.kind = stub.part == begin.part ? AtPath::Kind::our_stub : AtPath::Kind::other_stub;
   found.part = stub.part;
-  found.is_older_writing = stub.launch == begin.launch && stub.path == begin.path &&
-                           stub.rank == begin.rank && stub.sequence < begin.sequence;
+  found.is_older_writing = restart::is_of_same_path(stub, begin) && stub.sequence < begin.sequence;
   if (auto link = restart::our_link_to(stub, begin.path, status)) {
     found.our_link = std::move(*link);
     found.links = 1;

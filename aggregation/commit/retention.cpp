@@ -77,8 +77,8 @@ class StubsBelow {
   }
 
   /// True if users who may not remove the containers could have moved files of this directory to where
-  /// this look does not see them. A sticky bit does not prevent this: a user who may write there can make a
-  /// directory in it, let the owner put directories inside, and move it away with them.
+  /// this look does not see them. A sticky bit does not prevent this: such a user can make a directory there
+  /// and, when the owner has put his directories into it, move it away.
   [[nodiscard]] Result<bool> may_be_rearranged(const std::string& path,
                                                const struct stat& status) const {
     if (!set_.beside.writers_may_remove(set_.owner))

@@ -29,7 +29,7 @@ class ShortStorage {
                  const std::string& directory);
 
   /// Called after a commit into that directory of containers. Removes sets if the file system has
-  /// less room, or fewer free inodes, than four sets of the size of `set`, which has so many `files`.
+  /// less room, or fewer free inodes, than four such sets take. `files`: the number of files of `set`.
   void keep_room(const std::string& directory, const SetName& set, std::size_t files);
 
   /// Called after a commit into that directory failed with Cause::full. True if sets were removed,
@@ -41,7 +41,7 @@ class ShortStorage {
     std::uint64_t bytes = 0;
     std::uint64_t inodes = 0;
   };
-  /// Removes the oldest sets until so many bytes and inodes are freed. Returns true if a set was removed.
+  /// Removes the oldest sets until `shortage` is over. Returns true if a set was removed.
   bool remove_oldest(const std::string& directory, const Shortage& shortage, int looks);
 
   Summary& summary_;

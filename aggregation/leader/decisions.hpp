@@ -192,7 +192,8 @@ struct Patience {
   std::uint64_t bundle_ms = 500;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
-  /// A leader without processes ends when storage has refused each part so many times, and has taken none.
+  /// When no process lives, the leader tries each part so many times. Each commit of a part gives the others
+  /// all their tries again.
   std::uint32_t last_tries = 3;
   /// The setting lag=: if this many sets of one pattern are not committed, creates wait for the leader, and
   /// the leader delays no drain. 0: no limit.

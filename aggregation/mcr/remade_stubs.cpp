@@ -108,8 +108,9 @@ Result<void> check_way(const StoredSet& set, const File& on_the_way, const std::
 }
 
 /// Opens the directory of the part's stub, and makes missing directories: a rank's own directory
-/// (out/3/dump.h5) may have been removed with its stub.
-Result<File> open_home(const StoredSet& set, const StoredPart& part) {
+/// (out/3/dump.h5) may have been removed with its stub. With `dry_run`, changes nothing, and returns the
+/// deepest directory that exists.
+Result<File> open_home(const StoredSet& set, const StoredPart& part, bool dry_run) {
   File home = MCR_TRY(open_base(set, part));
   const File containers =
       MCR_TRY(restart::open_beneath(home.descriptor(), part.containers, O_PATH | O_DIRECTORY));
@@ -117,34 +118,19 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part) {
   for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
        slash = part.below.find('/', begin)) {
     const std::string name = part.below.substr(begin, slash - begin);
-    const bool is_new = MCR_TRY(make_directory(set, home, name));
-    File next = MCR_TRY(open_directory(set, home.descriptor(), name));
+    const bool is_new = !dry_run && MCR_TRY(make_directory(set, home, name));
+    auto next = open_directory(set, home.descriptor(), name);
+    if (dry_run && !next && next.error().system_error == ENOENT) break;
+    if (!next) return next.error();
     // The owner of `home` may have replaced the new directory by another one.
-    if (is_new && is_own_and_empty(next, set.owner))
-      give_group(next, set.owner, group_in(home, set));
+    if (is_new && is_own_and_empty(*next, set.owner))
+      give_group(*next, set.owner, group_in(home, set));
     else
-      MCR_TRY(check_way(set, next, part.below.substr(0, slash), containers));
-    home = std::move(next);
+      MCR_TRY(check_way(set, *next, part.below.substr(0, slash), containers));
+    home = *std::move(next);
     begin = slash + 1;
   }
   return home;
-}
-
-/// Fails if open_home() would not go through an existing directory on the way. Changes nothing.
-Result<void> check_home(const StoredSet& set, const StoredPart& part) {
-  File home = MCR_TRY(open_base(set, part));
-  const File containers =
-      MCR_TRY(restart::open_beneath(home.descriptor(), part.containers, O_PATH | O_DIRECTORY));
-  std::size_t begin = 0;
-  for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
-       slash = part.below.find('/', begin)) {
-    auto next = open_directory(set, home.descriptor(), part.below.substr(begin, slash - begin));
-    if (!next && next.error().system_error == ENOENT) return {};
-    home = MCR_TRY(std::move(next));
-    MCR_TRY(check_way(set, home, part.below.substr(0, slash), containers));
-    begin = slash + 1;
-  }
-  return {};
 }
 
 /// The deepest existing directory above the part's stub, and the stub's path below it.
@@ -204,7 +190,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   stub.masked_names = {set.name.masked_name};
   stub.container_directory = set.container_dir;
   stub.path = part.path;
-  const File home = MCR_TRY(open_home(set, part));
+  const File home = MCR_TRY(open_home(set, part, false));
   const std::string name = restart::name_of(part.below);
   // Looks again, now in the open directory, which cannot be replaced meanwhile.
   const auto there = restart::file_at(restart::open_beneath(home.descriptor(), name, O_RDONLY));
@@ -322,9 +308,12 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     if (claims.empty()) continue;
     const std::string path = claims.front().second->path;
     const auto claim = chosen(std::move(claims));
-    const auto made = !claim    ? Result<void>(claim.error())
-                      : dry_run ? check_home(*claim->first, *claim->second)
-                                : remake_stub(*claim->first, *claim->second);
+    const auto made = [&]() -> Result<void> {
+      if (!claim) return claim.error();
+      if (!dry_run) return remake_stub(*claim->first, *claim->second);
+      MCR_TRY(open_home(*claim->first, *claim->second, true));
+      return {};
+    }();
     if (made) {
       const auto copy = moved.doubtful.find(claim->second->part);
       remaking.stubs.push_back({path, claim->first->prefix,

@@ -12,7 +12,8 @@
 namespace mcr::aggregation {
 
 /// Returns the path under which the program wrote the file of this rank; nullopt: of the lowest
-/// rank that has one. Cause::system: the rank has no file in the set.
+/// rank that has one. Cause::system: the rank has no file in the set, or a file that is not the owner's
+/// stub lies there.
 Result<std::string> written_path(const StoredSet& set, std::optional<std::uint32_t> rank);
 
 /// Returns the path at which the file of this rank lies now. It is searched for in the directory in

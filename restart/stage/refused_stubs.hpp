@@ -20,7 +20,7 @@ class RefusedStubs {
  public:
   /// How long lock() waits. A leader that is stopped may hold the lock for any time.
   enum class Wait : std::uint8_t { briefly, long_enough };
-  /// EWOULDBLOCK: another process has the access all that time.
+  /// EWOULDBLOCK: another process kept the lock as long as this one waited.
   static Result<RefusedStubs> lock(const LaunchDirectory& directory, Wait wait);
 
   /// Records that the part's stub is not at its path. Call it before the journal says so.

@@ -63,6 +63,10 @@ Result<File> open_begun_in(const PartBegin& begin, int flags) {
   return system_error("another process replaced the directory", path);
 }
 
+bool is_of_same_path(const Stub& stub, const PartBegin& begin) {
+  return stub.launch == begin.launch && stub.path == begin.path && stub.rank == begin.rank;
+}
+
 Stub stub_of(const PartBegin& begin, std::string container_directory,
              std::string launch_directory) {
   Stub stub;

@@ -30,6 +30,9 @@ bool is_begun_in(const PartBegin& begin, const File& directory);
 /// Opens the directory in which the part was begun. ESTALE: another directory has its path now.
 Result<File> open_begun_in(const PartBegin& begin, int flags);
 
+/// True if the stub is that of the same rank's writing of the same path in this launch, this one or another.
+bool is_of_same_path(const Stub& stub, const PartBegin& begin);
+
 /// Returns the stub that leads to a part. `container_directory`: the setting container_dir of its
 /// writer.
 Stub stub_of(const PartBegin& begin, std::string container_directory, std::string launch_directory);

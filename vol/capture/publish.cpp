@@ -258,10 +258,9 @@ Result<void> publish_provisionally(StagedPart& part) {
 
 Result<void> publish(StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
+  if (part.is_begun()) MCR_TRY(complete_bytes(part));  // 1
   restart::PartPublish record = record_of(part, false);
   if (part.is_begun()) {
-    MCR_TRY(complete_bytes(part));  // 1
-    record.size = part.size;
     MCR_TRY(directory.publish(part.begin.part, part.journal, record));  // 2
   } else {
     part.begin.part = MCR_TRY(directory.new_part_id());

@@ -51,21 +51,19 @@ std::optional<restart::Stub> stub_in(const restart::File& file) {
 // file that the part is to replace: storage had refused the stub when that writing was closed.
 std::optional<restart::File> late_stub(const StagedPart& part, const restart::File& home,
                                        const std::string& name) {
-  const auto is_of_this_path = [&](const restart::Stub& stub) {
-    return stub.launch == part.begin.launch && stub.path == part.begin.path &&
-           stub.rank == part.begin.rank;
-  };
   const auto old_status = part.at_path.status();
   if (!old_status || old_status->st_nlink != 0) return std::nullopt;
   auto file = restart::File::open(home.descriptor(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   const auto status = file ? file->status() : Result<struct stat>(file.error());
   if (!status || status->st_uid != ::geteuid()) return std::nullopt;
   const auto stub = stub_in(*file);
-  if (!stub || !is_of_this_path(*stub) || stub->sequence >= part.begin.sequence)
+  if (!stub || !restart::is_of_same_path(*stub, part.begin) ||
+      stub->sequence >= part.begin.sequence)
     return std::nullopt;
   // A copy of an older version, which the program has put there, does not count.
   const auto old = stub_in(part.at_path);
-  if (old && is_of_this_path(*old) && old->sequence >= stub->sequence) return std::nullopt;
+  if (old && restart::is_of_same_path(*old, part.begin) && old->sequence >= stub->sequence)
+    return std::nullopt;
   return *std::move(file);
 }
 

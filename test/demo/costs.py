@@ -81,7 +81,7 @@ def print_table(jobs):
     slower = []
     for title, values, ratio in rows(jobs):
         say(f"   {title:38}{spread(values['native']):>28}{spread(values['mcr']):>28}{ratio:>16.2f}")
-        if ratio > 1:
+        if round(ratio, 2) > 1:
             slower.append(title)
     say(f"   Slower with mcr: {'; '.join(slower) if slower else 'nothing in this table'}.")
 

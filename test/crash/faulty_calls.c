@@ -164,9 +164,12 @@ static bool keeps(const char* path) {
   return log_file >= 0 && raw(SYS_getpid) == owner && is_below(path, storage);
 }
 
-/// Closes `in`; nothing is copied where that is none.
+/// Closes `in`; nothing is copied where that is none. The copy gets its name when it is complete,
+/// because another thread may stop the process at any moment.
 static void copy_for_us(int in, const char* to) {
-  const int out = open_for_us(to, O_WRONLY | O_CREAT | O_TRUNC);
+  char half_done[path_bytes];
+  snprintf(half_done, sizeof half_done, "%s/half.%ld", unsynced, raw(SYS_gettid));
+  const int out = open_for_us(half_done, O_WRONLY | O_CREAT | O_TRUNC);
   char block[16384];
   long got;
   while (in >= 0 && (got = raw(SYS_read, in, block, sizeof block)) > 0)
@@ -179,6 +182,7 @@ static void copy_for_us(int in, const char* to) {
     raw(SYS_utimensat, out, NULL, (struct timespec[2]){status.st_atim, status.st_mtim}, 0);
   raw(SYS_close, in);
   raw(SYS_close, out);
+  raw(SYS_renameat2, AT_FDCWD, half_done, AT_FDCWD, to, 0);
 }
 
 static bool look(const char* path, struct stat* status) {

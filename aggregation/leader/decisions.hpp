@@ -192,7 +192,7 @@ struct Patience {
   std::uint64_t bundle_ms = 500;
   std::uint64_t retry_ms = 2000;  ///< after a failed commit; doubles up to retry_max_ms
   std::uint64_t retry_max_ms = 60'000;
-  /// When no process lives, the leader tries each part so many times. Each commit of a part gives the others
+  /// The tries that each part has when no process of the launch lives. Each commit of a part gives the others
   /// all their tries again.
   std::uint32_t last_tries = 3;
   /// The setting lag=: if this many sets of one pattern are not committed, creates wait for the leader, and

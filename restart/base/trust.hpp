@@ -92,8 +92,8 @@ class Beside {
   /// files in `outer`.
   [[nodiscard]] bool may_be_used() const;
   /// True if a name in `inner` may cause the removal of a set of `owner`. A user who may write to `inner` can
-  /// move other users' files there under any name. So each such user must be `owner` or root, or must be able
-  /// to remove the files in `outer` anyway.
+  /// move other users' files there under any name. So only three kinds of users may write there: `owner`,
+  /// root, and users who can remove the files in `outer` anyway.
   [[nodiscard]] bool adders_may_remove(uid_t owner) const;
   /// True if `outer` is one directory of several users without a sticky bit, so that each of them may
   /// replace the others' files, and if `inner` is no more open. It then does not matter which of these
@@ -113,8 +113,8 @@ class Beside {
   [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
   /// Which directory `outer` is.
   [[nodiscard]] FileIdentity outer_identity() const { return FileIdentity(outer_); }
-  /// True if every user who may write to `inner` may also write to `outer`. In a sticky `outer`, others can
-  /// add files but replace none. There, nobody but the owner of `inner` may write to `inner`.
+  /// True if every user who may write to `inner` may also write to `outer`. If `outer` is sticky, other users
+  /// can add files to it but replace none. Then only the owner of `inner` may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;
 
  private:

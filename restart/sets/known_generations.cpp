@@ -233,6 +233,7 @@ bool drains(const std::string& launch_directory) {
 namespace {
 
 bool replaces(const Journal& journal, const PartId& there, bool is_native) {
+  // The stub has replaced its older file already, so the program has put this file at the path since.
   if (journal.publish && journal.publish->stub_is_placed) return false;
   if (!is_native) return journal.begin.replaced_part == there;
   const bool stays_native = journal.publish && journal.publish->native;

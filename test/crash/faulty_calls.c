@@ -164,8 +164,8 @@ static bool keeps(const char* path) {
   return log_file >= 0 && raw(SYS_getpid) == owner && is_below(path, storage);
 }
 
-/// Closes `in`; nothing is copied where that is none. The copy gets its name when it is complete,
-/// because another thread may stop the process at any moment.
+/// Copies the open file `in` to the path `to`, and closes `in`. If `in` is negative, the copy is empty.
+/// The copy gets its name last, because another thread may stop the process at any moment.
 static void copy_for_us(int in, const char* to) {
   char half_done[path_bytes];
   snprintf(half_done, sizeof half_done, "%s/half.%ld", unsynced, raw(SYS_gettid));

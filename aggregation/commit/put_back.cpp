@@ -271,6 +271,9 @@ Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, cons
       return false;  // read-only: without a mark, a rank with the stub open would lose the file
     stub = *std::move(opened);
     const FileIdentity native(MCR_TRY(pending.file().status()));
+    // A rank may be about to write a newer part's stub into this very file.
+    const auto refused = RefusedStubs::lock(directory, RefusedStubs::Wait::briefly);
+    if (!refused) return false;
     const auto marked = restart::mark_put_back(stub, begin.part, native);
     if (!marked && marked.error().system_error == ESTALE) return false;
     mark = MCR_TRY(marked);
@@ -304,7 +307,11 @@ Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, cons
   };
   const auto placed = place();
   const bool is_done = placed && *placed;
-  if (stub.is_open() && !is_done) (void)restart::unmark_put_back(stub, mark).has_value();
+  if (stub.is_open() && !is_done) {
+    // A mark that stays leads nowhere, and the next one replaces it.
+    const auto refused = RefusedStubs::lock(directory, RefusedStubs::Wait::long_enough);
+    if (refused) (void)restart::unmark_put_back(stub, mark).has_value();
+  }
   if (is_done && !own.our_link.empty())
     (void)system_calls().unlinkat(AT_FDCWD, own.our_link.c_str(), 0);
   return placed;
@@ -386,6 +393,8 @@ bool gives_way_to(const AtPath& there, const PartBegin& begin,
     // The time of a stub says nothing: the leader changes it while it tries to put the part back.
     return there.is_older_writing || (begin.replaced_part && begin.replaced_part == there.part);
   }
+  // The writer may have died while it wrote the stub over the older file.
+  if (older && there.kind == AtPath::Kind::damaged_stub) return true;
   if (older) return older->modified_ns == there.modified_ns;
   // The native file that lay there when the part was begun, if it was not written since.
   if (there.kind == AtPath::Kind::other_file)

@@ -6,8 +6,9 @@
 //     journal, bytes included, in published/): the part is safe. At the path lies the old file, or
 //     the empty file of H5Fcreate. The leader, or a leader that adopts the launch (`mcr recover`
 //     too), puts the stub there.
-//  3. the stub: done. Only this step replaces the old file. If storage refuses the stub, the journal
-//     gets a record of that, and the leader puts the stub there. If it cannot get that record either, the
+//  3. the stub: done. Only this step replaces the old file. If storage refuses a new file for the stub, the
+//     journal gets a record of that, and the stub is written over the old file; if that is not possible
+//     either, the leader puts the stub there. If it cannot get that record either, the
 //     close fails and the part is dropped, as a native close would fail. After it the leader gets a descriptor
 //     of the stub; without the descriptor, the leader searches for a stub that the program has
 //     renamed. With gc=on our link to the stub follows; without the link, the part's container is
@@ -41,6 +42,7 @@
 #include "restart/stage/refused_stubs.hpp"
 #include "restart/stage/stub_file.hpp"
 #include "vol/capture/replaced_member.hpp"
+#include "vol/capture/stub_in_place.hpp"
 #include "vol/process/job_warnings.hpp"
 #include "vol/process/lag.hpp"
 #include "vol/process/stub_handover.hpp"
@@ -133,29 +135,12 @@ Result<void> replace_old(StagedPart& part, const restart::File& home) {
                                         MCR_TRY(restart::PartId::random()).text());
 }
 
-// The program renamed or removed the old file while it wrote. Native HDF5 would have written into
-// that very file, wherever it is now; if the file has no name left, its data would be gone too.
-Result<void> put_stub_into_moved(StagedPart& part) {
-  follow_put_back(part);
-  struct stat status {};
-  if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
-    return part.stage->directory.drop(part.begin.part);
-  // The old file will not be the old part's stub any more.
-  if (part.begin.replaced_part)
-    restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
-  const Bytes content = restart::write_stub(stub_of(part));
-  MCR_TRY(part.at_path.write_at(0, content));
-  MCR_TRY(part.at_path.truncate(content.size()));
-  part.has_stub = true;
-  return {};
-}
-
-// Records that storage refused the stub, so that the leader puts the stub there later. Returns an error
-// if the record cannot be made.
-Result<void> record_refusal(StagedPart& part) {
+// Storage refused a new file for the stub. Records this, so that the leader puts the stub there later, and
+// writes the stub over the old file if possible. Returns an error if the record cannot be made.
+Result<void> meet_refusal(StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
-  // While this is locked, the leader exchanges no file at any path. Afterwards it leaves the file that
-  // the record names.
+  // While this is locked, the leader neither exchanges a file at any path nor marks a stub. Afterwards it
+  // leaves the file that the record names.
   const auto refused =
       MCR_TRY(restart::RefusedStubs::lock(directory, restart::RefusedStubs::Wait::long_enough));
   MCR_TRY(refused.add(part.begin));
@@ -163,7 +148,9 @@ Result<void> record_refusal(StagedPart& part) {
   const struct stat status = MCR_TRY(part.at_path.status());
   restart::PartPublish record = record_of(part, false);
   record.shows_older = {status.st_dev, status.st_ino, restart::modified_ns(status)};
-  return directory.amend_publish(part.journal, record);
+  MCR_TRY(directory.amend_publish(part.journal, record));
+  (void)write_stub_over_old(part);
+  return {};
 }
 
 // Puts the stub in the old file's place. If storage refuses this, the leader puts the stub there later.
@@ -175,7 +162,8 @@ Result<void> put_stub(StagedPart& part) {
     part.has_stub = true;
     return {};
   }
-  if (!record_refusal(part)) return replaced;
+  if (!meet_refusal(part)) return replaced;
+  if (part.has_stub) return {};
   warn_once_in_job(part.stage->launcher, "stubs could not be put in place",
                    part.begin.path +
                        " still shows its older content, because the new stub could "

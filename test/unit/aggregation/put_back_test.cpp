@@ -451,6 +451,12 @@ TEST_CASE("a stub that storage refused replaces the very file that lay there, an
     CHECK(*repair_stub(job.directory(), newest.begin,
                        restart::PartPublish::OlderFile{now->device, now->inode, 0}));
   }
+  SECTION("its writer died while it wrote the stub over it") {
+    std::fstream(job.out("a.h5"), std::ios::in | std::ios::out).seekp(20) << "torn";
+    REQUIRE(look_at(begun.begin)->kind == AtPath::Kind::damaged_stub);
+    CHECK(*repair_stub(job.directory(), begun.begin, older));
+    CHECK(look_at(begun.begin)->kind == AtPath::Kind::our_stub);
+  }
   SECTION("a rank is recording a refusal: the leader tries again later") {
     const auto rank = refused(job);
     const auto done = repair_stub(job.directory(), begun.begin, older);
@@ -490,8 +496,10 @@ TEST_CASE("a part is not put back at a path where a newer part's stub waits for 
   }
   SECTION("a rank is recording that it waits") {
     const auto rank = refused(job);
+    const auto bytes = std::filesystem::file_size(job.out("a.h5"));
     CHECK_FALSE(*put_back(job.directory(), part, {}, nullptr, may_drain));
     CHECK(look_at(newer.begin)->part == part);
+    CHECK(std::filesystem::file_size(job.out("a.h5")) == bytes);  // no mark at its end
   }
   SECTION("it waits at another path") {
     auto other = job.begin(0, "b.h5", "three", 1);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "aggregation/commit/copy_time.hpp"
+#include "aggregation/commit/held_containers.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/log.hpp"
@@ -57,10 +58,11 @@ bool is_there(const std::string& path) {
 }
 
 bool was_removed_by_a_collection(const std::string& path, const std::string& prefix) {
-  auto directory = File::open(AT_FDCWD, restart::parent_of(path), O_RDONLY | O_DIRECTORY);
+  const auto held = HeldContainers::open(restart::parent_of(path), LinksToContainers::own);
+  if (!held) return false;
+  auto directory = File::open(held->directory().descriptor(), ".", O_RDONLY | O_DIRECTORY);
   if (!directory) return false;
-  const auto beside = restart::Beside::of(*directory, restart::parent_of(path));
-  const restart::OpenContainers containers(*std::move(directory), ::geteuid(), beside);
+  const restart::OpenContainers containers(*std::move(directory), ::geteuid(), held->beside());
   return restart::removed_set(containers, prefix).has_value();
 }
 

@@ -23,26 +23,28 @@ using restart::parent_of;
 
 namespace {
 
-bool same_directory(const std::string& a, const std::string& b) {
+/// True if `path` leads to `name` in the open directory; "." is the directory itself.
+bool leads_to_entry(const std::string& path, const File& directory, const std::string& name) {
   struct stat first {};
   struct stat second {};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+  return ::stat(path.c_str(), &first) == 0 &&
+         restart::system_calls().fstatat(directory.descriptor(), name.c_str(), &second, 0) == 0 &&
          FileIdentity(first) == FileIdentity(second);
 }
 
 }  // namespace
 
-IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,
+IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity& set,
                          const std::string& path) {
-  const std::string directory = parent_of(container);
-  const std::string above = parent_of(directory);
-  const std::string name = name_of(directory);
+  const std::string& above = home.place()->base;
+  const std::string& name = home.place()->name;
   const restart::ContainerName written =
       restart::container_name(set.masked_name, "mcr", set.launch, set.sequence);
-  IndexPlace place{path, above, {}, name};
+  IndexPlace place{path, {}, name};
   // A path is absolute if its file was renamed before the commit, or lies further below.
   if (path.starts_with('/')) {
-    const std::string root = restart::real_path(above);
+    const std::string present = restart::present_path(home.base());
+    const std::string root = present.empty() ? restart::real_path(above) : present;
     const bool is_below = path.starts_with(root == "/" ? root : root + "/");
     const std::string below = is_below ? path.substr(root == "/" ? 1 : root.size() + 1)
                                        : restart::path_tail(path, written.depth + 1);
@@ -50,11 +52,11 @@ IndexPlace place_in_tree(const std::string& container, const restart::SetIdentit
     return place;
   }
   std::string tail = path;
-  if (same_directory(written.base, above)) {
+  if (leads_to_entry(written.base, home.base(), ".")) {
     place.text = written.base;
   } else if (const std::string sibling = name_of(written.base);
              restart::is_plain_path(sibling) &&
-             same_directory(written.base, above + "/" + sibling)) {
+             leads_to_entry(written.base, home.base(), sibling)) {
     place.text = written.base;  // container_dir=../mcr
     place.container_dir = "../" + name;
     tail = sibling + "/" + tail;
@@ -86,7 +88,7 @@ std::string NamesByInode::find(const File& directory, ino_t inode) {
   return found == known->second.end() ? std::string() : found->second;
 }
 
-Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
+Result<OpenNative> open_native(const HeldContainers& home, const IndexPlace& place,
                                const restart::NativeMember& native, uid_t owner, int flags,
                                NamesByInode& names) {
   const auto is_it = [&](const Result<File>& file) {
@@ -95,49 +97,28 @@ Result<OpenNative> open_native(const std::string& container, const IndexPlace& p
            status->st_ino == native.inode &&
            static_cast<std::uint64_t>(status->st_size) == native.size;
   };
-  const auto base = File::open(AT_FDCWD, place.base, O_PATH | O_DIRECTORY);
-  if (base && !place.below.empty()) {
-    auto file = restart::open_beneath(base->descriptor(), place.below, flags);
+  const int base = home.base().descriptor();
+  if (!place.below.empty()) {
+    auto file = restart::open_beneath(base, place.below, flags);
     if (is_it(file)) return OpenNative{*std::move(file), place.text, false};
   }
-  std::string aside = restart::place_of_native(parent_of(container), native, {}, owner);
-  if (!aside.empty()) {
-    auto file = File::open(AT_FDCWD, aside, flags | O_NOFOLLOW | O_NONBLOCK);
-    if (is_it(file)) return OpenNative{*std::move(file), std::move(aside), true};
-  }
-  if (base && !place.below.empty()) {
+  const std::string aside = std::string(restart::native_members_directory) + "/" +
+                            restart::aside_name(native.inode);
+  auto kept = restart::open_beneath(home.directory().descriptor(), aside, flags);
+  if (is_it(kept))
+    return OpenNative{*std::move(kept), home.place()->directory + "/" + aside, true};
+  if (!place.below.empty()) {
     constexpr int listed = O_RDONLY | O_DIRECTORY;
     const std::string above = parent_of(place.below);
-    const auto home = above == "." ? File::open(base->descriptor(), above, listed)
-                                   : restart::open_beneath(base->descriptor(), above, listed);
-    const std::string name = home ? names.find(*home, native.inode) : std::string();
+    const auto there = above == "." ? File::open(base, above, listed)
+                                    : restart::open_beneath(base, above, listed);
+    const std::string name = there ? names.find(*there, native.inode) : std::string();
     auto file = name.empty() ? Result<File>(Error{})
-                             : restart::open_beneath(home->descriptor(), name, flags);
+                             : restart::open_beneath(there->descriptor(), name, flags);
     if (is_it(file)) return OpenNative{*std::move(file), parent_of(place.text) + "/" + name, false};
   }
   return Error{Cause::damaged, place.text + ", a native file of the set (rank " +
                                    std::to_string(native.rank) + "), was replaced or removed"};
-}
-
-Error is_exchanged(const std::string& path) {
-  return Error{
-      Cause::system,
-      path + " was replaced during the command; nothing was removed there, run the command again",
-      EPERM};
-}
-
-Result<File> open_above(const std::string& base, const std::string& containers,
-                        const FileIdentity& identity, int flags) {
-  File home = MCR_TRY(File::open(AT_FDCWD, base, flags));
-  struct stat there {};
-  const auto look = [&](int how) {
-    return restart::system_calls().fstatat(home.descriptor(), containers.c_str(), &there, how) == 0;
-  };
-  if (!look(AT_SYMLINK_NOFOLLOW)) return is_exchanged(base);
-  const bool is_followed = S_ISLNK(there.st_mode) && restart::is_own_link(there);
-  if (is_followed && !look(0)) return is_exchanged(base);
-  if (FileIdentity(there) != identity) return is_exchanged(base);
-  return home;
 }
 
 }  // namespace mcr::aggregation

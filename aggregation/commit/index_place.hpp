@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "aggregation/commit/held_containers.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/format/index.hpp"
@@ -16,11 +17,10 @@ namespace mcr::aggregation {
 
 struct IndexPlace {
   std::string text;           ///< the program's path, if the tree was not moved
-  std::string base;           ///< the parent of the directory of containers
-  std::string below;          ///< empty: the path leads out of `base`
+  std::string below;          ///< its place in HeldContainers::base(); empty: it leads out of that
   std::string container_dir;  ///< the setting container_dir=
 };
-IndexPlace place_in_tree(const std::string& container, const restart::SetIdentity& set,
+IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity& set,
                          const std::string& path);
 
 /// A native member of a container's set that is still there.
@@ -43,16 +43,8 @@ class NamesByInode {
 /// Opens the native member with `flags`: at `place`, where it was kept aside, or under another name
 /// in the directory of `place`, because the program renamed it. Cause::damaged: no such file is the
 /// member and belongs to `owner`. With O_PATH, this user need not be able to read the file.
-Result<OpenNative> open_native(const std::string& container, const IndexPlace& place,
+Result<OpenNative> open_native(const HeldContainers& home, const IndexPlace& place,
                                const restart::NativeMember& native, uid_t owner, int flags,
                                NamesByInode& names);
-
-/// Returns the error (EPERM) that `path` was replaced since it was looked at.
-Error is_exchanged(const std::string& path);
-
-/// Opens `base`. Fails if its entry `containers` is not the directory `identity`, which was read. A
-/// symbolic link at that entry must be this user's or root's.
-Result<restart::File> open_above(const std::string& base, const std::string& containers,
-                                 const restart::FileIdentity& identity, int flags);
 
 }  // namespace mcr::aggregation

@@ -41,7 +41,7 @@ class StubsBelow {
         home_(home),
         base_(std::move(base)),
         root_(restart::link_path(home.descriptor())),
-        links_(root_ + "/" + name_of(parent_of(set.prefix)) + "/" +
+        links_(root_ + "/" + set.home->name + "/" +
                std::string(restart::stub_links_directory)) {}
 
   Result<std::set<PartId>> find() {
@@ -161,12 +161,18 @@ bool lies_at_its_path(const StoredPart& part) {
 bool is_path_free(const StoredPart& part, uid_t owner) {
   const auto there = part.open();
   if (!there && restart::means_gone(there.error().system_error)) return true;
-  const auto base = part.open_base(O_PATH | O_DIRECTORY);
+  if (part.below.empty()) return false;
+  const auto base = part.home->open_base(O_PATH | O_DIRECTORY);
+  if (!base) return false;
+  constexpr int to_look = O_PATH | O_DIRECTORY;
+  const std::string above = parent_of(part.below);
+  const auto home = above == "." ? File::open(base->descriptor(), above, to_look)
+                                 : restart::open_beneath(base->descriptor(), above, to_look);
   struct stat status {};
-  return base && !part.below.empty() &&
-         restart::system_calls().fstatat(base->descriptor(), part.below.c_str(), &status,
+  return home &&
+         restart::system_calls().fstatat(home->descriptor(), name_of(part.below).c_str(), &status,
                                          AT_SYMLINK_NOFOLLOW) == 0 &&
-         !restart::is_believed_in(parent_of(part.base + "/" + part.below), status, owner);
+         !restart::is_believed_in(*home, status, owner);
 }
 
 bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
@@ -176,8 +182,6 @@ bool is_given_up(const StoredSet& set, const restart::StubLinks& links) {
            !lies_at_its_path(part);
   });
 }
-
-std::string directory_of(const StoredSet& set) { return parent_of(set.prefix); }
 
 }  // namespace
 
@@ -242,15 +246,12 @@ std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart:
 }
 
 Result<std::set<PartId>> stubs_below_base_of(const StoredSet& set) {
-  const std::string directory = directory_of(set);
-  const std::string base = parent_of(directory);
-  const File home =
-      MCR_TRY(open_above(base, name_of(directory), set.beside.identity(), O_RDONLY | O_DIRECTORY));
-  return StubsBelow(set, home, base).find();
+  const File home = MCR_TRY(set.home->open_base(O_RDONLY | O_DIRECTORY));
+  return StubsBelow(set, home, set.home->base).find();
 }
 
 Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
-  std::map<std::pair<std::string, uid_t>, std::set<PartId>> named;  // by base and the set's owner
+  std::map<std::pair<FileIdentity, uid_t>, std::set<PartId>> named;  // by base and the set's owner
   std::map<std::string, restart::StubLinks> links;
   std::vector<GivenUp> found;
   const Replacements replacements(sets);
@@ -258,21 +259,17 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
     // A directory that is more open than its parent was not made for containers: the stubs of
     // containers in it may be elsewhere, and are not looked for in the parent.
     if (set.is_unreadable || !set.beside.is_no_more_open()) continue;
-    const std::string directory = directory_of(set);
-    const std::string base = parent_of(directory);
-    if (!links.contains(directory)) {
-      const File home = MCR_TRY(
-          open_above(base, name_of(directory), set.beside.identity(), O_RDONLY | O_DIRECTORY));
-      const File containers =
-          MCR_TRY(File::open(home.descriptor(), name_of(directory), O_PATH | O_DIRECTORY));
-      links.emplace(directory, MCR_TRY(restart::StubLinks::list(containers)));
+    const ContainersPlace& place = *set.home;
+    if (!links.contains(place.directory)) {
+      const HeldContainers home = MCR_TRY(place.hold());
+      links.emplace(place.directory, MCR_TRY(restart::StubLinks::list(home.directory())));
     }
-    const restart::StubLinks& here = links.at(directory);
+    const restart::StubLinks& here = links.at(place.directory);
     const StoredSet* const replacement = replacements.of(set, is_given_up(set, here));
     if (replacement == nullptr) continue;
     // Stubs are searched for even if the links say that the set is given up: a copy of a stub may lie
     // below the base.
-    const std::pair key{base, set.owner};
+    const std::pair key{place.directories.outer, set.owner};
     if (!named.contains(key)) named[key] = MCR_TRY(stubs_below_base_of(set));
     const bool in_use = std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
       return named[key].contains(part.part) ||
@@ -303,8 +300,9 @@ Result<void> remove_container(const File& home, const std::string& path, const F
 
 Result<void> remove_set(const GivenUp& order) {
   const StoredSet& set = *order.set;
-  const std::string directory = directory_of(set);
-  const File home = MCR_TRY(restart::open_own_containers(directory));
+  const std::string& directory = set.home->directory;
+  const File base = MCR_TRY(set.home->open_base(O_PATH | O_DIRECTORY));
+  const File home = MCR_TRY(restart::open_own_containers(base, set.home->name));
   if (FileIdentity(MCR_TRY(home.status())) != set.beside.identity()) return is_exchanged(directory);
   restart::note_removed_set(home, name_of(set.prefix),
                             "removed: the program has deleted or overwritten its files, and " +
@@ -313,7 +311,7 @@ Result<void> remove_set(const GivenUp& order) {
   for (const std::string& path : set.containers) {
     // If the directory was copied, the set's containers lie in both copies. The containers in the
     // other directory are removed by the next call.
-    if (parent_of(path) == directory) MCR_TRY(remove_container(home, path, set.read.at(path)));
+    if (parent_of(path) == directory) MCR_TRY(remove_container(home, path, set.read.at(path).file));
   }
   const auto links = MCR_TRY(restart::StubLinks::list(home));
   for (const StoredPart& part : set.parts) links.remove(part.part);

@@ -55,7 +55,7 @@ void follow_sequences(std::vector<StoredSet>& sets) {
 /// A container file, and the user to whom it is attributed.
 struct ContainerFile {
   std::string path;
-  restart::Beside beside;
+  const HeldContainers& home;
   struct stat status {};  ///< of the very file that was read, with its author as owner
   restart::Maker maker;
   restart::Access access;
@@ -64,21 +64,20 @@ struct ContainerFile {
 void add_parts(StoredSet& set, const ContainerFile& container, const SetShare& share) {
   for (const restart::PartRecord* record : share.parts) {
     const restart::PartEntry& entry = record->entry;
-    IndexPlace place = place_in_tree(container.path, share.set, entry.path);
+    IndexPlace place = place_in_tree(container.home, share.set, entry.path);
     set.container_dir = place.container_dir;
     set.parts.push_back({entry.part, entry.rank, std::move(place.text),
                          restart::mode_within(entry.mode, container.access), entry.size,
-                         std::move(place.base), std::move(place.below),
-                         name_of(parent_of(container.path)), container.beside.identity()});
+                         container.home.place(), std::move(place.below)});
   }
 }
 
 void add_natives(StoredSet& set, const ContainerFile& container, const SetShare& share,
                  NamesByInode& names) {
   for (const restart::NativeMember& native : share.set.natives) {
-    const IndexPlace place = place_in_tree(container.path, share.set, native.path);
+    const IndexPlace place = place_in_tree(container.home, share.set, native.path);
     const auto there =
-        open_native(container.path, place, native, container.status.st_uid, O_PATH, names);
+        open_native(container.home, place, native, container.status.st_uid, O_PATH, names);
     if (!there) {
       set.lost_natives.push_back(place.text);
     } else if (there->is_aside) {
@@ -95,14 +94,15 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   if (set.prefix.empty()) {
     set.owner = container.status.st_uid;
     set.group = container.status.st_gid;
-    set.beside = container.beside;
+    set.beside = container.home.beside();
+    set.home = container.home.place();
   }
   set.name = {identity.launch, identity.masked_name, identity.sequence};
   set.prefix = share.is_bundled ? parent_of(container.path) + "/" + name_prefix_of(identity)
                                 : prefix_of(container.path);
   set.is_bundled |= share.is_bundled;
   set.is_of_one_file |= is_of_one_file(identity);
-  set.read[container.path] = FileIdentity(container.status);
+  set.read[container.path] = {container.home.place(), FileIdentity(container.status)};
   set.container_bytes += bytes;
   set.created_ns = std::max(set.created_ns, identity.created_ns);
   set.written_ns = std::max(set.written_ns, restart::modified_ns(container.status));
@@ -115,34 +115,29 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   add_natives(set, container, share, names);
 }
 
-/// Opens a container that was listed. Another user may have put a link there since, so only links
-/// of this user and of root are followed.
-Result<File> open_listed(const std::string& path) {
-  constexpr int flags = O_RDONLY | O_NONBLOCK;
-  auto file = File::open(AT_FDCWD, path, flags | O_NOFOLLOW);
-  if (file || file.error().system_error != ELOOP) return file;
-  struct stat link {};
-  if (::lstat(path.c_str(), &link) != 0 || !restart::is_own_link(link)) return file;
-  return File::open(AT_FDCWD, path, flags);
-}
-
 /// Collects the sets while one container after the other is read.
 class FoundSets {
  public:
   Result<void> add(const std::string& path) {
-    ContainerFile container{path, beside(parent_of(path)), {}, {}, {}};
-    auto file = open_listed(path);
+    const auto held = hold(parent_of(path));
+    if (!held) return damaged(path, restart::unknown_user, held.error());
+    const HeldContainers& home = **held;
+    const restart::Beside& beside = home.beside();
+    ContainerFile container{path, home, {}, {}, {}};
+    auto file = home.open_file(path);
     const auto opened = file ? file->status() : Result<struct stat>(file.error());
     if (opened) {
       container.status = *opened;
     } else {
-      (void)::lstat(path.c_str(), &container.status);
+      (void)restart::system_calls().fstatat(home.directory().descriptor(), name_of(path).c_str(),
+                                            &container.status, AT_SYMLINK_NOFOLLOW);
     }
-    container.maker = restart::maker_of(container.beside, container.status);
+    container.maker = restart::maker_of(beside, container.status);
     container.status.st_uid = container.maker.author;
-    if (opened && container.beside.voice(container.status.st_uid) == restart::unknown_user) {
+    const uid_t voice = beside.voice(container.status.st_uid);
+    if (opened && voice == restart::unknown_user) {
       return damaged(
-          container,
+          path, voice,
           Error{Cause::damaged,
                 path + " is not believed, because other users may write to its directory, and "
                        "could have put it there. If you know the file, use chmod go-w for file and "
@@ -151,7 +146,7 @@ class FoundSets {
     // One file under many names is one container, and is read only once.
     Seen unseen;
     Seen& seen = opened ? seen_[{parent_of(path), FileIdentity(*opened)}] : unseen;
-    if (seen.is_read && seen.damage) return damaged(container, *seen.damage);
+    if (seen.is_read && seen.damage) return damaged(path, voice, *seen.damage);
     if (std::exchange(seen.is_read, true)) return {};
     const auto reader = file ? ContainerReader::read(*std::move(file), path)
                              : Result<std::shared_ptr<ContainerReader>>(file.error());
@@ -159,10 +154,9 @@ class FoundSets {
         reader ? restart::shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     if (!shares) {
       seen.damage = shares.error();
-      return damaged(container, shares.error());
+      return damaged(path, voice, shares.error());
     }
     container.access = MCR_TRY((*reader)->access());
-    const uid_t voice = container.beside.voice(container.status.st_uid);
     const auto size = static_cast<std::uint64_t>(container.status.st_size);
     for (const SetShare& share : *shares) {
       const SetName name{share.set.launch, share.set.masked_name, share.set.sequence};
@@ -204,23 +198,25 @@ class FoundSets {
     std::optional<Error> damage;
   };
 
-  Error damaged(const ContainerFile& container, const Error& error) {
-    const uid_t voice = container.beside.voice(container.status.st_uid);
-    damage_.emplace(std::pair(prefix_of(container.path), voice), error.message);
+  Error damaged(const std::string& path, uid_t voice, const Error& error) {
+    damage_.emplace(std::pair(prefix_of(path), voice), error.message);
     return error;
   }
 
-  const restart::Beside& beside(const std::string& directory) {
-    const auto known = beside_.find(directory);
-    if (known != beside_.end()) return known->second;
-    return beside_.emplace(directory, restart::Beside::of(directory)).first->second;
+  /// Opens the directory when its first container is read. The others are read in the same directory.
+  Result<std::shared_ptr<const HeldContainers>> hold(const std::string& directory) {
+    const auto known = held_.find(directory);
+    if (known != held_.end()) return known->second;
+    auto held = std::make_shared<const HeldContainers>(
+        MCR_TRY(HeldContainers::open(directory, LinksToContainers::own)));
+    return held_.emplace(directory, std::move(held)).first->second;
   }
 
   /// Keyed by set name and by the user to whom the containers are attributed: a container of
   /// another user joins a set only if both users can replace each other's files.
   std::map<std::pair<SetName, uid_t>, Found> sets_;
   std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
-  std::map<std::string, restart::Beside> beside_;                ///< by directory
+  std::map<std::string, std::shared_ptr<const HeldContainers>> held_;  ///< by path
   NamesByInode names_;
   std::map<std::pair<std::string, FileIdentity>, Seen> seen_;  ///< by directory
 };
@@ -243,12 +239,16 @@ Result<File> StoredPart::open() const {
     return restart::system_error(
         "cannot read a file that the container names outside its own directory:", path);
   }
-  const File home = MCR_TRY(open_base(O_PATH | O_DIRECTORY));
-  return restart::open_beneath(home.descriptor(), below, O_RDONLY);
+  const File base = MCR_TRY(home->open_base(O_PATH | O_DIRECTORY));
+  return restart::open_beneath(base.descriptor(), below, O_RDONLY);
 }
 
-Result<File> StoredPart::open_base(int flags) const {
-  return open_above(base, containers, containers_identity, flags);
+Result<File> StoredSet::open_container(const std::string& path) const {
+  const ReadContainer& container = read.at(path);
+  const HeldContainers home = MCR_TRY(container.home->hold());
+  File file = MCR_TRY(home.open_file(path));
+  if (FileIdentity(MCR_TRY(file.status())) != container.file) return is_exchanged(path);
+  return file;
 }
 
 std::string name_prefix_of(const SetIdentity& set) {

@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "aggregation/merge/sets.hpp"
+#include "aggregation/commit/held_containers.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/trust.hpp"
@@ -31,15 +33,11 @@ struct StoredPart {
   std::string path;  ///< the stub's path when the stub was written, for messages and comparisons
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
-  /// The stub is looked for only at `below` in `base`. `below` is empty if the container names a
-  /// path outside `base`.
-  std::string base;
+  /// The stub is looked for only at `below` in `home->base`. `below` is empty if the container names a
+  /// path outside.
+  std::shared_ptr<const ContainersPlace> home;  ///< the directory of its containers
   std::string below;
-  std::string containers;  ///< the directory of containers: its name in `base`
-  restart::FileIdentity containers_identity;
 
-  /// Opens `base`. EPERM: it no longer is the directory in which these containers were read.
-  [[nodiscard]] Result<restart::File> open_base(int flags) const;
   /// Opens the file at that place; follows no links. ENOENT, ENOTDIR: no file lies there.
   [[nodiscard]] Result<restart::File> open() const;
 };
@@ -50,17 +48,25 @@ struct NativeFile {
   std::string path;  ///< where it lies now
 };
 
+/// A container that was read.
+struct ReadContainer {
+  std::shared_ptr<const ContainersPlace> home;
+  restart::FileIdentity file;
+};
+
 struct StoredSet {
   SetName name;
   uid_t owner = 0;  ///< of its containers; a container of another user is not part of the set
   gid_t group = 0;
-  restart::Beside beside;     ///< the directory of its containers, as it was when it was listed
+  /// The directory of its containers, as it was when they were read. If they lie in several directories,
+  /// these two are about one of them.
+  restart::Beside beside;
+  std::shared_ptr<const ContainersPlace> home;
   std::string container_dir;  ///< the setting that leads to these containers
   std::uint32_t rank_count = 1;
   std::string prefix;                   ///< common beginning of its containers' paths
   std::vector<std::string> containers;  ///< paths; those without parts come last
-  /// By path of a container: the file that was read.
-  std::map<std::string, restart::FileIdentity> read;
+  std::map<std::string, ReadContainer> read;  ///< by path of a container
   std::vector<StoredPart> parts;
   Account account;
   bool is_of_one_file = false;  ///< is_of_one_file()
@@ -78,6 +84,9 @@ struct StoredSet {
   std::vector<std::string> damaged;
   bool is_bundled = false;     ///< one of its containers holds other sets too
   bool is_unreadable = false;  ///< a container cannot be read, so its parts are unknown
+
+  /// Opens one of `containers` again. EPERM: it, or its directory, is not the one that was read.
+  [[nodiscard]] Result<restart::File> open_container(const std::string& path) const;
 };
 
 /// True if `a` was begun before `b`; within a launch, the times follow the sequences. The names may

@@ -132,9 +132,8 @@ Result<std::set<PartId>> stubs_beside(const StoredSet& set, int looks) {
 
 }  // namespace
 
-void note_made_stub(const std::string& containers, const std::string& path) {
-  const auto home = restart::open_own_containers(containers);
-  if (home) (void)restart::add_to_log(*home, log_of_made_stubs, path).has_value();
+void note_made_stub(const File& containers, const std::string& path) {
+  (void)restart::add_to_log(containers, log_of_made_stubs, path).has_value();
 }
 
 bool ShortStorage::make_room(const std::string& directory) {

@@ -54,6 +54,6 @@ class ShortStorage {
 /// Notes in `containers`/set-recovered.log that a command makes a stub for a container there, perhaps in place
 /// of another one. From then on gc=auto removes nothing there: the leader's descriptor of a replaced stub looks
 /// as if the program had removed it.
-void note_made_stub(const std::string& containers, const std::string& path);
+void note_made_stub(const restart::File& containers, const std::string& path);
 
 }  // namespace mcr::aggregation

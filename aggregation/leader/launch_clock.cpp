@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "aggregation/commit/commit_options.hpp"
+#include "aggregation/commit/held_containers.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -106,12 +107,15 @@ void look_into(const restart::ContainerReader& container, const restart::Maker& 
 /// Reads the newest containers of this launch and of the newest other launches.
 Result<SetsThere> look_into(const std::string& path, const std::string& launch) {
   SetsThere there;
-  const auto home = restart::File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
-  if (!home) {
-    if (home.error().system_error == ENOENT) return there;
-    return home.error();
+  const auto held = HeldContainers::open(path, LinksToContainers::own);
+  if (!held) {
+    if (held.error().system_error == ENOENT) return there;
+    return held.error();
   }
-  const restart::Beside beside = restart::Beside::of(*home, path);
+  const auto home =
+      restart::File::open(held->directory().descriptor(), ".", O_RDONLY | O_DIRECTORY);
+  if (!home) return home.error();
+  const restart::Beside& beside = held->beside();
   auto containers = MCR_TRY(containers_by_launch(*home, beside));
   std::vector<std::pair<Modified, NamedLaunch>> launches;
   for (auto& [of, dated] : containers) {

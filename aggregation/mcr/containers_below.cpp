@@ -41,11 +41,12 @@ Result<std::vector<ContainersTogether>> find_containers_below(const std::string&
   std::vector<ContainersTogether> all;
   auto named = find_named_containers(argument);
   if (!is_directory(argument)) {
-    all.push_back({MCR_TRY(std::move(named)), {}});
+    all.push_back({MCR_TRY(std::move(named)), {}, {}});
     return all;
   }
   const auto top = File::open(AT_FDCWD, argument, O_RDONLY | O_DIRECTORY);
   if (!top) return named ? top.error() : named.error();
+  const FileIdentity top_identity(MCR_TRY(top->status()));
   std::map<std::string, FileIdentity> directories;
   const NotLookedAt left =
       look_below(*top, without_last_slashes(argument), [&](const FileBelow& file) {
@@ -53,11 +54,11 @@ Result<std::vector<ContainersTogether>> find_containers_below(const std::string&
           directories.emplace(restart::parent_of(file.path), file.home);
       });
   const std::set<FileIdentity> known = named_directories(argument);
-  if (named) all.push_back({*std::move(named), {}});
+  if (named) all.push_back({*std::move(named), top_identity, {}});
   for (const auto& [path, identity] : directories) {
     if (known.contains(identity)) continue;
     auto containers = containers_in(path, "");
-    if (!containers.empty()) all.push_back({std::move(containers), identity});
+    if (!containers.empty()) all.push_back({std::move(containers), top_identity, identity});
   }
   if (all.empty()) {
     Error error = named.error();
@@ -86,20 +87,23 @@ std::string without_last_slashes(std::string path) {
   return path;
 }
 
-bool is_way_believed(const std::string& top, const std::string& directory, uid_t user) {
+bool is_way_believed(const std::string& top, const std::string& directory,
+                     const FileIdentity& reached, uid_t user) {
   const std::string begin = top == "." ? "" : top.ends_with('/') ? top : top + "/";
   if (!directory.starts_with(begin) || directory == top) return true;
-  std::string above = top;
-  for (std::size_t slash = begin.size(); slash != std::string::npos;) {
-    slash = directory.find('/', slash + 1);
-    const std::string here = directory.substr(0, slash);
-    struct stat status {};
-    if (::lstat(here.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
-        !restart::is_believed_in(above, status, user))
-      return false;
-    above = here;
+  constexpr int to_look = O_PATH | O_DIRECTORY;
+  auto above = File::open(AT_FDCWD, top, to_look);
+  for (std::size_t at = begin.size(); above && at != std::string::npos;) {
+    const std::size_t slash = directory.find('/', at);
+    auto here = File::open(above->descriptor(), directory.substr(at, slash - at),
+                           to_look | O_NOFOLLOW);
+    const auto status = here ? here->status() : Result<struct stat>(here.error());
+    if (!status || !restart::is_believed_in(*above, *status, user)) return false;
+    above = std::move(here);
+    at = slash == std::string::npos ? slash : slash + 1;
   }
-  return true;
+  const auto status = above ? above->status() : Result<struct stat>(above.error());
+  return status && FileIdentity(*status) == reached;
 }
 
 }  // namespace mcr::aggregation

@@ -17,6 +17,8 @@ namespace mcr::aggregation {
 /// Containers that may belong to one set: those of one directory, or of a directory and its mcr/.
 struct ContainersTogether {
   std::vector<NamedContainer> containers;
+  /// The directory that the user named, if it is one: it, or its mcr/, has these containers.
+  std::optional<restart::FileIdentity> top;
   /// Their directory, if it was found below the named one. The paths may lead to another directory
   /// by now.
   std::optional<restart::FileIdentity> directory;
@@ -37,7 +39,9 @@ bool is_directory(const std::string& path);
 std::string without_last_slashes(std::string path);
 
 /// True if every directory on the way from `top` to `directory` belongs to a user who could have
-/// replaced a directory of `user` there (restart/base/trust). True if `directory` is not below `top`. `top` has no slash at its end.
-bool is_way_believed(const std::string& top, const std::string& directory, uid_t user);
+/// replaced a directory of `user` there (restart/base/trust), and if that way leads to the directory
+/// `reached`. True if `directory` is not below `top`. `top` has no slash at its end.
+bool is_way_believed(const std::string& top, const std::string& directory,
+                     const restart::FileIdentity& reached, uid_t user);
 
 }  // namespace mcr::aggregation

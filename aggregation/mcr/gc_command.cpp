@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
@@ -15,7 +16,6 @@
 #include "aggregation/mcr/sound_set.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
-#include "restart/base/path_names.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -25,9 +25,11 @@ struct GcWords {
   bool remove = false;
 };
 
-Result<void> sync(const std::string& directory) {
-  const auto home = MCR_TRY(restart::File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY));
-  return restart::sync_directory(home.descriptor());
+Result<void> sync(const ContainersPlace& place) {
+  const HeldContainers home = MCR_TRY(place.hold());
+  const auto readable =
+      MCR_TRY(restart::File::open(home.directory().descriptor(), ".", O_RDONLY | O_DIRECTORY));
+  return restart::sync_directory(readable.descriptor());
 }
 
 /// What was removed, or would be.
@@ -45,7 +47,7 @@ Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, b
     const StoredSet& set = *order.set;
     if (words.remove) {
       // Before a set is removed, the set that replaces it must be durable.
-      MCR_TRY(sync(restart::parent_of(set.prefix)));
+      MCR_TRY(sync(*set.home));
       MCR_TRY(remove_set(order));
     }
     for (const std::string& path : set.containers) {

@@ -111,8 +111,7 @@ Result<void> explain_links(restart::ContainerReader& container, const std::vecto
 Result<Listed> list(const std::string& name, bool verbose) {
   const auto container = MCR_TRY(open_container(name));
   Listed listed{name, container->set(), *MCR_TRY(container->parts()), {}, 0, 0};
-  const restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, name, O_RDONLY | O_NONBLOCK));
-  listed.stored_bytes = MCR_TRY(file.size());
+  listed.stored_bytes = static_cast<std::uint64_t>(MCR_TRY(container->status()).st_size);
   for (const restart::PartRecord& part : listed.parts) listed.raw_bytes += part.entry.size;
   std::vector<LinkedAt> links;
   for (const restart::DatasetEntry& dataset : *MCR_TRY(container->datasets())) {

@@ -18,7 +18,7 @@ namespace {
 
 /// Replaces our link to the old stub by one to the new stub. Otherwise the old link would show that
 /// the program has given the part up.
-void link_again(const std::string& containers, const restart::Stub& stub, const File& made) {
+void link_again(const File& containers, const restart::Stub& stub, const File& made) {
   const auto status = made.status();
   const auto links = restart::StubLinks::list(containers);
   if (!status || !links ||
@@ -44,9 +44,11 @@ Result<void> make_stub(int home, const std::string& name, const StubToMake& want
   acting.reset();
   give_group(pending.file(), wanted.owner, wanted.group);
   acting.emplace(MCR_TRY(ActingAs::begin(wanted.owner)));
-  note_made_stub(wanted.containers, wanted.stub.path);
+  const HeldContainers containers = MCR_TRY(wanted.containers->hold());
+  if (containers.beside().may_be_used())
+    note_made_stub(containers.directory(), wanted.stub.path);
   MCR_TRY(pending.finish(restart::Durability::durable, wanted.existing));
-  link_again(wanted.containers, wanted.stub, pending.file());
+  link_again(containers.directory(), wanted.stub, pending.file());
   return {};
 }
 

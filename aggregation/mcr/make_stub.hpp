@@ -4,9 +4,11 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "aggregation/commit/held_containers.hpp"
 #include "codecs/base/result.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
@@ -20,12 +22,13 @@ struct StubToMake {
   std::optional<gid_t> group;  ///< nullopt: the group that the directory gives
   mode_t mode = 0644;
   restart::Existing existing = restart::Existing::kept;
-  std::string containers;  ///< the directory of the part's container
+  std::shared_ptr<const ContainersPlace> containers;  ///< the directory of the part's container
 };
 
 /// Writes the stub durably at `name` in the open directory `home`. Acts with the rights of the
 /// stub's owner, because the file at that name may be another user's by now. Then makes our link to
-/// the part's stub (gc=on) lead to the new stub.
+/// the part's stub (gc=on) lead to the new stub. EPERM: another directory has come to the path of
+/// `containers`.
 Result<void> make_stub(int home, const std::string& name, const StubToMake& wanted);
 
 /// Sets the group of a file that was made for `owner`. On a file system that maps root to nobody,

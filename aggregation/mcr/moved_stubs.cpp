@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "aggregation/commit/held_containers.hpp"
 #include "aggregation/mcr/files_below.hpp"
 #include "aggregation/mcr/make_stub.hpp"
 #include "aggregation/mcr/surroundings.hpp"
@@ -41,6 +43,7 @@ namespace {
 /// the container's texts.
 struct Holder {
   std::shared_ptr<const std::string> container;  ///< absolute path
+  std::shared_ptr<const ContainersPlace> home;
   std::shared_ptr<const std::string> masked_name;
   uid_t author = 0;
 };
@@ -57,15 +60,16 @@ using Seen = std::map<FileIdentity, std::set<std::string>>;
 /// A container that has names in more directories than this counts in the first ones only.
 constexpr std::size_t most_directories = 16;
 
-/// Adds the container's parts. A container that cannot be read is ignored; other commands report
-/// it.
-void add_parts(File file, const std::string& container, Seen& seen, Holders& holders) {
+/// Adds the parts of an open container in the directory `home`. A container that cannot be read is
+/// ignored; other commands report it.
+void add_parts(File file, const HeldContainers& home, const std::string& container, Seen& seen,
+               Holders& holders) {
   const auto status = file.status();
   if (!status) return;
   std::set<std::string>& directories = seen[FileIdentity(*status)];
   if (directories.size() >= most_directories || !directories.insert(parent_of(container)).second)
     return;
-  const uid_t author = restart::Beside::of(parent_of(container)).author(*status);
+  const uid_t author = home.beside().author(*status);
   const auto reader = restart::ContainerReader::read(std::move(file), container);
   if (!reader) return;
   const auto parts = (*reader)->parts();
@@ -76,7 +80,7 @@ void add_parts(File file, const std::string& container, Seen& seen, Holders& hol
     const auto& set = restart::set_of_part((*reader)->set(), i);
     if (!name || *name != set.masked_name)
       name = std::make_shared<const std::string>(set.masked_name);
-    holders[(**parts)[i].entry.part].push_back({path, name, author});
+    holders[(**parts)[i].entry.part].push_back({path, home.place(), name, author});
   }
 }
 
@@ -117,6 +121,46 @@ std::string below(const std::string& root, const std::string& path) {
   return path.substr(root == "/" ? 1 : root.size() + 1);
 }
 
+/// The directories below `top` in which files are found, one after the other. One is open at a time.
+class OpenHomes {
+ public:
+  OpenHomes(const File& top, std::string root) : top_(top), root_(std::move(root)) {}
+
+  /// Opens `directory`, and the directory in which it lies.
+  Result<const HeldContainers*> open(const std::string& directory) {
+    if (held_ && held_->place()->directory == directory) return &*held_;
+    held_.reset();
+    beside_.reset();
+    if (directory == root_) {
+      held_ = MCR_TRY(HeldContainers::open(root_, LinksToContainers::own));
+      if (held_->beside().identity() != FileIdentity(MCR_TRY(top_.status()))) {
+        held_.reset();
+        return is_exchanged(root_);
+      }
+      return &*held_;
+    }
+    const std::string base = parent_of(directory);
+    constexpr int to_hold = O_PATH | O_DIRECTORY;
+    File outer = MCR_TRY(base == root_
+                             ? File::open(top_.descriptor(), ".", to_hold)
+                             : restart::open_beneath(top_.descriptor(), below(root_, base), to_hold));
+    held_ = MCR_TRY(HeldContainers::in(std::move(outer), base, name_of(directory)));
+    return &*held_;
+  }
+
+  /// Returns who made a file of the program in the open directory.
+  uid_t author(const struct stat& file) {
+    if (!beside_) beside_ = restart::Beside::in(held_->directory());
+    return beside_->author(file);
+  }
+
+ private:
+  const File& top_;
+  std::string root_;
+  std::optional<HeldContainers> held_;
+  std::optional<restart::Beside> beside_;
+};
+
 /// Rewrites the stub where it was found, below the open directory `top`, with the rights of the
 /// stub's owner. Follows no links, because another user may have put one on the way since.
 Result<void> rewrite(const File& top, const std::string& root, const Holder& holder,
@@ -156,7 +200,7 @@ Result<void> rewrite(const File& top, const std::string& root, const Holder& hol
   // mask, so the mode is taken without the list.
   wanted.mode = access ? restart::without_list(*access).mode : found.status.st_mode & 0700;
   wanted.existing = restart::Existing::replaced;
-  wanted.containers = parent_of(*holder.container);
+  wanted.containers = holder.home;
   return make_stub(home, name_of(path), wanted);
 }
 
@@ -202,26 +246,28 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
   MovedStubs moved;
   Holders holders;
   Seen seen;
-  std::map<std::string, restart::Beside> besides;  // by directory
   std::set<std::string> stubs;  // keeps paths only, because a file of 50 KB may have 60,000 names
   const std::string real = restart::real_path(directory);
   const std::string root = real.empty() ? directory : real;
   const File top = MCR_TRY(File::open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY));
+  moved.top = FileIdentity(MCR_TRY(top.status()));
+  OpenHomes homes(top, root);
   moved.left_out = look_below(top, root, [&](const FileBelow& found) {
     const std::string& path = found.path;
     if (name_of(parent_of(path)) == restart::stub_links_directory) return;
-    auto file = restart::open_beneath(top.descriptor(), below(root, path), O_RDONLY);
+    const auto home = homes.open(parent_of(path));
+    if (!home) return;
+    auto file =
+        restart::open_beneath((*home)->directory().descriptor(), name_of(path), O_RDONLY);
     if (restart::is_container_name(name_of(path))) {
       ++moved.containers;
-      if (file) add_parts(*std::move(file), path, seen, holders);
+      if (file) add_parts(*std::move(file), **home, path, seen, holders);
       return;
     }
     auto there = restart::file_at(std::move(file));
     if (!there.is_stub()) return;
     stubs.insert(path);
-    const auto [beside, is_new] = besides.try_emplace(parent_of(path));
-    if (is_new) beside->second = restart::Beside::in(beside->first);
-    const uid_t author = beside->second.author(there.status);
+    const uid_t author = homes.author(there.status);
     moved.present.emplace(there.stub.part, author);
     if (author != there.status.st_uid) moved.doubtful.try_emplace(there.stub.part, path);
   });

@@ -5,13 +5,25 @@
 #include <memory>
 #include <string>
 
+#include "aggregation/commit/held_containers.hpp"
 #include "codecs/base/result.hpp"
 #include "restart/container/container_reader.hpp"
 
 namespace mcr::aggregation {
 
-/// Cause::unsupported: the file is not damaged, but another program such as h5repack has rewritten
+/// Opens the container in that directory which has the last component of `name` as its name; `name` is for
+/// messages. Cause::unsupported: the file is not damaged, but another program such as h5repack has rewritten
 /// it. HDF5 can read its datasets, but the data is no longer where the index says.
+Result<std::shared_ptr<restart::ContainerReader>> open_container(const HeldContainers& home,
+                                                                 const std::string& name);
+/// The same for the container `name`, which is open already.
+Result<std::shared_ptr<restart::ContainerReader>> open_container(const HeldContainers& home,
+                                                                 restart::File file,
+                                                                 const std::string& name);
+/// The same for a path that the user gave or that was found; the directory is the one in which the file lies.
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::string& name);
+
+/// Opens the directory in which the open file lies. `name` is the path by which it was opened.
+Result<HeldContainers> directory_of(const restart::File& file, const std::string& name);
 
 }  // namespace mcr::aggregation

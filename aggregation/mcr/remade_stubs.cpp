@@ -79,9 +79,14 @@ Result<bool> make_directory(const StoredSet& set, const File& home, const std::s
   return restart::system_error("cannot make directory", name);
 }
 
-Result<File> open_base(const StoredSet& set, const StoredPart& part) {
+/// Opens the directories of the part's container as its owner, who must be able to reach them.
+Result<HeldContainers> hold(const StoredSet& set, const StoredPart& part) {
   const auto acting = MCR_TRY(ActingAs::begin(set.owner));
-  return part.open_base(O_RDONLY | O_DIRECTORY);
+  return part.home->hold();
+}
+Result<File> open_base(const StoredSet& set, const HeldContainers& held) {
+  const auto acting = MCR_TRY(ActingAs::begin(set.owner));
+  return File::open(held.base().descriptor(), ".", O_RDONLY | O_DIRECTORY);
 }
 Result<File> open_directory(const StoredSet& set, int home, const std::string& name) {
   const auto acting = MCR_TRY(ActingAs::begin(set.owner));
@@ -111,9 +116,9 @@ Result<void> check_way(const StoredSet& set, const File& on_the_way, const std::
 /// (out/3/dump.h5) may have been removed with its stub. With `dry_run`, changes nothing, and returns the
 /// deepest directory that exists.
 Result<File> open_home(const StoredSet& set, const StoredPart& part, bool dry_run) {
-  File home = MCR_TRY(open_base(set, part));
-  const File containers =
-      MCR_TRY(restart::open_beneath(home.descriptor(), part.containers, O_PATH | O_DIRECTORY));
+  const HeldContainers held = MCR_TRY(hold(set, part));
+  File home = MCR_TRY(open_base(set, held));
+  MCR_TRY(check_way(set, home, part.home->base, held.directory()));
   std::size_t begin = 0;
   for (std::size_t slash = part.below.find('/'); slash != std::string::npos;
        slash = part.below.find('/', begin)) {
@@ -126,7 +131,7 @@ Result<File> open_home(const StoredSet& set, const StoredPart& part, bool dry_ru
     if (is_new && is_own_and_empty(*next, set.owner))
       give_group(*next, set.owner, group_in(home, set));
     else
-      MCR_TRY(check_way(set, *next, part.below.substr(0, slash), containers));
+      MCR_TRY(check_way(set, *next, part.below.substr(0, slash), held.directory()));
     home = *std::move(next);
     begin = slash + 1;
   }
@@ -139,7 +144,7 @@ struct Reached {
   std::string rest;
 };
 Result<Reached> walk_to(const StoredPart& part) {
-  Reached reached{MCR_TRY(part.open_base(O_PATH | O_DIRECTORY)), part.below};
+  Reached reached{MCR_TRY(part.home->open_base(O_PATH | O_DIRECTORY)), part.below};
   for (std::size_t slash; (slash = reached.rest.find('/')) != std::string::npos;) {
     auto next = restart::open_beneath(reached.home.descriptor(), reached.rest.substr(0, slash),
                                       O_PATH | O_DIRECTORY);
@@ -201,7 +206,7 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   wanted.group = group_in(home, set);
   if (part.mode != 0) wanted.mode = part.mode;
   wanted.existing = is_there ? restart::Existing::replaced : restart::Existing::kept;
-  wanted.containers = restart::parent_of(set.prefix);
+  wanted.containers = part.home;
   return make_stub(home.descriptor(), name, wanted);
 }
 
@@ -283,6 +288,8 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   // sets_in() has printed the same directories, unless it failed.
   if (problem == EACCES) print_not_looked_at(moved.left_out, "recover");
   SetsIn found = MCR_TRY(std::move(sets));
+  // The stubs below one directory say nothing about the sets of another.
+  if (found.top_identity && *found.top_identity != moved.top) return is_exchanged(directory);
   leave_out_others_below(found);
   // By the stub's place, then by the user to whom the set is attributed. Sets come oldest first, so
   // that the newest claim remains.

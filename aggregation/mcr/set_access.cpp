@@ -25,12 +25,11 @@ std::optional<Access> access_of_stub(const StoredPart& part) {
   const auto there = restart::file_at(part.open());
   if (!there.is_stub_of(part.part)) return std::nullopt;
   const auto access = restart::access_of(there.file);
-  struct stat base {};
-  if (!access || ::stat(part.base.c_str(), &base) != 0) return std::nullopt;
-  const auto directory =
-      restart::open_directory_of(part.base + "/" + part.below, restart::FileIdentity(there.status));
+  if (!access) return std::nullopt;
+  const auto directory = restart::open_directory_of(part.home->base + "/" + part.below,
+                                                    restart::FileIdentity(there.status));
   if (!directory) return std::nullopt;
-  return restart::closed_by_directories(*access, *directory, restart::FileIdentity(base));
+  return restart::closed_by_directories(*access, *directory, part.home->directories.outer);
 }
 
 std::string text(mode_t mode) {
@@ -45,9 +44,9 @@ bool is_wider(const Access& container, const Access& stub) {
 }
 
 /// Returns the parts that this container holds. Another container may hold the same parts.
-std::vector<restart::PartId> parts_in(const std::string& container) {
+std::vector<restart::PartId> parts_in(File container, const std::string& path) {
   std::vector<restart::PartId> parts;
-  const auto reader = restart::ContainerReader::open(AT_FDCWD, container);
+  const auto reader = restart::ContainerReader::read(std::move(container), path);
   const auto records =
       reader ? (*reader)->parts() : Result<const std::vector<restart::PartRecord>*>(reader.error());
   if (!records) return parts;
@@ -61,10 +60,10 @@ std::vector<restart::PartId> parts_in(const std::string& container) {
 std::vector<std::string> differing_access(const StoredSet& set) {
   std::vector<std::string> found;
   for (const std::string& container : set.containers) {
-    const auto file = File::open(AT_FDCWD, container, O_RDONLY | O_NONBLOCK);
+    auto file = set.open_container(container);
     const auto access = file ? restart::access_of(*file) : Result<Access>(file.error());
     if (!access) continue;
-    const std::vector<restart::PartId> held = parts_in(container);
+    const std::vector<restart::PartId> held = parts_in(*std::move(file), container);
     const auto name = [&](const StoredPart& part, const Access& stub, const char* who,
                           const char* remedy) {
       found.push_back(container + ": " + who + " users may read this container than the file " +

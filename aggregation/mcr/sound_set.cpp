@@ -19,6 +19,16 @@
 namespace mcr::aggregation {
 namespace {
 
+/// Opens the very container of the set that was read.
+Result<std::shared_ptr<restart::ContainerReader>> open_again(const StoredSet& set,
+                                                             const std::string& path) {
+  const ReadContainer& read = set.read.at(path);
+  const HeldContainers home = MCR_TRY(read.home->hold());
+  auto container = MCR_TRY(open_container(home, path));
+  if (restart::FileIdentity(MCR_TRY(container->status())) != read.file) return is_exchanged(path);
+  return container;
+}
+
 /// Returns the first damage; empty if there is none.
 std::string damage_of(const StoredSet& set) {
   ProgressBar bar("checking");
@@ -27,13 +37,20 @@ std::string damage_of(const StoredSet& set) {
   options.parallel_for = parallel_on(restart::usable_cpu_count());
   options.progress = bar.function();
   for (const std::string& path : set.containers) {
-    const auto container = open_container(path);
+    const auto container = open_again(set, path);
     if (!container) return container.error().message;
     const auto report = restart::verify_container(**container, options);
     if (!report) return report.error().message;
     if (!report->damage.empty()) return report->damage.front();
   }
   return {};
+}
+
+/// False if another directory had come to the path of the set's containers when they were read.
+bool lies_there(const StoredSet& set, const ContainersTogether& together) {
+  if (together.directory) return set.beside.identity() == *together.directory;
+  return !together.top || set.beside.identity() == *together.top ||
+         set.beside.outer_identity() == *together.top;
 }
 
 /// Returns the sets of containers that may belong together.
@@ -47,10 +64,11 @@ Result<SetsIn> sets_of(const ContainersTogether& together, const std::string& ar
   }
   std::vector<Error> unreadable;
   SetsIn found;
+  found.top_identity = together.top;
   found.sets = stored_sets(containers, unreadable);
   std::erase_if(found.sets, [&](const StoredSet& set) {
     return (set.is_bundled && !restart::name_of(set.prefix).starts_with(named)) ||
-           (together.directory && set.beside.identity() != *together.directory);
+           !lies_there(set, together);
   });
   // An unreadable container is an error if the user named it.
   if (!unreadable.empty() && containers == std::vector{argument}) {
@@ -100,6 +118,8 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
   SetsIn all;
   all.top = without_last_slashes(argument);
   for (SetsIn& here : MCR_TRY(sets_by_directory(argument, command))) {
+    // Each directory was found from one open directory.
+    if (here.top_identity) all.top_identity = here.top_identity;
     all.has_damage |= here.has_damage;
     if (here.code != exit_code::success) all.code = here.code;
     std::move(here.sets.begin(), here.sets.end(), std::back_inserter(all.sets));
@@ -110,15 +130,15 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
 
 void leave_out_others(SetsIn& found, uid_t user, const char* command) {
   std::set<uid_t> others;
-  std::map<std::string, bool> ways;
-  const auto leads_there = [&](const std::string& directory) {
-    const auto [way, is_new] = ways.try_emplace(directory, false);
-    if (is_new) way->second = is_way_believed(found.top, directory, user);
+  std::map<std::pair<std::string, restart::FileIdentity>, bool> ways;
+  const auto leads_there = [&](const std::string& directory, const restart::FileIdentity& reached) {
+    const auto [way, is_new] = ways.try_emplace({directory, reached}, false);
+    if (is_new) way->second = is_way_believed(found.top, directory, reached, user);
     return way->second;
   };
   const std::size_t count = std::erase_if(found.sets, [&](const StoredSet& set) {
     const std::string home = restart::parent_of(restart::parent_of(set.prefix));
-    if (set.beside.believes(set.owner, user) && leads_there(home)) return false;
+    if (set.beside.believes(set.owner, user) && leads_there(home, set.beside.outer_identity())) return false;
     others.insert(set.owner);
     return true;
   });

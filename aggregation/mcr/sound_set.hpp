@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace mcr::aggregation {
 struct SetsIn {
   std::vector<StoredSet> sets;  ///< oldest first
   std::string top;              ///< the named directory
+  std::optional<restart::FileIdentity> top_identity;  ///< which directory it was
   bool has_damage = false;      ///< unreadable containers were left out and reported
   int code = 0;                 ///< exit code of the last of them
 };

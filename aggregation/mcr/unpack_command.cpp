@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "aggregation/commit/held_containers.hpp"
 #include "aggregation/commit/index_place.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/leader/lifetime.hpp"
@@ -45,6 +46,7 @@ struct UnpackCommand {
 
 struct Container {
   std::shared_ptr<restart::ContainerReader> reader;
+  std::shared_ptr<const HeldContainers> home;  ///< the directory in which it was opened
   std::set<restart::PartId> without;  ///< parts of the bundle's sets that the user did not name
 };
 using Containers = std::vector<Container>;
@@ -136,13 +138,13 @@ Result<void> for_each_native(const Containers& containers, const UnpackCommand& 
   NamesByInode names;
   for (const Container& named : containers) {
     const auto& container = named.reader;
-    const uid_t author = restart::Beside::of(restart::parent_of(container->name()))
-                             .author(MCR_TRY(container->status()));
+    const HeldContainers& home = *named.home;
+    const uid_t author = home.beside().author(MCR_TRY(container->status()));
     for (const restart::NativeMember& native : container->set().natives) {
       if (!is_wanted(command, native.rank)) continue;
-      const IndexPlace place = place_in_tree(container->name(), container->set(), native.path);
+      const IndexPlace place = place_in_tree(home, container->set(), native.path);
       MCR_TRY(use(*container, native,
-                  MCR_TRY(open_native(container->name(), place, native, author, O_RDONLY, names))));
+                  MCR_TRY(open_native(home, place, native, author, O_RDONLY, names))));
     }
   }
   return {};
@@ -187,8 +189,40 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
   return for_each_native(containers, command, copy);
 }
 
-Result<Container> open_wanted(const NamedContainer& named) {
-  Container container{MCR_TRY(open_container(named.path)), {}};
+/// The directories of the containers that one argument names.
+class Homes {
+ public:
+  /// Opens the directory of the container, once for all containers there.
+  Result<std::shared_ptr<const HeldContainers>> of(const std::string& container) {
+    const std::string directory = restart::parent_of(container);
+    const auto known = held_.find(directory);
+    if (known != held_.end()) return known->second;
+    auto held = std::make_shared<const HeldContainers>(
+        MCR_TRY(HeldContainers::open(directory, LinksToContainers::any)));
+    return held_.emplace(directory, std::move(held)).first->second;
+  }
+
+ private:
+  std::map<std::string, std::shared_ptr<const HeldContainers>> held_;
+};
+
+/// Opens a container that the user named by its own path, perhaps through a link.
+Result<Container> open_argument(const std::string& path) {
+  restart::File file =
+      MCR_TRY(restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
+  auto home = std::make_shared<const HeldContainers>(MCR_TRY(directory_of(file, path)));
+  return Container{MCR_TRY(open_container(*home, std::move(file), path)), home, {}};
+}
+
+Result<Container> open_wanted(const NamedContainer& named, const std::string& argument,
+                              Homes& homes) {
+  Container container;
+  if (named.path == argument) {
+    container = MCR_TRY(open_argument(argument));
+  } else {
+    container.home = MCR_TRY(homes.of(named.path));
+    container.reader = MCR_TRY(open_container(*container.home, named.path));
+  }
   if (named.file && restart::FileIdentity(MCR_TRY(container.reader->status())) != *named.file) {
     errno = ESTALE;
     return restart::system_error("another process replaced the file", named.path);
@@ -210,10 +244,14 @@ Error with_remedy(Error error, const std::string& remedy) {
 
 /// True if this user does not trust the container's owner. If such a container cannot be opened,
 /// this user's sets are not affected.
-bool is_of_a_stranger(const std::string& path) {
+bool is_of_a_stranger(const std::string& path, Homes& homes) {
   struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 &&
-         !restart::Beside::of(restart::parent_of(path)).believes(status.st_uid, ::geteuid());
+  const auto home = homes.of(path);
+  return home &&
+         restart::system_calls().fstatat((*home)->directory().descriptor(),
+                                         restart::name_of(path).c_str(), &status,
+                                         AT_SYMLINK_NOFOLLOW) == 0 &&
+         !(*home)->beside().believes(status.st_uid, ::geteuid());
 }
 
 /// Opens the containers that one argument names. If this user trusts some of them
@@ -224,9 +262,10 @@ Result<Containers> open_named(const std::string& argument) {
   Containers others;
   std::set<uid_t> owners;
   std::optional<Error> left_out;
+  Homes homes;
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
-    auto opened = open_wanted(named);
-    if (!opened && is_of_a_stranger(named.path)) {
+    auto opened = open_wanted(named, argument, homes);
+    if (!opened && is_of_a_stranger(named.path, homes)) {
       print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",
                  restart::printable(named.path).c_str());
       if (!left_out) left_out = opened.error();
@@ -238,7 +277,7 @@ Result<Containers> open_named(const std::string& argument) {
           "; no file of this container can be restored. `mcr latest` names the newest whole set");
     Container container = *std::move(opened);
     const struct stat status = MCR_TRY(container.reader->status());
-    const auto beside = restart::Beside::of(restart::parent_of(named.path));
+    const restart::Beside& beside = container.home->beside();
     const bool is_own = beside.believes(beside.author(status), ::geteuid());
     if (!is_own) owners.insert(status.st_uid);
     (is_own ? own : others).push_back(std::move(container));
@@ -270,7 +309,7 @@ void tell_of_newer_plain_files(const Containers& containers, const UnpackCommand
       if (!is_wanted(command, entry.rank) || replaced.contains(entry.part) ||
           container.without.contains(entry.part))
         continue;
-      const std::string path = place_in_tree(container.reader->name(), set, entry.path).text;
+      const std::string path = place_in_tree(*container.home, set, entry.path).text;
       const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
       if (there.kind != restart::FileAt::Kind::plain_file ||
           restart::modified_ns(there.status) <= set.created_ns)

@@ -216,10 +216,9 @@ void verify_sets_of(const VerifiedTogether& containers, VerifiedDirectory& found
       found.damage.push_back(lost + ": a native file of " + set.prefix +
                              "* was replaced or removed");
     for (const StoredPart& part : set.parts) {
-      if (!seen.insert(normal(part.base + "/" + part.below)).second) continue;
-      if (const auto why =
-              damage_of_stub(restart::file_at(part.open()), part.base + "/" + part.below))
-        found.damage.push_back(*why);
+      const std::string path = part.home->base + "/" + part.below;
+      if (!seen.insert(normal(path)).second) continue;
+      if (const auto why = damage_of_stub(restart::file_at(part.open()), path)) found.damage.push_back(*why);
     }
   }
 }

@@ -44,6 +44,10 @@ bool is_believed_in(const std::string& directory, const struct stat& file, uid_t
   return is_believed(file.st_uid, owner) || Beside::in(directory).believes(file.st_uid, owner);
 }
 
+bool is_believed_in(const File& directory, const struct stat& file, uid_t owner) {
+  return is_believed(file.st_uid, owner) || Beside::in(directory).believes(file.st_uid, owner);
+}
+
 bool is_believed_among(const std::string& path, const std::string& base, const struct stat& file,
                        uid_t owner) {
   if (is_believed(file.st_uid, owner)) return true;
@@ -73,21 +77,14 @@ Result<Beside> Beside::of(const File& outer, const File& inner) {
   return beside;
 }
 
-Beside Beside::of(const std::string& directory) {
-  const auto inner = open_to_look(directory);
-  return inner ? of(*inner, directory) : Beside();
-}
-
-Beside Beside::of(const File& inner, const std::string& directory) {
-  const auto outer = open_to_look(parent_of(directory));
-  const auto beside = outer ? of(*outer, inner) : Result<Beside>(outer.error());
+Beside Beside::in(const File& directory) {
+  const auto beside = of(directory, directory);
   return beside ? *beside : Beside();
 }
 
 Beside Beside::in(const std::string& directory) {
   const auto both = open_to_look(directory);
-  const auto beside = both ? of(*both, *both) : Result<Beside>(both.error());
-  return beside ? *beside : Beside();
+  return both ? in(*both) : Beside();
 }
 
 }  // namespace mcr::restart

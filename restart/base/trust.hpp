@@ -59,6 +59,17 @@ Result<uid_t> author_of(const File& file, const File& directory);
 /// True if this user may follow the link, because this user or root owns it.
 bool is_own_link(const struct stat& status);
 
+/// Which two directories a Beside is about, and whose they are: enough to recognise them later. The owners
+/// are compared too, because a new directory may get the inode number of a removed one.
+struct DirectoryPair {
+  FileIdentity outer;
+  FileIdentity inner;
+  uid_t outer_owner = unknown_user;
+  uid_t inner_owner = unknown_user;
+
+  bool operator==(const DirectoryPair&) const = default;
+};
+
 /// A directory of ours, `inner`, and the directory `outer` in which it lies. The files in `inner`
 /// (containers, notes, decisions) are about files in `outer` or below it.
 class Beside {
@@ -70,15 +81,13 @@ class Beside {
         inner_(inner),
         outer_group_(outer.st_mode & S_IRWXG),
         inner_group_(inner.st_mode & S_IRWXG) {}
-  /// Opens the directory at that path as `inner`, and the directory above it as `outer`; links are
-  /// followed. If one of them cannot be examined, the result is a default Beside.
-  static Beside of(const std::string& directory);
-  /// The same for an `inner` that is open already.
-  static Beside of(const File& inner, const std::string& directory);
-  /// The same for two open directories, perhaps opened by O_PATH. Access lists count too.
+  /// Looks at two open directories, perhaps opened by O_PATH. Access lists count too. There is no such
+  /// function for paths: a neighbour may exchange his directory between the look and the use of its files.
   static Result<Beside> of(const File& outer, const File& inner);
   /// The same for files of ours that lie directly beside the files that they are about: the
-  /// directory at that path is both `outer` and `inner`.
+  /// directory is both `outer` and `inner`. If it cannot be examined, the result is a default Beside.
+  static Beside in(const File& directory);
+  /// The same for the directory at that path; links are followed.
   static Beside in(const std::string& directory);
 
   /// True if a file that `writer` made in `inner` counts for a file of `owner` in `outer` or below
@@ -113,6 +122,9 @@ class Beside {
   [[nodiscard]] FileIdentity identity() const { return FileIdentity(inner_); }
   /// Which directory `outer` is.
   [[nodiscard]] FileIdentity outer_identity() const { return FileIdentity(outer_); }
+  [[nodiscard]] DirectoryPair directories() const {
+    return {outer_identity(), identity(), outer_.st_uid, inner_.st_uid};
+  }
   /// True if every user who may write to `inner` may also write to `outer`. If `outer` is sticky, other users
   /// can add files to it but replace none. Then only the owner of `inner` may write to `inner`.
   [[nodiscard]] bool is_no_more_open() const;
@@ -136,6 +148,8 @@ class Beside {
 /// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a
 /// user who could have replaced files of `owner` there.
 bool is_believed_in(const std::string& directory, const struct stat& file, uid_t owner);
+/// The same for an open directory.
+bool is_believed_in(const File& directory, const struct stat& file, uid_t owner);
 
 /// The same for the file of another rank at `path`. It may lie in a directory of its own below `base`,
 /// which all ranks share. The owner of such a directory is believed only if he could also have replaced

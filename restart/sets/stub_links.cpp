@@ -99,16 +99,20 @@ bool try_link(const File& stub, const std::string& path, const File& home,
 
 Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
                        const std::string& path) {
+  return link_stub(MCR_TRY(make_own_containers(containers)), part, stub, path);
+}
+
+Result<void> link_stub(const File& containers, const PartId& part, const File& stub,
+                       const std::string& path) {
   const struct stat status = MCR_TRY(stub.status());
-  const File above = MCR_TRY(make_own_containers(containers));
-  const File home = MCR_TRY(make_in_own_containers(above, std::string(stub_links_directory)));
-  MCR_TRY(close_to_others(above, home, stub, path));
+  const File home = MCR_TRY(make_in_own_containers(containers, std::string(stub_links_directory)));
+  MCR_TRY(close_to_others(containers, home, stub, path));
   const std::string link = name_of_link(part, status.st_ino);
   if (!try_link(stub, path, home, link)) {
     if (errno == EEXIST) return {};
     if (errno == EPERM) errno = EOPNOTSUPP;  // here EPERM means a file system without hard links
     return system_error("cannot make the hard link",
-                        containers + "/" + std::string(stub_links_directory) + "/" + link);
+                        containers.name() + "/" + std::string(stub_links_directory) + "/" + link);
   }
   struct stat linked {};
   if (system_calls().fstatat(home.descriptor(), link.c_str(), &linked, AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -32,6 +32,9 @@ inline constexpr std::string_view stub_links_directory = "set-stubs";
 /// error.
 Result<void> link_stub(const std::string& containers, const PartId& part, const File& stub,
                        const std::string& path);
+/// The same for an open directory of containers.
+Result<void> link_stub(const File& containers, const PartId& part, const File& stub,
+                       const std::string& path);
 
 /// Removes our link to this file, if there is one. Call it before other data than the stub is
 /// written into the file.

@@ -24,7 +24,8 @@ struct Logged {
   }
   [[nodiscard]] File open() const { return *File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY); }
   [[nodiscard]] bool says_so() const {
-    const OpenContainers containers(open(), ::geteuid(), Beside::of(path));
+    const File outer = *File::open(AT_FDCWD, place.path(), O_PATH | O_DIRECTORY);
+    const OpenContainers containers(open(), ::geteuid(), *Beside::of(outer, open()));
     return removed_set(containers, "set-x.L-0.").has_value();
   }
 

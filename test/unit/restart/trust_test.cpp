@@ -34,6 +34,11 @@ void put(const std::string& path) {
   (void)::close(file);
 }
 
+Result<Beside> beside_of(const std::string& outer, const std::string& inner) {
+  return Beside::of(*File::open(AT_FDCWD, outer, O_PATH | O_DIRECTORY),
+                    *File::open(AT_FDCWD, inner, O_PATH | O_DIRECTORY));
+}
+
 int refuse(int, const char*, int, mode_t) {
   errno = ENOSYS;
   return -1;
@@ -139,13 +144,17 @@ TEST_CASE("owners and modes of a directory and the one above it are read") {
   fs::create_directories(inner);
   struct stat status {};
   REQUIRE(::stat(inner.c_str(), &status) == 0);
-  CHECK(Beside::of(inner).identity() == FileIdentity(status));
-  CHECK(Beside::of(inner).host() == ::geteuid());
-  CHECK(Beside::of(inner).believes(::geteuid() + 1, ::geteuid() + 1));
-  CHECK_FALSE(Beside::of(inner).believes(::geteuid() + 1, ::geteuid()));
+  const Beside beside = *beside_of(scratch.path(), inner);
+  CHECK(beside.identity() == FileIdentity(status));
+  CHECK(beside.host() == ::geteuid());
+  CHECK(beside.believes(::geteuid() + 1, ::geteuid() + 1));
+  CHECK_FALSE(beside.believes(::geteuid() + 1, ::geteuid()));
+  REQUIRE(::stat(scratch.path().c_str(), &status) == 0);
+  CHECK(beside.directories() ==
+        DirectoryPair{FileIdentity(status), beside.identity(), ::geteuid(), ::geteuid()});
   const std::string missing = inner + "/none";
-  CHECK(Beside::of(missing).believes(::geteuid(), ::geteuid()));
-  CHECK_FALSE(Beside::of(missing).believes(::geteuid() + 1, ::geteuid()));
+  CHECK(Beside::in(missing).believes(::geteuid(), ::geteuid()));
+  CHECK_FALSE(Beside::in(missing).believes(::geteuid() + 1, ::geteuid()));
 }
 
 TEST_CASE("a directory of containers is used only if no user can do more in it than beside it") {
@@ -177,18 +186,14 @@ TEST_CASE(
   fs::create_directories(inner);
   REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);
   const auto is_no_more_open = [&] {
-    return Beside::of(*File::open(AT_FDCWD, scratch.path(), O_PATH | O_DIRECTORY),
-                      *File::open(AT_FDCWD, inner, O_PATH | O_DIRECTORY))
-        ->is_no_more_open();
+    return beside_of(scratch.path(), inner)->is_no_more_open();
   };
   if (!set_list(inner, list_for_user(neighbour, 5, 5))) return;  // not on this storage
   CHECK(is_no_more_open());
   REQUIRE(set_list(inner, list_for_user(neighbour, 7, 5)));
   CHECK_FALSE(is_no_more_open());
-  CHECK_FALSE(Beside::of(inner).is_no_more_open());
   REQUIRE(set_list(scratch.path(), list_for_user(neighbour, 7, 5)));
   CHECK(is_no_more_open());
-  CHECK(Beside::of(inner).is_no_more_open());
 }
 
 TEST_CASE("the mode of a directory of ours is never more open than that of the directory above") {

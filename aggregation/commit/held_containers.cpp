@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "aggregation/commit/held_containers.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <climits>
+#include <utility>
+
+#include "restart/base/path_names.hpp"
+#include "restart/base/system.hpp"
+
+namespace mcr::aggregation {
+
+using restart::Beside;
+using restart::File;
+using restart::FileIdentity;
+
+namespace {
+
+constexpr int to_hold = O_PATH | O_DIRECTORY;
+
+Error cannot_open(const std::string& path, int number) {
+  errno = number;
+  return restart::system_error("cannot open", path);
+}
+
+/// Opens what a link of this user's or of root's leads to. Reads the link through a descriptor, because
+/// another link may take its name. ELOOP: it is another user's.
+Result<File> open_own_link(const File& home, const std::string& name, const std::string& path,
+                           int flags) {
+  const File link = MCR_TRY(File::open(home.descriptor(), name, O_PATH | O_NOFOLLOW));
+  const struct stat status = MCR_TRY(link.status());
+  if (!S_ISLNK(status.st_mode) || !restart::is_own_link(status)) return cannot_open(path, ELOOP);
+  std::string target(PATH_MAX, '\0');
+  const ssize_t length = restart::system_calls().readlinkat(link.descriptor(), "", target.data(),
+                                                            target.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == target.size())
+    return cannot_open(path, length < 0 ? errno : ENOENT);
+  target.resize(static_cast<std::size_t>(length));
+  auto file = File::open(home.descriptor(), target, flags);
+  return file ? std::move(file) : cannot_open(path, file.error().system_error);
+}
+
+/// Where the last component of a path leads: a name in an open directory, or the open directory itself.
+struct Opened {
+  File base;
+  File directory;
+  std::string base_path;
+  std::string name;
+};
+
+/// Finds the directory above by "..", whatever the path says.
+Result<Opened> open_with_real_parent(const std::string& directory) {
+  File inner = MCR_TRY(File::open(AT_FDCWD, directory, to_hold));
+  File base = MCR_TRY(File::open(inner.descriptor(), "..", to_hold));
+  std::string name = restart::name_of(restart::present_path(inner));
+  const std::string base_path = directory == "/" ? directory : directory + "/..";
+  return Opened{std::move(base), std::move(inner), base_path, std::move(name)};
+}
+
+Result<Opened> open_both(const std::string& directory, LinksToContainers links) {
+  std::string name = restart::name_of(directory);
+  if (!restart::is_plain_path(name)) return open_with_real_parent(directory);  // ".", "..", "x/"
+  std::string base_path = restart::parent_of(directory);
+  File base = MCR_TRY(File::open(AT_FDCWD, base_path, to_hold));
+  struct stat there {};
+  if (restart::system_calls().fstatat(base.descriptor(), name.c_str(), &there,
+                                      AT_SYMLINK_NOFOLLOW) != 0)
+    return restart::system_error("cannot open", directory);
+  const bool is_link = S_ISLNK(there.st_mode);
+  const bool is_foreign = is_link && !restart::is_own_link(there);
+  if (is_foreign && links == LinksToContainers::any) return open_with_real_parent(directory);
+  if (is_foreign) {
+    return Error{Cause::system,
+                 directory + " is a symbolic link that " + restart::user_text(there.st_uid) +
+                     " made, and mcr does not follow it; name the directory to which it leads",
+                 EPERM};
+  }
+  auto inner = is_link ? open_own_link(base, name, directory, to_hold)
+                       : File::open(base.descriptor(), name, to_hold | O_NOFOLLOW);
+  if (!inner) return cannot_open(directory, inner.error().system_error);
+  return Opened{std::move(base), *std::move(inner), std::move(base_path), std::move(name)};
+}
+
+}  // namespace
+
+HeldContainers::HeldContainers(File base, File directory, Beside beside, ContainersPlace place)
+    : base_(std::move(base)),
+      directory_(std::move(directory)),
+      beside_(beside),
+      place_(std::make_shared<const ContainersPlace>(std::move(place))) {}
+
+Result<HeldContainers> HeldContainers::open(const std::string& directory, LinksToContainers links) {
+  Opened opened = MCR_TRY(open_both(directory, links));
+  const Beside beside = MCR_TRY(Beside::of(opened.base, opened.directory));
+  ContainersPlace place{directory, std::move(opened.base_path), std::move(opened.name),
+                        beside.directories()};
+  return HeldContainers(std::move(opened.base), std::move(opened.directory), beside,
+                        std::move(place));
+}
+
+Result<HeldContainers> HeldContainers::in(File base, const std::string& base_path,
+                                          const std::string& name) {
+  File directory = MCR_TRY(restart::open_beneath(base.descriptor(), name, to_hold));
+  const Beside beside = MCR_TRY(Beside::of(base, directory));
+  ContainersPlace place{(base_path == "/" ? "" : base_path) + "/" + name, base_path, name,
+                        beside.directories()};
+  return HeldContainers(std::move(base), std::move(directory), beside, std::move(place));
+}
+
+Result<File> HeldContainers::open_file(const std::string& path) const {
+  constexpr int flags = O_RDONLY | O_NONBLOCK;
+  const std::string name = restart::name_of(path);
+  auto file = File::open(directory_.descriptor(), name, flags | O_NOFOLLOW);
+  if (file) return file;
+  const int number = file.error().system_error;
+  return number == ELOOP ? open_own_link(directory_, name, path, flags) : cannot_open(path, number);
+}
+
+Error is_exchanged(const std::string& path) {
+  return Error{
+      Cause::system,
+      path + " was replaced during the command; nothing was done there, run the command again",
+      EPERM};
+}
+
+Result<File> ContainersPlace::open_base(int flags) const {
+  File home = MCR_TRY(File::open(AT_FDCWD, base, flags));
+  const struct stat outer = MCR_TRY(home.status());
+  struct stat inner {};
+  const auto look = [&](int how) {
+    return restart::system_calls().fstatat(home.descriptor(), name.c_str(), &inner, how) == 0;
+  };
+  if (!look(AT_SYMLINK_NOFOLLOW)) return is_exchanged(base);
+  const bool is_followed = S_ISLNK(inner.st_mode) && restart::is_own_link(inner);
+  if (is_followed && !look(0)) return is_exchanged(base);
+  const restart::DirectoryPair now{FileIdentity(outer), FileIdentity(inner), outer.st_uid,
+                                   inner.st_uid};
+  if (now != directories) return is_exchanged(base);
+  return home;
+}
+
+Result<HeldContainers> ContainersPlace::hold() const {
+  auto held = MCR_TRY(HeldContainers::open(directory, LinksToContainers::own));
+  if (held.beside().directories() != directories) return is_exchanged(directory);
+  return held;
+}
+
+}  // namespace mcr::aggregation

@@ -34,8 +34,8 @@ Result<File> open_own_link(const File& home, const std::string& name, const std:
   const struct stat status = MCR_TRY(link.status());
   if (!S_ISLNK(status.st_mode) || !restart::is_own_link(status)) return cannot_open(path, ELOOP);
   std::string target(PATH_MAX, '\0');
-  const ssize_t length = restart::system_calls().readlinkat(link.descriptor(), "", target.data(),
-                                                            target.size());
+  const ssize_t length =
+      restart::system_calls().readlinkat(link.descriptor(), "", target.data(), target.size());
   if (length <= 0 || static_cast<std::size_t>(length) == target.size())
     return cannot_open(path, length < 0 ? errno : ENOENT);
   target.resize(static_cast<std::size_t>(length));

@@ -19,8 +19,9 @@ class HeldContainers;
 /// thousands of directories.
 struct ContainersPlace {
   std::string directory;  ///< its path
-  std::string base;       ///< the path of the directory in which it lies, and to which its sets' paths lead
-  std::string name;       ///< its name in `base`
+  std::string
+      base;  ///< the path of the directory in which it lies, and to which its sets' paths lead
+  std::string name;  ///< its name in `base`
   restart::DirectoryPair directories;
 
   /// Opens `base`. EPERM: it is not the directory in which the containers lay when they were read, or its

@@ -102,16 +102,15 @@ Result<OpenNative> open_native(const HeldContainers& home, const IndexPlace& pla
     auto file = restart::open_beneath(base, place.below, flags);
     if (is_it(file)) return OpenNative{*std::move(file), place.text, false};
   }
-  const std::string aside = std::string(restart::native_members_directory) + "/" +
-                            restart::aside_name(native.inode);
+  const std::string aside =
+      std::string(restart::native_members_directory) + "/" + restart::aside_name(native.inode);
   auto kept = restart::open_beneath(home.directory().descriptor(), aside, flags);
-  if (is_it(kept))
-    return OpenNative{*std::move(kept), home.place()->directory + "/" + aside, true};
+  if (is_it(kept)) return OpenNative{*std::move(kept), home.place()->directory + "/" + aside, true};
   if (!place.below.empty()) {
     constexpr int listed = O_RDONLY | O_DIRECTORY;
     const std::string above = parent_of(place.below);
-    const auto there = above == "." ? File::open(base, above, listed)
-                                    : restart::open_beneath(base, above, listed);
+    const auto there =
+        above == "." ? File::open(base, above, listed) : restart::open_beneath(base, above, listed);
     const std::string name = there ? names.find(*there, native.inode) : std::string();
     auto file = name.empty() ? Result<File>(Error{})
                              : restart::open_beneath(there->descriptor(), name, flags);

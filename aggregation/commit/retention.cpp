@@ -41,8 +41,7 @@ class StubsBelow {
         home_(home),
         base_(std::move(base)),
         root_(restart::link_path(home.descriptor())),
-        links_(root_ + "/" + set.home->name + "/" +
-               std::string(restart::stub_links_directory)) {}
+        links_(root_ + "/" + set.home->name + "/" + std::string(restart::stub_links_directory)) {}
 
   Result<std::set<PartId>> find() {
     MCR_TRY(look_below());

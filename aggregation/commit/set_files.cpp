@@ -215,7 +215,7 @@ class FoundSets {
   /// Keyed by set name and by the user to whom the containers are attributed: a container of
   /// another user joins a set only if both users can replace each other's files.
   std::map<std::pair<SetName, uid_t>, Found> sets_;
-  std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
+  std::map<std::pair<std::string, uid_t>, std::string> damage_;        ///< by prefix and voice
   std::map<std::string, std::shared_ptr<const HeldContainers>> held_;  ///< by path
   NamesByInode names_;
   std::map<std::pair<std::string, FileIdentity>, Seen> seen_;  ///< by directory

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/merge/sets.hpp"
 #include "aggregation/commit/held_containers.hpp"
+#include "aggregation/merge/sets.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/file_identity.hpp"
 #include "restart/base/trust.hpp"
@@ -64,8 +64,8 @@ struct StoredSet {
   std::shared_ptr<const ContainersPlace> home;
   std::string container_dir;  ///< the setting that leads to these containers
   std::uint32_t rank_count = 1;
-  std::string prefix;                   ///< common beginning of its containers' paths
-  std::vector<std::string> containers;  ///< paths; those without parts come last
+  std::string prefix;                         ///< common beginning of its containers' paths
+  std::vector<std::string> containers;        ///< paths; those without parts come last
   std::map<std::string, ReadContainer> read;  ///< by path of a container
   std::vector<StoredPart> parts;
   Account account;

@@ -95,8 +95,8 @@ bool is_way_believed(const std::string& top, const std::string& directory,
   auto above = File::open(AT_FDCWD, top, to_look);
   for (std::size_t at = begin.size(); above && at != std::string::npos;) {
     const std::size_t slash = directory.find('/', at);
-    auto here = File::open(above->descriptor(), directory.substr(at, slash - at),
-                           to_look | O_NOFOLLOW);
+    auto here =
+        File::open(above->descriptor(), directory.substr(at, slash - at), to_look | O_NOFOLLOW);
     const auto status = here ? here->status() : Result<struct stat>(here.error());
     if (!status || !restart::is_believed_in(*above, *status, user)) return false;
     above = std::move(here);

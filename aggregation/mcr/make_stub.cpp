@@ -45,8 +45,7 @@ Result<void> make_stub(int home, const std::string& name, const StubToMake& want
   give_group(pending.file(), wanted.owner, wanted.group);
   acting.emplace(MCR_TRY(ActingAs::begin(wanted.owner)));
   const HeldContainers containers = MCR_TRY(wanted.containers->hold());
-  if (containers.beside().may_be_used())
-    note_made_stub(containers.directory(), wanted.stub.path);
+  if (containers.beside().may_be_used()) note_made_stub(containers.directory(), wanted.stub.path);
   MCR_TRY(pending.finish(restart::Durability::durable, wanted.existing));
   link_again(containers.directory(), wanted.stub, pending.file());
   return {};

@@ -141,9 +141,9 @@ class OpenHomes {
     }
     const std::string base = parent_of(directory);
     constexpr int to_hold = O_PATH | O_DIRECTORY;
-    File outer = MCR_TRY(base == root_
-                             ? File::open(top_.descriptor(), ".", to_hold)
-                             : restart::open_beneath(top_.descriptor(), below(root_, base), to_hold));
+    File outer = MCR_TRY(
+        base == root_ ? File::open(top_.descriptor(), ".", to_hold)
+                      : restart::open_beneath(top_.descriptor(), below(root_, base), to_hold));
     held_ = MCR_TRY(HeldContainers::in(std::move(outer), base, name_of(directory)));
     return &*held_;
   }
@@ -257,8 +257,7 @@ Result<MovedStubs> mend_moved_stubs(const std::string& directory, bool dry_run) 
     if (name_of(parent_of(path)) == restart::stub_links_directory) return;
     const auto home = homes.open(parent_of(path));
     if (!home) return;
-    auto file =
-        restart::open_beneath((*home)->directory().descriptor(), name_of(path), O_RDONLY);
+    auto file = restart::open_beneath((*home)->directory().descriptor(), name_of(path), O_RDONLY);
     if (restart::is_container_name(name_of(path))) {
       ++moved.containers;
       if (file) add_parts(*std::move(file), **home, path, seen, holders);

@@ -27,9 +27,8 @@ constexpr std::uint64_t most_directory_bytes = 1U << 24;
 bool is_below_allow_setting(const HeldContainers& home) {
   std::vector<std::string> warnings;
   const auto settings = effective_settings({}, warnings);
-  return settings &&
-         restart::is_below_allowed(restart::link_path(home.directory().descriptor()),
-                                   std::string(settings->text("allow")));
+  return settings && restart::is_below_allowed(restart::link_path(home.directory().descriptor()),
+                                               std::string(settings->text("allow")));
 }
 
 /// True if HDF5 finds the index, wherever it is now, and the index begins with the directory whose
@@ -90,8 +89,8 @@ std::string remedy(const restart::File& file) {
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const HeldContainers& home,
                                                                  restart::File file,
                                                                  const std::string& name) {
-  const auto again = restart::File::open(
-      AT_FDCWD, restart::link_path(file.descriptor()), O_RDONLY | O_NONBLOCK);
+  const auto again =
+      restart::File::open(AT_FDCWD, restart::link_path(file.descriptor()), O_RDONLY | O_NONBLOCK);
   auto container = restart::ContainerReader::read(std::move(file), name);
   if (container && is_below_allow_setting(home)) (*container)->trust_owner();
   if (container || container.error().cause != Cause::damaged) return container;

@@ -138,7 +138,8 @@ void leave_out_others(SetsIn& found, uid_t user, const char* command) {
   };
   const std::size_t count = std::erase_if(found.sets, [&](const StoredSet& set) {
     const std::string home = restart::parent_of(restart::parent_of(set.prefix));
-    if (set.beside.believes(set.owner, user) && leads_there(home, set.beside.outer_identity())) return false;
+    if (set.beside.believes(set.owner, user) && leads_there(home, set.beside.outer_identity()))
+      return false;
     others.insert(set.owner);
     return true;
   });

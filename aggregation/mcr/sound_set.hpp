@@ -14,11 +14,11 @@
 namespace mcr::aggregation {
 
 struct SetsIn {
-  std::vector<StoredSet> sets;  ///< oldest first
-  std::string top;              ///< the named directory
+  std::vector<StoredSet> sets;                        ///< oldest first
+  std::string top;                                    ///< the named directory
   std::optional<restart::FileIdentity> top_identity;  ///< which directory it was
-  bool has_damage = false;      ///< unreadable containers were left out and reported
-  int code = 0;                 ///< exit code of the last of them
+  bool has_damage = false;  ///< unreadable containers were left out and reported
+  int code = 0;             ///< exit code of the last of them
 };
 /// Returns the sets of a container or a stub, or of a directory and all directories below it. Sets
 /// of different directories are different sets, even if their names are equal: a copy of a

@@ -208,8 +208,7 @@ class Homes {
 
 /// Opens a container that the user named by its own path, perhaps through a link.
 Result<Container> open_argument(const std::string& path) {
-  restart::File file =
-      MCR_TRY(restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
+  restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
   auto home = std::make_shared<const HeldContainers>(MCR_TRY(directory_of(file, path)));
   return Container{MCR_TRY(open_container(*home, std::move(file), path)), home, {}};
 }

@@ -218,7 +218,8 @@ void verify_sets_of(const VerifiedTogether& containers, VerifiedDirectory& found
     for (const StoredPart& part : set.parts) {
       const std::string path = part.home->base + "/" + part.below;
       if (!seen.insert(normal(path)).second) continue;
-      if (const auto why = damage_of_stub(restart::file_at(part.open()), path)) found.damage.push_back(*why);
+      if (const auto why = damage_of_stub(restart::file_at(part.open()), path))
+        found.damage.push_back(*why);
     }
   }
 }

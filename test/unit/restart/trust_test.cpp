@@ -185,9 +185,7 @@ TEST_CASE(
   const std::string inner = scratch / "mcr";
   fs::create_directories(inner);
   REQUIRE(::chmod(scratch.path().c_str(), 0755) == 0);
-  const auto is_no_more_open = [&] {
-    return beside_of(scratch.path(), inner)->is_no_more_open();
-  };
+  const auto is_no_more_open = [&] { return beside_of(scratch.path(), inner)->is_no_more_open(); };
   if (!set_list(inner, list_for_user(neighbour, 5, 5))) return;  // not on this storage
   CHECK(is_no_more_open());
   REQUIRE(set_list(inner, list_for_user(neighbour, 7, 5)));

@@ -5,6 +5,7 @@
 #include <hdf5.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <string_view>
 
@@ -89,13 +90,12 @@ std::string remedy(const restart::File& file) {
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const HeldContainers& home,
                                                                  restart::File file,
                                                                  const std::string& name) {
-  const auto again =
-      restart::File::open(AT_FDCWD, restart::link_path(file.descriptor()), O_RDONLY | O_NONBLOCK);
+  const restart::File again(::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0), name);
   auto container = restart::ContainerReader::read(std::move(file), name);
   if (container && is_below_allow_setting(home)) (*container)->trust_owner();
   if (container || container.error().cause != Cause::damaged) return container;
-  if (!again || !was_written_anew(*again, name)) {
-    const std::string what_it_is = again ? remedy(*again) : std::string();
+  if (!was_written_anew(again, name)) {
+    const std::string what_it_is = remedy(again);
     const bool is_named_so = restart::is_container_name(restart::name_of(name));
     return Error{what_it_is.empty() || is_named_so ? Cause::damaged : Cause::usage,
                  container.error().message + what_it_is};
@@ -119,11 +119,15 @@ Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::stri
 
 Result<HeldContainers> directory_of(const restart::File& file, const std::string& name) {
   const std::string path = restart::present_path(file);
-  if (path.empty())  // there is no /proc
-    return HeldContainers::open(restart::parent_of(name), LinksToContainers::any);
-  auto home = MCR_TRY(HeldContainers::open(restart::parent_of(path), LinksToContainers::own));
+  auto home = path.empty() ? HeldContainers::open(restart::parent_of(name), LinksToContainers::any)
+                           : HeldContainers::open(restart::parent_of(path), LinksToContainers::own);
+  // The process may have entered a directory that its user cannot reach from the root.
+  const bool is_unreachable = !home && !path.empty() && home.error().system_error == EACCES;
+  if (is_unreachable) home = HeldContainers::open(restart::parent_of(name), LinksToContainers::any);
+  if (!home) return home.error();
   const restart::FileIdentity identity(MCR_TRY(file.status()));
-  if (!restart::leads_to(home.directory().descriptor(), restart::name_of(path), identity))
+  const std::string found = restart::name_of(path.empty() || is_unreachable ? name : path);
+  if (!restart::leads_to(home->directory().descriptor(), found, identity))
     return is_exchanged(name);
   return home;
 }

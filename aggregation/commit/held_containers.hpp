@@ -19,8 +19,7 @@ class HeldContainers;
 /// thousands of directories.
 struct ContainersPlace {
   std::string directory;  ///< its path
-  std::string
-      base;  ///< the path of the directory in which it lies, and to which its sets' paths lead
+  std::string base;  ///< path of the directory in which it lies; stubs of its parts lie below that
   std::string name;  ///< its name in `base`
   restart::DirectoryPair directories;
 

@@ -107,12 +107,14 @@ class Search {
                              status.st_size >= static_cast<off_t>(restart::Stub::head_bytes) &&
                              status.st_size <= static_cast<off_t>(restart::Stub::max_bytes);
     if (!may_be_stub) return;
-    const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
+    const auto home = File::open(AT_FDCWD, restart::parent_of(path), O_PATH | O_DIRECTORY);
+    if (!home) return;
+    const auto there =
+        restart::file_at(home->descriptor(), restart::name_of(path), restart::Links::not_followed);
     if (!there.is_stub() || !wanted_.contains(there.stub.part)) return;
     // Where other users may add files, a file of this user's may have got a stub from them.
-    const auto beside = restart::Beside::in(restart::parent_of(path));
-    if (restart::is_believed(beside.author(there.status), ::geteuid()))
-      found(there.stub.part, path);
+    const uid_t author = restart::Beside::in(*home).author(there.status);
+    if (restart::is_believed(author, ::geteuid())) found(there.stub.part, path);
   }
 
   void found(PartId part, const std::string& path) {

@@ -34,16 +34,17 @@ bool has_containers(const restart::PartBegin& begin, const std::string& masked_n
   const std::size_t sequence_bytes = std::to_string(begin.sequence).size() + 1;  // with its dot
   const std::string prefix =
       of_its_set ? where.prefix : where.prefix.substr(0, where.prefix.size() - sequence_bytes);
+  const auto home = restart::File::open(AT_FDCWD, where.directory, O_RDONLY | O_DIRECTORY);
+  if (!home) return false;
   bool found = false;
-  const auto listed =
-      restart::for_each_name(AT_FDCWD, where.directory, [&](const std::string& name) {
-        struct stat status {};
-        found = name.starts_with(prefix) &&
-                restart::system_calls().fstatat(AT_FDCWD, (where.directory + "/" + name).c_str(),
-                                                &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                restart::is_believed_in(where.directory, status, ::geteuid());
-        return !found;
-      });
+  const auto listed = restart::for_each_name(home->descriptor(), ".", [&](const std::string& name) {
+    struct stat status {};
+    found = name.starts_with(prefix) &&
+            restart::system_calls().fstatat(home->descriptor(), name.c_str(), &status,
+                                            AT_SYMLINK_NOFOLLOW) == 0 &&
+            restart::is_believed_in(*home, status, ::geteuid());
+    return !found;
+  });
   return listed && found;
 }
 

@@ -40,10 +40,6 @@ Result<struct stat> status_with_own_group(const File& directory) {
   return status;
 }
 
-bool is_believed_in(const std::string& directory, const struct stat& file, uid_t owner) {
-  return is_believed(file.st_uid, owner) || Beside::in(directory).believes(file.st_uid, owner);
-}
-
 bool is_believed_in(const File& directory, const struct stat& file, uid_t owner) {
   return is_believed(file.st_uid, owner) || Beside::in(directory).believes(file.st_uid, owner);
 }
@@ -51,12 +47,12 @@ bool is_believed_in(const File& directory, const struct stat& file, uid_t owner)
 bool is_believed_among(const std::string& path, const std::string& base, const struct stat& file,
                        uid_t owner) {
   if (is_believed(file.st_uid, owner)) return true;
-  const std::string directory = parent_of(path);
-  const auto home = open_to_look(directory);
+  const auto home = open_to_look(parent_of(path));
   const auto status = home ? home->status() : Result<struct stat>(home.error());
   const bool is_in_own = status && is_believed(status->st_uid, owner);
-  if (is_in_own && Beside::in(directory).believes(file.st_uid, owner)) return true;
-  return Beside::in(base).believes(file.st_uid, owner);
+  if (is_in_own && is_believed_in(*home, file, owner)) return true;
+  const auto shared = open_to_look(base);
+  return shared && is_believed_in(*shared, file, owner);
 }
 
 bool has_access_list(const File& directory) { return !list_of(directory).empty(); }
@@ -80,11 +76,6 @@ Result<Beside> Beside::of(const File& outer, const File& inner) {
 Beside Beside::in(const File& directory) {
   const auto beside = of(directory, directory);
   return beside ? *beside : Beside();
-}
-
-Beside Beside::in(const std::string& directory) {
-  const auto both = open_to_look(directory);
-  return both ? in(*both) : Beside();
 }
 
 }  // namespace mcr::restart

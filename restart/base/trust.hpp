@@ -87,8 +87,6 @@ class Beside {
   /// The same for files of ours that lie directly beside the files that they are about: the
   /// directory is both `outer` and `inner`. If it cannot be examined, the result is a default Beside.
   static Beside in(const File& directory);
-  /// The same for the directory at that path; links are followed.
-  static Beside in(const std::string& directory);
 
   /// True if a file that `writer` made in `inner` counts for a file of `owner` in `outer` or below
   /// it.
@@ -145,10 +143,8 @@ class Beside {
   bool lets_named_write_ = false;
 };
 
-/// True if the file, which lies in the directory at that path, belongs to `owner`, to root, or to a
-/// user who could have replaced files of `owner` there.
-bool is_believed_in(const std::string& directory, const struct stat& file, uid_t owner);
-/// The same for an open directory.
+/// True if the file, which lies in the open directory, belongs to `owner`, to root, or to a user who
+/// could have replaced files of `owner` there.
 bool is_believed_in(const File& directory, const struct stat& file, uid_t owner);
 
 /// The same for the file of another rank at `path`. It may lie in a directory of its own below `base`,

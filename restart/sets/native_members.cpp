@@ -160,15 +160,16 @@ bool lies_where_it_was_made(const Stub& stub, const File& home, const std::strin
   return !others_may_only_add(*status) || parent_of(stub.path) == real_path(parent_of(path));
 }
 
-/// Returns the author of a note in `containers`/set-natives: unknown_user if users may add files there who
-/// could not replace the files beside `containers`.
-uid_t author_of_note(int directory, const std::string& containers, const File& home,
-                     const struct stat& note) {
-  const auto above = File::open(directory, containers, O_PATH | O_DIRECTORY);
-  const auto outer = File::open(directory, containers + "/..", O_PATH | O_DIRECTORY);
-  if (!above || !outer) return unknown_user;
-  const auto beside = Beside::of(*outer, *above);
-  const auto inner = Beside::of(*above, home);
+/// Returns the author of a note in the open directory `home` of notes: unknown_user if users may add files
+/// there who could not replace the files beside the directory of containers.
+uid_t author_of_note(const File& home, const struct stat& note) {
+  constexpr int to_look = O_PATH | O_DIRECTORY;
+  const auto containers = File::open(home.descriptor(), "..", to_look);
+  const auto outer = containers ? File::open(containers->descriptor(), "..", to_look)
+                                : Result<File>(containers.error());
+  if (!outer) return unknown_user;
+  const auto beside = Beside::of(*outer, *containers);
+  const auto inner = Beside::of(*containers, home);
   if (!beside || !inner || beside->author(note) == unknown_user) return unknown_user;
   return inner->author(note);
 }
@@ -185,8 +186,7 @@ std::optional<NativeNote> read_note(int directory, const std::string& containers
   if (!noted) return std::nullopt;
   // Because of a note, an open may give other bytes than the file's. So only notes of the file's
   // owner, or root, count.
-  if (!is_believed(author_of_note(directory, containers, *home, *noted), status.st_uid))
-    return std::nullopt;
+  if (!is_believed(author_of_note(*home, *noted), status.st_uid)) return std::nullopt;
   auto stub = read_stub_file(*note);
   if (!stub) return std::nullopt;
   // An unfinished note may be left from a dead writer, and another file may have got the inode

@@ -127,7 +127,9 @@ class Collector {
   [[nodiscard]] bool is_about_this_name(const std::string& prefix) const {
     const auto parsed = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
     if (!parsed) return false;
-    if (parsed->masked_name == masked_name_) return true;
+    const auto own = restart::parse_container_name(committed_.where.distinct_prefix +
+                                                   restart::container_suffix(0, 0, {}));
+    if (own && parsed->masked_name == own->masked_name) return true;
     const auto decision = restart::find_decision(directory_, restart::decision_name(prefix));
     if (!decision) return false;
     return std::any_of(names_.begin(), names_.end(), [&](const std::string& other) {
@@ -194,7 +196,8 @@ class Collector {
         stub.masked_names.begin(), stub.masked_names.end(), [&](const std::string& masked) {
           const auto name =
               restart::container_name(masked, stub.container_directory, own->launch, own->sequence);
-          return name.prefix == committed_.where.prefix;
+          return name.prefix == committed_.where.prefix &&
+                 name.distinct_prefix == committed_.where.distinct_prefix;
         });
     if (!is_this_name) return false;
     if (stub.launch == own->launch) return stub.sequence < own->sequence;

@@ -221,7 +221,7 @@ Placement choose_place(const PlaceByNames& names, const StubPlaces& places) {
     go_below(base);
     placement.is_far = true;
     placement.where.depth = 0;
-    placement.where.prefix = names.far_prefix;
+    placement.where.prefix = placement.where.distinct_prefix = names.far_prefix;
   };
   // The stubs decide. Only if there is no stub do the files that superseded stubs say where the set
   // lies.
@@ -284,7 +284,7 @@ ContainerName place_above(const PlaceByNames& names) {
             restart::is_gone_or_made_after(where.base, names.begin.begin_for_files_ns())));
   where.directory = (where.base == "/" ? "/" : where.base + "/") + names.container_dir;
   where.depth = 0;
-  where.prefix = names.far_prefix;
+  where.prefix = where.distinct_prefix = names.far_prefix;
   return where;
 }
 

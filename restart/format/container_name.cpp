@@ -44,12 +44,37 @@ std::string ContainerName::directory_from_stub(std::string_view container_dir) c
   return path.append(container_dir);
 }
 
-ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
-                             std::string_view launch, std::uint64_t sequence) {
-  // The components before the first mask are the same for all parts.
+namespace {
+
+std::string prefix_of(std::string_view relative, std::string_view launch, std::uint64_t sequence) {
+  std::string prefix(begin_word);
+  prefix.append(flat_name(relative)).append(".").append(launch).append("-");
+  return prefix + std::to_string(sequence) + ".";
+}
+
+/// Returns where the last '/' before the first mask is. The components before it are the same for all
+/// parts.
+std::size_t end_of_base(std::string_view masked_name) {
   const std::size_t mask =
       std::min({masked_name.find("{rank"), masked_name.find("{part}"), masked_name.size()});
-  const std::size_t slash = masked_name.substr(0, mask).rfind('/');
+  return masked_name.substr(0, mask).rfind('/');
+}
+
+}  // namespace
+
+std::string_view name_beside_containers(std::string_view masked_name,
+                                        std::string_view container_dir) {
+  std::size_t slash = end_of_base(masked_name);
+  for (; container_dir.starts_with("../"); container_dir.remove_prefix(3)) {
+    if (slash == std::string_view::npos || slash == 0) break;
+    slash = masked_name.rfind('/', slash - 1);
+  }
+  return slash == std::string_view::npos ? masked_name : masked_name.substr(slash + 1);
+}
+
+ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
+                             std::string_view launch, std::uint64_t sequence) {
+  const std::size_t slash = end_of_base(masked_name);
   const std::size_t relative_begin = slash == std::string_view::npos ? 0 : slash + 1;
   const std::string_view relative = masked_name.substr(relative_begin);
 
@@ -59,8 +84,9 @@ ContainerName container_name(std::string_view masked_name, std::string_view cont
   name.directory = name.base == "/" ? "/" : name.base + "/";
   name.directory += container_dir;
   name.depth = static_cast<std::uint32_t>(std::count(relative.begin(), relative.end(), '/'));
-  name.prefix.append(begin_word).append(flat_name(relative)).append(".").append(launch).append("-");
-  name.prefix += std::to_string(sequence) + ".";
+  name.prefix = prefix_of(relative, launch, sequence);
+  name.distinct_prefix =
+      prefix_of(name_beside_containers(masked_name, container_dir), launch, sequence);
   return name;
 }
 
@@ -91,8 +117,8 @@ ContainerName far_container_name(const std::string& base, std::string_view maske
   name.base = base;
   name.directory = base == "/" ? "/" : base + "/";
   name.directory += container_dir;
-  name.prefix.append(begin_word).append(flat_name(masked_name)).append(".").append(launch);
-  name.prefix += "-" + std::to_string(sequence) + ".";
+  name.prefix = prefix_of(masked_name, launch, sequence);
+  name.distinct_prefix = name.prefix;
   return name;
 }
 

@@ -27,6 +27,10 @@ struct ContainerName {
   /// container_dir.
   std::uint32_t depth = 0;
   std::string prefix;  ///< of the file names: "set-<masked name>.<launch>-<sequence>."
+  /// With container_dir=../NAME, sets of several directories may have one prefix: step1/a.{rank}.h5 and
+  /// step2/a.{rank}.h5 both have "set-a.{rank}.h5.…". This prefix differs: "set-step1+a.{rank}.h5.…".
+  /// With other values of container_dir it is equal to `prefix`.
+  std::string distinct_prefix;
 
   /// Returns the path from a stub's directory to the container's.
   [[nodiscard]] std::string directory_from_stub(std::string_view container_dir) const;
@@ -36,7 +40,13 @@ struct ContainerName {
 ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
                              std::string_view launch, std::uint64_t sequence);
 
-/// The same for a container outside the directory that its masked name implies, because the program
+/// Returns the end of a masked name that tells sets in one directory of containers apart: the masked
+/// name relative to the directory that holds the containers' directory. With container_dir=../NAME it
+/// begins with the directory of the files.
+std::string_view name_beside_containers(std::string_view masked_name,
+                                        std::string_view container_dir);
+
+/// As container_name(), for a container outside the directory that its masked name implies, because the program
 /// renamed the files before their commit. The container lies in `base`/container_dir. Its file name
 /// begins with the whole masked name, so that sets of several directories have different names
 /// there. Readers look for such containers in all directories above a stub, and above the place

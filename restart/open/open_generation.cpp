@@ -103,7 +103,7 @@ class View {
     const ContainerName decided =
         container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
     decision_directory_ = decided.directory;
-    decision_name_ = decision_name(decided.prefix);
+    decision_name_ = decision_name(decided.distinct_prefix);
     // A stub alone must not decide in which directory our files are made.
     may_decide_ = !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;

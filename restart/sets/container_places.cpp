@@ -98,6 +98,11 @@ Result<std::shared_ptr<ContainerReader>> OpenContainers::container(const std::st
                    ", so the container is not trusted; to read it, set allow= to its directory"};
 }
 
+bool ContainerPlace::fits(const SetIdentity& set) const {
+  return name_beside_containers(set.masked_name, container_dir) ==
+         name_beside_containers(masked_name, container_dir);
+}
+
 Result<std::optional<OpenContainers>> ContainerPlace::open() const {
   if (problem) return *problem;
   if (is_allowed || below.empty()) {
@@ -176,6 +181,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
         relative.rfind("../") == std::string::npos ? 0 : relative.rfind("../") + 3;
     ContainerPlace place;
     place.masked_name = masked_name;
+    place.container_dir = stub.container_directory;
     place.directory = stub_directory + "/" + relative;
     place.prefix = name.prefix;
     place.above = stub_directory + "/" + relative.substr(0, down);
@@ -194,6 +200,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
       continue;
     ContainerPlace place;
     place.masked_name = masked_name;
+    place.container_dir = stub.container_directory;
     place.directory = name.directory;
     place.prefix = name.prefix;
     place.owner = owner;

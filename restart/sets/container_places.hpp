@@ -15,6 +15,7 @@
 #include "restart/base/file_identity.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/container/container_reader.hpp"
+#include "restart/format/index.hpp"
 #include "restart/format/stub.hpp"
 
 namespace mcr::restart {
@@ -51,7 +52,8 @@ class OpenContainers {
 };
 
 struct ContainerPlace {
-  std::string masked_name;  ///< the stub's candidate that leads here
+  std::string masked_name;    ///< the stub's candidate that leads here
+  std::string container_dir;  ///< the setting with which the stub was written
   std::string directory;
   std::string prefix;  ///< the beginning of the names of the generation's containers
   std::string above;   ///< the directory, above or beside the stub, that `below` starts from
@@ -66,6 +68,9 @@ struct ContainerPlace {
 
   /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
+  /// False if the set has the same names of containers, but its files lie in another directory
+  /// (ContainerName::distinct_prefix).
+  [[nodiscard]] bool fits(const SetIdentity& set) const;
   /// Opens the directory if it exists and may be believed. An error means that this is not known, for
   /// example because storage does not answer, or because the process has no descriptor left.
   [[nodiscard]] Result<std::optional<OpenContainers>> open() const;

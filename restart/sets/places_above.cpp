@@ -51,10 +51,11 @@ std::string without_steps_up(std::string_view container_dir) {
 }
 
 /// Returns a place that is believed only as far as an absolute path in the stub is.
-ContainerPlace elsewhere(const std::string& masked_name, const std::string& directory,
-                         const std::string& prefix, uid_t owner) {
+ContainerPlace elsewhere(const Stub& stub, const std::string& masked_name,
+                         const std::string& directory, const std::string& prefix, uid_t owner) {
   ContainerPlace place;
   place.masked_name = masked_name;
+  place.container_dir = stub.container_directory;
   place.directory = directory;
   place.prefix = prefix;
   place.owner = owner;
@@ -81,11 +82,11 @@ std::vector<ContainerPlace> places_above(const Stub& stub, const std::string& st
     for (const std::string& masked_name : stub.masked_names) {
       const auto far =
           far_container_name("/", masked_name, container_dir, stub.launch, stub.sequence);
-      places.push_back(elsewhere(masked_name, directory, far.prefix, owner));
+      places.push_back(elsewhere(stub, masked_name, directory, far.prefix, owner));
       if (!with_near_names) continue;
       const ContainerName near =
           container_name(masked_name, stub.container_directory, stub.launch, stub.sequence);
-      places.push_back(elsewhere(masked_name, directory, near.prefix, owner));
+      places.push_back(elsewhere(stub, masked_name, directory, near.prefix, owner));
     }
   }
   return places;

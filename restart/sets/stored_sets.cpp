@@ -133,6 +133,7 @@ class FoundGenerations {
     }
     for (const SetShare& share : *shares) {
       const SetIdentity& set = share.set;
+      if (!place_.fits(set)) continue;
       const std::string own =
           container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix +
           container_suffix(0, 0, {});
@@ -165,6 +166,7 @@ class FoundGenerations {
         reader ? shares_of(**reader) : Result<std::vector<SetShare>>(reader.error());
     const auto status = shares ? (*reader)->status() : Result<struct stat>(shares.error());
     if (!status && note_if_unknown(status.error())) return;
+    if (status && (*reader)->set().bundled.empty() && !place_.fits((*reader)->set())) return;
     Generation& generation = one_container_more(name);
     Read& read = read_[identity];
     if (status && (*reader)->set().bundled.empty())

@@ -47,6 +47,22 @@ TEST_CASE("different masked names never give the same file name") {
         container_name(long_b, "mcr", "L", 0).prefix);
 }
 
+TEST_CASE(
+    "with container_dir=../NAME, sets of several directories have different distinct prefixes") {
+  const auto one = container_name("/w/step1/r{rank}.h5", "../sets", "L", 0);
+  const auto two = container_name("/w/step2/r{rank}.h5", "../sets", "L", 0);
+  CHECK(one.prefix == two.prefix);
+  CHECK(one.distinct_prefix == "set-step1+r{rank}.h5.L-0.");
+  CHECK(two.distinct_prefix == "set-step2+r{rank}.h5.L-0.");
+  CHECK(container_name("/w/a/b/p{rank}/x.h5", "../../sets", "L", 3).distinct_prefix ==
+        "set-a+b+p{rank}+x.h5.L-3.");
+  CHECK(container_name("/w/r{rank}.h5", "mcr", "L", 0).distinct_prefix == "set-r{rank}.h5.L-0.");
+  // The directories end before the steps up do.
+  CHECK(container_name("/w/r{rank}.h5", "../../../sets", "L", 0).distinct_prefix ==
+        "set-w+r{rank}.h5.L-0.");
+  CHECK(container_name("/r{rank}.h5", "../sets", "L", 0).distinct_prefix == "set-r{rank}.h5.L-0.");
+}
+
 TEST_CASE("a container's file name is never longer than a file name may be") {
   std::string word;
   for (int i = 0; i < 100; ++i) word += "é";

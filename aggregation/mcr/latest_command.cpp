@@ -12,6 +12,7 @@
 
 #include "aggregation/commit/set_files.hpp"
 #include "aggregation/mcr/commands.hpp"
+#include "aggregation/mcr/distinct_sets.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/restart_file.hpp"
@@ -24,11 +25,11 @@
 namespace mcr::aggregation {
 namespace {
 
-nlohmann::json to_json(const StoredSet& set, const std::string& step) {
+nlohmann::json to_json(const StoredSet& set, const std::string& name, const std::string& step) {
   nlohmann::json files = nlohmann::json::array();
   for (const StoredPart& part : set.parts) files.push_back(part.path);
-  return {{"set", set.prefix},
-          {"name", short_name(set.prefix)},
+  return {{"set", name},
+          {"name", short_name(name)},
           {"step", step.empty() ? nlohmann::json() : nlohmann::json(step)},
           {"masked_name", set.name.masked_name},
           {"launch", set.name.launch},
@@ -139,10 +140,10 @@ RunCommand declare_latest(CLI::App& app) {
     if (*all) {
       nlohmann::json list = nlohmann::json::array();
       const std::vector<std::string> steps = steps_of(sets, found->top);
+      const std::vector<std::string> names = distinct_names(sets);
       for (std::size_t i = 0; i < sets.size(); ++i) {
-        list.push_back(to_json(sets[i], steps[i]));
-        if (!common.json)
-          print_line(stdout, "%-10s %s", state_name(sets[i]), sets[i].prefix.c_str());
+        list.push_back(to_json(sets[i], names[i], steps[i]));
+        if (!common.json) print_line(stdout, "%-10s %s", state_name(sets[i]), names[i].c_str());
       }
       if (common.json) print_json(list);
       return exit_code::success;
@@ -152,11 +153,12 @@ RunCommand declare_latest(CLI::App& app) {
     if (newest == nullptr) {
       return print_error(common, "latest", Error{Cause::system, nothing_found(*directory, sets)});
     }
-    const auto place = asked->is_asked() ? place_in(*newest, *asked) : newest->prefix;
+    const auto number = static_cast<std::size_t>(newest - sets.data());
+    const std::string name = distinct_names(sets)[number];
+    const auto place = asked->is_asked() ? place_in(*newest, *asked) : name;
     if (!place) return print_error(common, "latest", place.error());
     if (common.json) {
-      const auto number = static_cast<std::size_t>(newest - sets.data());
-      nlohmann::json told = to_json(*newest, steps_of(sets, found->top)[number]);
+      nlohmann::json told = to_json(*newest, name, steps_of(sets, found->top)[number]);
       if (asked->is_asked()) told[asked->file ? "file" : "directory"] = *place;
       print_json(told);
     } else {

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "aggregation/commit/set_files.hpp"
+#include "aggregation/mcr/distinct_sets.hpp"
 #include "aggregation/mcr/short_name.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/fitting_names.hpp"
@@ -252,6 +253,11 @@ Result<std::vector<NamedContainer>> find_named_containers(const std::string& arg
     std::string beginning = restart::name_of(argument);
     if (beginning.ends_with('*')) beginning.pop_back();  // as `mcr verify` names a set
     found = containers_in(restart::parent_of(argument), beginning);
+    if (found.empty() && beginning.starts_with("set-")) {
+      found = containers_of_distinct_name(
+          restart::parent_of(argument),
+          [&](const std::string& distinct) { return distinct.starts_with(beginning); });
+    }
     if (found.empty()) found = MCR_TRY(containers_of_short_name(argument));
     if (found.empty()) return why_closed(restart::parent_of(argument)).value_or(missing);
     return found;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "aggregation/commit/set_files.hpp"
+#include "aggregation/mcr/distinct_sets.hpp"
 #include "codecs/base/checksum.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/path_names.hpp"
@@ -97,6 +98,13 @@ class Search {
     }
   }
 
+  /// Finds the containers of a distinct name.
+  void look_closer(const std::string& directory) {
+    for (NamedContainer& container : containers_of_distinct_name(
+             directory, [this](const std::string& beginning) { return fits(beginning); }))
+      found.push_back(std::move(container));
+  }
+
   std::vector<NamedContainer> found;
   std::set<std::string> sets;  ///< the beginnings of their containers' names
 
@@ -143,6 +151,7 @@ Result<std::vector<NamedContainer>> containers_of_short_name(const std::string& 
   search.look_in(home);
   if (const std::string below = in_directory(home, "mcr"); leads_nowhere_else(below))
     search.look_in(below);
+  if (search.found.empty()) search.look_closer(home);
   if (search.sets.size() > 1) {
     std::string names;
     for (const std::string& set : search.sets) names += (names.empty() ? "" : ", ") + set;

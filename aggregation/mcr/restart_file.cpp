@@ -51,7 +51,9 @@ restart::FileAt stub_of_owner(const std::string& path, uid_t owner) {
 Result<bool> opens_as(const std::string& path, const StoredPart& part, uid_t owner) {
   const auto there = stub_of_owner(path, owner);
   if (!there.is_stub()) return false;
-  const auto opened = MCR_TRY(restart::open_generation(there.stub, path, restart::Opener{}));
+  restart::Opener opener;
+  opener.waits_for_drains = false;
+  const auto opened = MCR_TRY(restart::open_generation(there.stub, path, opener));
   return opened.source != nullptr && opened.stub.part == part.part;
 }
 

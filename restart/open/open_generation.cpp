@@ -2,11 +2,13 @@
 #include "restart/open/open_generation.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
 
+#include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
@@ -68,8 +70,8 @@ class View {
       if (const auto decision = decided()) return obey(*decision);
     }
     look_for_a_later_stub();
-    is_unsettled_ =
-        is_launch() && (drains(stub_.launch_directory) || coming_ || another_stub_came());
+    is_unsettled_ = opener_.waits_for_drains &&
+                    (drains(stub_.launch_directory) || coming_ || another_stub_came());
     if (!is_unsettled_ && is_plainly_whole()) {
       // Another rank may have recorded a decision while this rank looked.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
@@ -78,10 +80,10 @@ class View {
       return exactly();
     }
     const Choice choice = MCR_TRY(choose());
-    // Parts that still drain here may make another set whole. If this rank chose a set now, a later
-    // rank could choose that other set: a mix.
-    const bool waits = !is_alone() && ((choice.may_change && drains_) || leader_puts_a_stub());
-    if (is_launch() && !obeyed_ && waits) return still_draining(choice);
+    // Parts that still drain here may make another set whole. If this open chose a set now, a later
+    // open of another rank's file could choose that other set: a mix.
+    if (opener_.waits_for_drains && !obeyed_ && !is_alone() && is_draining_here(choice))
+      return still_draining(choice);
     return act_on(choice);
   }
 
@@ -113,7 +115,9 @@ class View {
   [[nodiscard]] std::optional<Decision> decided() const {
     return may_decide_ ? find_decision(decision_directory_, decision_name_) : std::nullopt;
   }
+  /// Records the decision for the other ranks of the launch. Without a launch, nobody has to be told.
   Result<Recorded> decide(const Decision& decision) const {
+    if (!is_launch()) return Recorded{decision, true};
     if (!may_decide_)
       return Error{Cause::usage,
                    decision_directory_ + " cannot hold the record of the set that all ranks open"};
@@ -153,10 +157,9 @@ class View {
       // A choice other than as_it_is must be found in two looks. A part that drained during one
       // look may be in a container that was made after the containers were listed.
       if (is_alone()) return choice;
-      const bool is_settled =
-          !choice.may_change && !leader_puts_a_stub() && !may_be_dying(choice, begin_ms);
+      const bool is_settled = !may_change(choice, begin_ms);
       if (is_settled && choice.kind == Choice::Kind::as_it_is) return choice;
-      if (!is_settled && !is_launch()) return choice;
+      if (!is_settled && !opener_.waits_for_drains) return choice;
       if (is_settled) {
         if (settled_ms != 0 && monotonic_ms() - settled_ms >= quiet_ms()) return choice;
         if (settled_ms == 0) settled_ms = monotonic_ms();
@@ -164,6 +167,7 @@ class View {
         continue;
       }
       settled_ms = 0;
+      is_unsettled_ = true;
       directories_.insert(stub_.launch_directory);
       if (coming_) directories_.insert(coming_->launch_directory);
       for (const auto& [rank, stub] : present_.stubs) directories_.insert(stub.launch_directory);
@@ -177,7 +181,7 @@ class View {
       }
       pause();
       // Another rank may have decided meanwhile.
-      if (const auto decision = decided()) {
+      if (const auto decision = is_launch() ? decided() : std::nullopt) {
         obeyed_ = decision;
         // This rank has waited more than half of read_wait=, so the deciding rank has probably
         // waited all of read_wait=.
@@ -185,6 +189,19 @@ class View {
         return choice;
       }
     }
+  }
+
+  /// True if parts that drain on this node may change the choice.
+  [[nodiscard]] bool is_draining_here(const Choice& choice) const {
+    return (choice.may_change && drains_) || leader_puts_a_stub();
+  }
+
+  /// True if a later look may lead to another choice. A process without other ranks does not wait for
+  /// other nodes or for processes that may be dying: tools read files of running jobs, and files whose
+  /// node is gone, one file in a process.
+  bool may_change(const Choice& choice, std::uint64_t begin_ms) const {
+    if (!is_launch()) return is_draining_here(choice);
+    return choice.may_change || leader_puts_a_stub() || may_be_dying(choice, begin_ms);
   }
 
   /// Returns how long the state must stay unchanged before a choice counts. A leader on another
@@ -199,7 +216,7 @@ class View {
   /// while this node's own leader has parts to drain, because the wait may then be due to that
   /// leader.
   void note_silence() const {
-    if (drains_ || opener_.wait_ms == 0) return;
+    if (!is_launch() || drains_ || opener_.wait_ms == 0) return;
     for (const auto& [node, directory] : lost_in_) note_silent_stage(node, directory);
   }
 
@@ -207,9 +224,10 @@ class View {
   /// in place already would get the newer set, and this rank an older set.
   void look_for_a_later_stub() {
     coming_.reset();
-    if (!is_launch()) return;
+    if (!opener_.waits_for_drains) return;
+    const auto of = is_launch() ? ComingStub::Of::any_launch : ComingStub::Of::ended_launches;
     coming_ =
-        stub_coming_to(path_, stub_.part, opener_.is_native, parent_of(stub_.launch_directory));
+        stub_coming_to(path_, stub_.part, opener_.is_native, parent_of(stub_.launch_directory), of);
   }
   [[nodiscard]] bool leader_puts_a_stub() const { return coming_ && !coming_->writer_lives; }
 
@@ -229,8 +247,13 @@ class View {
     return false;
   }
 
-  /// True if another stub was put at the path since stub_ was read.
+  /// True if another stub was put at the path since stub_ was read. The opener keeps the stub's file
+  /// open, so no other file gets its inode number.
   [[nodiscard]] bool another_stub_came() const {
+    struct stat status {};
+    if (stub_.origin && system_calls().fstatat(AT_FDCWD, path_.c_str(), &status, 0) == 0 &&
+        FileIdentity(status) == stub_.origin->file)
+      return false;
     const FileAt there = file_at(AT_FDCWD, path_, Links::followed);
     return there.is_stub() && there.stub.part != stub_.part;
   }

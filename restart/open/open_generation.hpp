@@ -14,6 +14,10 @@
 //  3. The newest set is not whole. Then too the first opener records its decision, and the other
 //     ranks of the launch obey it. If nothing drains here and a set's containers account for all
 //     ranks, every rank sees the same set, and no decision is needed.
+// A process without other ranks may open the files of all ranks, one after the other. It waits for
+// parts that this node drains and for stubs that a leader still puts in place; after that, its opens
+// agree without a decision.
+//
 // Not covered: ranks restart on other nodes than those whose stages drain, and a writer died
 // between its publish and the rename of its stub.
 //
@@ -36,7 +40,10 @@ struct Opener {
   std::string launch;  ///< empty: not known
   std::uint32_t rank_count = 1;
   Mix mix = Mix::previous;
-  std::uint64_t wait_ms = 0;  ///< read_wait=; programs of one rank never wait
+  std::uint64_t wait_ms = 0;  ///< read_wait=
+  /// An open waits until this node has drained parts that may change what the open gives. False: the
+  /// open gives what is there now.
+  bool waits_for_drains = true;
   std::string allow = "none";
   std::string container_dir = "mcr";  ///< the reader's setting; our files are made there
   /// Where this launch's ranks share decoded frames; may be null.

@@ -4,6 +4,7 @@
 //
 //   steps write IDIOM FIRST ELEMENTS MEET   writes steps FIRST, FIRST + 1, …; MEET: a directory
 //   steps read IDIOM STEP                   what plain H5Fopen gives; STEP: for the idiom `steps`
+//   steps read IDIOM STEP RANKS             the same in one process, which opens the files of all ranks
 //
 // IDIOM: same (one name, overwritten), renamed (written as tmp, renamed over the old name), steps
 // (a name for each step), ring (two names in turn). `write` says "closed N" when this rank's file
@@ -117,6 +118,12 @@ int main(int count, char** words) {
   if (ranks < 1) ranks = 1;
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (count == 4 && !strcmp(words[1], "read")) return read_step(words[2], atoi(words[3]));
+  if (count == 5 && !strcmp(words[1], "read")) {
+    int status = 0;
+    for (rank = 0; !status && rank < atoi(words[4]); ++rank)
+      status = read_step(words[2], atoi(words[3]));
+    return status;
+  }
   if (count != 6 || strcmp(words[1], "write")) {
     fprintf(stderr, "usage: see steps.c\n");
     return 2;

@@ -116,7 +116,10 @@ RunCommand declare_latest(CLI::App& app) {
                  "name the newest set of this user (name or number) instead of the caller's");
   app.footer(
       "Prints the common beginning of the paths of the set's containers, as `mcr unpack` and `mcr "
-      "ls` take it.\nA set of a single file without a rank in its name, written by a job of "
+      "ls` take it.\nIf sets of several directories have the same beginning "
+      "(container_dir=../NAME), "
+      "the directory is put into\nthe name.\nA set of a single file without a rank in its name, "
+      "written by a job of "
       "several ranks, is not named;\n--all shows it with the state `file`. In a directory where "
       "users cannot replace one another's files\n(sticky bit), only sets of the caller, of root "
       "and of the directory's owner count.\nExit codes: 0 found, 1 there is no whole set; 2 and 3 "

@@ -12,6 +12,7 @@
 #include "aggregation/commit/retention.hpp"
 #include "aggregation/commit/set_files.hpp"
 #include "restart/base/system.hpp"
+#include "restart/sets/decision.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "test/unit/aggregation/staged_job.hpp"
@@ -202,13 +203,14 @@ struct KeptAside {
   std::string file;
   std::string other;
 };
-KeptAside keep_aside(const OldSets& job) {
+KeptAside keep_aside(const OldSets& job, const std::string& masked_name = "a.{rank}.h5",
+                     const std::string& container_dir = "mcr") {
   restart::Stub stub;
   stub.part = PartId::parse("00112233445566778899aabbccddeeff").value();
   stub.launch = "launch";
   stub.rank_count = ranks;
-  stub.masked_names = {job.out("a.{rank}.h5")};
-  stub.container_directory = "mcr";
+  stub.masked_names = {job.out(masked_name)};
+  stub.container_directory = container_dir;
   stub.path = job.out("old.h5");
   const auto directory = restart::File::open(AT_FDCWD, job.out(""), O_RDONLY | O_DIRECTORY);
   REQUIRE(directory);
@@ -242,6 +244,29 @@ TEST_CASE("a native file that was kept aside is removed, and no file of another 
     CHECK(fs::exists(kept.file));
   }
   CHECK(fs::exists(kept.other));
+}
+
+TEST_CASE("with container_dir=../NAME, what belongs to another directory's set is not removed") {
+  OldSets job;
+  job.commit(0, {0, 1});
+  const std::string kept_by = GENERATE("step1/a.{rank}.h5", "step2/a.{rank}.h5");
+  const KeptAside kept = keep_aside(job, kept_by, "../mcr");
+  const auto decision_of = [&](const std::string& directory) {
+    return job.out("mcr/" + restart::decision_name("set-" + directory + "+a.{rank}.h5.restart-0."));
+  };
+  for (const char* directory : {"step1", "step2"}) {
+    fs::create_directory(job.out(directory));
+    const std::string place = decision_of(directory);
+    REQUIRE(restart::record_decision(job.out("mcr"), fs::path(place).filename(),
+                                     {false, {"launch", 7}, {"launch", 7}}));
+  }
+  job.commit(1, {0, 1});
+  CommittedSet committed = job.committed(1);
+  committed.where = restart::container_name(job.out("step2/a.{rank}.h5"), "../mcr", "launch", 1);
+  REQUIRE(collect_after(committed));
+  CHECK(fs::exists(kept.file) == (kept_by == "step1/a.{rank}.h5"));
+  CHECK(fs::exists(decision_of("step1")));
+  CHECK_FALSE(fs::exists(decision_of("step2")));
 }
 
 TEST_CASE("a set with a container that does not read stays") {

@@ -191,9 +191,13 @@ class View {
     }
   }
 
-  /// True if parts that drain on this node may change the choice.
+  /// True if parts that drain on this node may change what is opened.
   [[nodiscard]] bool is_draining_here(const Choice& choice) const {
-    return (choice.may_change && drains_) || leader_puts_a_stub();
+    if (leader_puts_a_stub()) return true;
+    // If there is no other set of these names, each path gives its own file, whatever the drain shows.
+    // Ranks wait all the same, because they record what they know in a decision.
+    const bool is_only_set = !is_launch() && generations_.size() <= 1;
+    return choice.may_change && drains_ && !is_only_set;
   }
 
   /// True if a later look may lead to another choice. A process without other ranks does not wait for

@@ -12,8 +12,14 @@
 
 #include <atomic>
 
+#if defined(__CUDA__) || defined(__CUDACC__)
+// Kernels of accelerators share formulas with the loops of the CPU.
+#define MCR_INLINE_LOOP __host__ __device__ inline
+#define MCR_INLINE_LAMBDA
+#else
 #define MCR_INLINE_LOOP [[gnu::always_inline]] inline
 #define MCR_INLINE_LAMBDA __attribute__((always_inline))
+#endif
 
 #if defined(__x86_64__)
 #define MCR_HAVE_AVX2 1

@@ -4,42 +4,14 @@
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/parameter_text.hpp"
 #include "codecs/class_coder/class_coder.hpp"
+#include "codecs/class_coder/class_parameters.hpp"
 #include "codecs/class_coder/symbol_contexts.hpp"
 #include "codecs/entropy/entropy.hpp"
 
 namespace mcr::codecs {
 namespace {
 
-constexpr unsigned smallest_flag = 1;
-constexpr unsigned contexts_flag = 2;
-
-// Byte form: nothing, or one byte of flags.
-struct Parameters {
-  entropy::Method method = entropy::Method::huffman;
-  bool contexts = false;
-};
-
-Result<Parameters> read_parameters(ByteSpan bytes) {
-  if (bytes.empty()) return Parameters{};
-  const auto flags = std::to_integer<unsigned>(bytes[0]);
-  if (bytes.size() > 1 || flags > (smallest_flag | contexts_flag)) {
-    return Error{
-        Cause::usage,
-        "class_coder: the parameter is not one byte with the flags 1 (smallest) and 2 (contexts)"};
-  }
-  return Parameters{
-      (flags & smallest_flag) != 0 ? entropy::Method::smallest : entropy::Method::huffman,
-      (flags & contexts_flag) != 0};
-}
-
-std::vector<SymbolRows> rows_of(const Layout& layout) {
-  std::vector<SymbolRows> rows;
-  for (const Shape& brick : layout.bricks) {
-    const auto count = static_cast<std::size_t>(brick.count());
-    rows.push_back({count, brick.rank > 1 ? brick.extent[brick.rank - 1U] : 0});
-  }
-  return rows;
-}
+using Parameters = ClassParameters;
 
 void encode_block(entropy::Symbols symbols, entropy::Method method, Scratch& scratch, Bytes& out) {
   const auto block = scratch.take<std::byte>(entropy::block_bound(symbols.size()));
@@ -105,7 +77,7 @@ Result<void> decode_groups(Reader& in, const Layout& layout, Scratch& scratch,
 class ClassCoderCodec final : public Codec {
  public:
   Result<Layout> output(const Layout& in, ByteSpan parameters) const override {
-    MCR_TRY(read_parameters(parameters));
+    MCR_TRY(read_class_parameters(parameters));
     if (!is_word_size(in.type.size)) {
       return Error{Cause::usage, "class_coder: takes elements of 1, 2, 4 or 8 bytes"};
     }
@@ -116,7 +88,7 @@ class ClassCoderCodec final : public Codec {
 
   Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameter_bytes,
                       Scratch& scratch, Bytes& out) const override {
-    const Parameters parameters = MCR_TRY(read_parameters(parameter_bytes));
+    const Parameters parameters = MCR_TRY(read_class_parameters(parameter_bytes));
     const std::size_t size = layout.type.size;
     const std::size_t count = raw.size() / size;
     const auto symbols = scratch.take<std::uint8_t>(count);
@@ -134,7 +106,7 @@ class ClassCoderCodec final : public Codec {
 
   Result<void> decode(ByteSpan stored, const Layout& layout, ByteSpan parameter_bytes,
                       Scratch& scratch, MutableByteSpan raw) const override {
-    const Parameters parameters = MCR_TRY(read_parameters(parameter_bytes));
+    const Parameters parameters = MCR_TRY(read_class_parameters(parameter_bytes));
     const std::size_t size = layout.type.size;
     const std::size_t count = raw.size() / size;
     const auto symbols = scratch.take<std::uint8_t>(count);
@@ -156,9 +128,9 @@ class ClassCoderCodec final : public Codec {
     while (!text.empty()) {
       const std::string_view word = next_word(text);
       if (word == "smallest") {
-        flags |= smallest_flag;
+        flags |= class_smallest_flag;
       } else if (word == "contexts") {
-        flags |= contexts_flag;
+        flags |= class_contexts_flag;
       } else if (word != "huffman") {
         return Error{Cause::usage, "class_coder: '" + std::string(word) +
                                        "' is none of: huffman, smallest, contexts"};
@@ -167,7 +139,7 @@ class ClassCoderCodec final : public Codec {
     return flags == 0 ? Bytes{} : Bytes{static_cast<std::byte>(flags)};
   }
   std::string print(ByteSpan bytes) const override {
-    const auto parameters = read_parameters(bytes);
+    const auto parameters = read_class_parameters(bytes);
     if (!parameters) return "?";
     std::string text = parameters->method == entropy::Method::smallest ? "smallest" : "";
     if (parameters->contexts) text += text.empty() ? "contexts" : ",contexts";

@@ -5,11 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "codecs/entropy/block_format.hpp"
-#include "codecs/entropy/entropy.hpp"
-#include "codecs/entropy/huffman.hpp"
-#include "codecs/entropy/number_table.hpp"
-#include "codecs/entropy/tans.hpp"
+#include "codecs/entropy/block_plan.hpp"
 
 namespace mcr::codecs::entropy {
 namespace {
@@ -150,37 +146,60 @@ std::size_t estimate_block(const Histogram& histogram, Method method) {
   return best;
 }
 
+BlockPlan plan_block(const Histogram& histogram, Method method) {
+  BlockPlan plan;
+  const auto put = [&](std::size_t byte) { plan.head[plan.head_bytes++] = std::byte(byte); };
+  const auto put_mode = [&](Mode mode) {
+    plan.mode = mode;
+    put(static_cast<std::size_t>(mode));
+  };
+  const Totals totals = totals_of(histogram);
+  if (totals.used == 1) {
+    put_mode(Mode::constant);
+    put(totals.last_used);
+    return plan;
+  }
+  const std::uint64_t entropy = totals.used == 0 ? 0 : entropy_in_256ths(histogram, totals);
+  if (totals.used == 0 || is_noise(totals, entropy)) {
+    put_mode(Mode::raw);
+    return plan;
+  }
+  const auto symbols = static_cast<std::size_t>(totals.symbols);
+  plan.lengths = huffman_lengths(histogram);
+  const std::size_t huffman = huffman_size(histogram, totals, plan.lengths);
+  const std::size_t tans =
+      method == Method::smallest ? tans_size(totals, entropy) : huffman + symbols;
+  if (std::min(huffman, tans) >= symbols) {
+    put_mode(Mode::raw);
+    return plan;
+  }
+  put_mode(tans + tans / 200 < huffman ? Mode::tans : Mode::huffman);
+  put(totals.last_used);
+  const auto put_table = [&](const std::uint16_t(&numbers)[256]) {
+    plan.head_bytes += write_number_table(std::span(numbers, totals.last_used + 1),
+                                          plan.head.data() + plan.head_bytes);
+  };
+  if (plan.mode == Mode::tans) {
+    plan.states = tans_states(histogram);
+    put(plan.states.bits);
+    put_table(plan.states.states);
+  } else {
+    put_table(plan.lengths.length);
+  }
+  return plan;
+}
+
 std::size_t encode_block(Symbols symbols, const Histogram& histogram, Method method,
                          MutableByteSpan out) {
-  const Totals totals = totals_of(histogram);
-  if (totals.used == 0) return store_raw(symbols, out);
-  if (totals.used == 1) {
-    out[0] = static_cast<std::byte>(Mode::constant);
-    out[1] = static_cast<std::byte>(symbols[0]);
-    return 2;
-  }
-  const std::uint64_t entropy = entropy_in_256ths(histogram, totals);
-  if (is_noise(totals, entropy)) return store_raw(symbols, out);
-  const CodeLengths lengths = huffman_lengths(histogram);
-  const std::size_t huffman = huffman_size(histogram, totals, lengths);
-  const std::size_t tans =
-      method == Method::smallest ? tans_size(totals, entropy) : huffman + symbols.size();
-  if (std::min(huffman, tans) >= symbols.size()) return store_raw(symbols, out);
-  std::size_t position = 0;
-  out[position++] =
-      static_cast<std::byte>(tans + tans / 200 < huffman ? Mode::tans : Mode::huffman);
-  out[position++] = static_cast<std::byte>(totals.last_used);
-  const auto table = [&](const std::uint16_t(&numbers)[256]) {
-    position += write_number_table(std::span(numbers, totals.last_used + 1), out.data() + position);
-  };
-  if (tans + tans / 200 < huffman) {
-    const StateCounts states = tans_states(histogram);
-    out[position++] = static_cast<std::byte>(states.bits);
-    table(states.states);
-    position = encode_segments(TansEncoder(states), symbols, out, position);
+  const BlockPlan plan = plan_block(histogram, method);
+  if (plan.mode == Mode::raw) return store_raw(symbols, out);
+  std::copy_n(plan.head.begin(), plan.head_bytes, out.begin());
+  std::size_t position = plan.head_bytes;
+  if (plan.mode == Mode::constant) return position;
+  if (plan.mode == Mode::tans) {
+    position = encode_segments(TansEncoder(plan.states), symbols, out, position);
   } else {
-    table(lengths.length);
-    position = encode_segments(HuffmanEncoder(lengths), symbols, out, position);
+    position = encode_segments(HuffmanEncoder(plan.lengths), symbols, out, position);
   }
   return position > symbols.size() ? store_raw(symbols, out) : position;
 }

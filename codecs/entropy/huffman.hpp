@@ -23,8 +23,11 @@ class HuffmanEncoder {
   explicit HuffmanEncoder(const CodeLengths& lengths);
   std::size_t encode_segment(Symbols symbols, std::uint8_t* directory, std::uint8_t* out) const;
 
+  /// For each symbol, its code in the low 16 bits, and the code's length above.
+  [[nodiscard]] std::span<const std::uint32_t, 256> codes() const { return code_; }
+
  private:
-  std::uint32_t code_[256];  ///< code in the low 16 bits, its length above
+  std::uint32_t code_[256];
 };
 
 /// Decodes segments. Never reads beyond `readable_end`, whatever the streams hold.

@@ -29,6 +29,9 @@ class TansEncoder {
     std::uint32_t bits;  ///< (state + bits) >> 16 is the number of bits to write
     std::int32_t start;  ///< (state >> number of bits) + start is the place in `next`
   };
+  [[nodiscard]] std::span<const Symbol, 256> symbols() const { return symbol_; }
+  /// The first 2^bits numbers are used.
+  [[nodiscard]] std::span<const std::uint16_t, 1U << tans_bits> next() const { return next_; }
 
  private:
   unsigned bits_;

@@ -4,6 +4,7 @@
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/checksum.hpp"
 #include "codecs/base/layout_format.hpp"
+#include "codecs/frames/plain_frame.hpp"
 #include "codecs/frames/solid_frame.hpp"
 
 namespace mcr::codecs {
@@ -140,18 +141,21 @@ Result<void> encode_frame(ByteSpan raw, const Layout& layout, const Pipeline& pi
     }
     store = !encoded || payload->size() >= raw.size();
   }
-  const Pipeline stored{};
+  if (store) return write_plain_frame(raw, layout, {}, {}, raw, out);
+  return write_plain_frame(raw, layout, fitted, coded, *payload, out);
+}
+
+Result<void> write_plain_frame(ByteSpan raw, const Layout& layout, const Pipeline& pipeline,
+                               std::span<const std::uint64_t> coded_bytes, ByteSpan payload,
+                               Bytes& out) {
   const std::size_t begin = out.size();
   Writer writer(out);
   MCR_TRY(begin_frame(kind_plain, layout, writer));
-  (store ? stored : fitted).write(writer);
-  if (!store) {
-    for (const std::uint64_t size : coded) writer.varint(size);
-  }
-  const ByteSpan body = store ? raw : ByteSpan(*payload);
-  writer.varint(body.size());
+  pipeline.write(writer);
+  for (const std::uint64_t size : coded_bytes) writer.varint(size);
+  writer.varint(payload.size());
   writer.u64(checksum(raw));
-  writer.bytes(body);
+  writer.bytes(payload);
   end_frame(begin, out);
   return {};
 }
@@ -191,14 +195,7 @@ Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
   if (is_solid_frame(frame)) return decode_solid_frame(frame, scratch, raw);
   const Header header = MCR_TRY(read_header(frame));
   const FrameInfo& info = header.info;
-  const auto covered = frame.first(static_cast<std::size_t>(info.frame_bytes) - checksum_bytes);
-  if (little_endian(load<std::uint64_t>(covered.data() + covered.size())) != checksum(covered)) {
-    return damaged("stored bytes do not match their checksum");
-  }
-  if (raw.size() != info.raw_bytes) {
-    return damaged("holds " + std::to_string(info.raw_bytes) + " bytes where " +
-                   std::to_string(raw.size()) + " belong");
-  }
+  MCR_TRY(check_stored(frame, info, raw.size()));
   if (info.link) {
     if (linked == nullptr) {
       return Error{
@@ -224,6 +221,30 @@ Result<void> decode_frame(ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
     if (!decoded) return decoded.error();
     if (reverse) reverse_elements(raw, info.layout.type.size, raw);
   }
+  return check_decoded(info, raw);
+}
+
+Result<PlainFrame> open_plain_frame(ByteSpan frame) {
+  if (is_solid_frame(frame)) return Error{Cause::unsupported, "frame: is solid"};
+  Header header = MCR_TRY(read_header(frame));
+  if (header.info.link) return Error{Cause::unsupported, "frame: is a link"};
+  return PlainFrame{std::move(header.info), std::move(header.coded_bytes),
+                    frame.subspan(header.payload_begin, header.payload_bytes)};
+}
+
+Result<void> check_stored(ByteSpan frame, const FrameInfo& info, std::size_t raw_bytes) {
+  const auto covered = frame.first(static_cast<std::size_t>(info.frame_bytes) - checksum_bytes);
+  if (little_endian(load<std::uint64_t>(covered.data() + covered.size())) != checksum(covered)) {
+    return damaged("stored bytes do not match their checksum");
+  }
+  if (raw_bytes != info.raw_bytes) {
+    return damaged("holds " + std::to_string(info.raw_bytes) + " bytes where " +
+                   std::to_string(raw_bytes) + " belong");
+  }
+  return {};
+}
+
+Result<void> check_decoded(const FrameInfo& info, ByteSpan raw) {
   if (checksum(raw) != info.raw_checksum)
     return damaged("decoded bytes do not match their checksum");
   return {};

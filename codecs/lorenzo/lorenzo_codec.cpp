@@ -5,6 +5,7 @@
 
 #include "codecs/base/float_environment.hpp"
 #include "codecs/base/parameter_text.hpp"
+#include "codecs/lorenzo/brick_views.hpp"
 #include "codecs/lorenzo/lorenzo.hpp"
 #include "codecs/lorenzo/order_formula.hpp"
 #include "codecs/lorenzo/predictor.hpp"
@@ -34,26 +35,6 @@ Result<void> check(const Layout& in, ByteSpan parameters) {
     }
   }
   return {};
-}
-
-/// Returns the predictor of a brick; `parameters` must have been checked.
-Predictor predictor_for(const Layout& layout, ByteSpan parameters, std::size_t brick) {
-  if (parameters.empty()) return default_predictor(layout.type);
-  const std::size_t index = parameters.size() == 1 ? 0 : brick;
-  return *Predictor::from_byte(std::to_integer<std::uint8_t>(parameters[index]));
-}
-
-/// Calls `call(view, offset, bytes)` for each brick that is not empty.
-template <typename Call>
-void for_each_brick(const Layout& layout, ByteSpan parameters, const Call& call) {
-  std::size_t offset = 0;
-  for (std::size_t b = 0; b < layout.bricks.size(); ++b) {
-    const Shape& shape = layout.bricks[b];
-    const auto bytes = static_cast<std::size_t>(shape.count()) * layout.type.size;
-    if (bytes == 0) continue;
-    call(view_of(shape, layout.type, predictor_for(layout, parameters, b)), offset, bytes);
-    offset += bytes;
-  }
 }
 
 LorenzoOrder order_of(const BrickView& view) {

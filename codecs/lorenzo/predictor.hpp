@@ -46,4 +46,17 @@ BrickView view_of(const Shape& shape, const ElementType& type, const Predictor& 
 /// numbers per brick. Numbers must be in this machine's byte order.
 Bytes choose_predictors(const Layout& layout, ByteSpan raw);
 
+/// Where the words of a brick are: `stride` bytes apart.
+struct BrickWords {
+  const std::byte* first = nullptr;
+  std::size_t stride = 0;
+
+  template <typename Word>
+  [[nodiscard]] Word get(std::size_t index) const {
+    return load<Word>(first + index * stride);
+  }
+};
+/// The same for bricks that lie anywhere.
+Bytes choose_predictors(const Layout& layout, std::span<const BrickWords> words);
+
 }  // namespace mcr::codecs

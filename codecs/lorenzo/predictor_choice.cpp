@@ -22,12 +22,13 @@ struct Neighbourhood {
 };
 
 template <typename Word>
-Neighbourhood<Word> neighbourhood(const std::byte* volume, const LorenzoBox& box, std::size_t plane,
-                                  std::size_t row, std::size_t column) {
+Neighbourhood<Word> neighbourhood(const BrickWords& brick, std::size_t volume,
+                                  const LorenzoBox& box, std::size_t plane, std::size_t row,
+                                  std::size_t column) {
   const auto number = [&](std::size_t dz, std::size_t dy, std::size_t dx) {
     if (dz > plane || dy > row || dx > column) return Word{0};
     const std::size_t index = ((plane - dz) * box.rows + row - dy) * box.columns + column - dx;
-    return load<Word>(volume + index * sizeof(Word));
+    return brick.get<Word>(volume + index);
   };
   return {number(0, 0, 0), number(0, 0, 1), number(0, 1, 0), number(0, 1, 1),
           number(1, 0, 0), number(1, 0, 1), number(1, 1, 0), number(1, 1, 1)};
@@ -195,12 +196,12 @@ void add_order_costs(int dimensions, const PlaceInBox& place, std::size_t index,
 
 /// The same for the number `index` of a brick.
 template <typename Word>
-void add_order_costs_at(const std::byte* brick, std::size_t index, const PlaceInBox& place,
+void add_order_costs_at(const BrickWords& brick, std::size_t index, const PlaceInBox& place,
                         const BrickView& view, bool ordered, Costs& costs, SmallResiduals& small) {
   const auto word = [&](int dz, int dy, int dx) {
     const auto rows = static_cast<std::size_t>(dz) * view.box.rows + static_cast<std::size_t>(dy);
     const std::size_t back = rows * view.box.columns + static_cast<std::size_t>(dx);
-    return load<Word>(brick + (index - back) * sizeof(Word));
+    return brick.get<Word>(index - back);
   };
   const auto add = [&]<typename A>(const auto& number) {
     add_order_costs<A>(
@@ -224,7 +225,7 @@ constexpr std::size_t numbers_a_point = 50;  // one point for this many numbers,
 /// Returns the mean cost of each candidate over points spread over the brick, including its faces,
 /// which matter most in small bricks.
 template <typename Word>
-Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& type, bool orders,
+Costs estimate(const BrickWords& brick, const Shape& shape, const ElementType& type, bool orders,
                SmallResiduals& small) {
   const BrickView view = view_of(shape, type, predictor_of(floating_3d, false));
   const LorenzoBox& box = view.box;
@@ -241,9 +242,9 @@ Costs estimate(const std::byte* brick, const Shape& shape, const ElementType& ty
     const std::size_t columns = box.columns;
     const std::size_t plane = inside / columns / box.rows;
     const std::size_t row_number = inside / columns % box.rows;
-    const auto n = neighbourhood<Word>(brick + (index - inside) * sizeof(Word), box, plane,
-                                       row_number, inside % columns);
-    const Word before = index == 0 ? Word{0} : load<Word>(brick + (index - 1) * sizeof(Word));
+    const auto n =
+        neighbourhood<Word>(brick, index - inside, box, plane, row_number, inside % columns);
+    const Word before = index == 0 ? Word{0} : brick.get<Word>(index - 1);
     add_costs(n, before, view.dimensions, ordered, costs, small);
     if (orders) {
       add_order_costs_at<Word>(brick, index, {plane, row_number, inside % columns}, view, ordered,
@@ -289,19 +290,19 @@ struct Asked {
   SmallResiduals small;
 };
 
-Asked ask(const Layout& layout, ByteSpan raw) {
+Asked ask(const Layout& layout, std::span<const BrickWords> words) {
   constexpr std::size_t looked_at_for_orders = 4;
   Asked asked;
   asked.of_bricks.reserve(layout.bricks.size());
   bool orders = true;
   std::size_t looked_at = 0;
-  const std::byte* brick = raw.data();
-  for (const Shape& shape : layout.bricks) {
+  for (std::size_t b = 0; b < layout.bricks.size(); ++b) {
+    const Shape& shape = layout.bricks[b];
     const std::uint64_t count = shape.count();
     Costs& costs = asked.of_bricks.emplace_back();
     if (count == 0) continue;
     costs = with_word(layout.type.size, [&]<typename Word>(Word) {
-      return estimate<Word>(brick, shape, layout.type, orders, asked.small);
+      return estimate<Word>(words[b], shape, layout.type, orders, asked.small);
     });
     for (std::size_t c = 0; c < candidate_count; ++c) asked.total[c] += costs[c] * count;
     asked.numbers += count;
@@ -310,7 +311,6 @@ Asked ask(const Layout& layout, ByteSpan raw) {
       orders = false;
       for (Costs& earlier : asked.of_bricks) forget_orders(earlier);
     }
-    brick += count * layout.type.size;
   }
   return asked;
 }
@@ -350,6 +350,17 @@ std::size_t best_of_small(const Asked& asked, std::size_t candidates, std::size_
 }  // namespace
 
 Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
+  std::vector<BrickWords> words;
+  words.reserve(layout.bricks.size());
+  const std::byte* at = raw.data();
+  for (const Shape& shape : layout.bricks) {
+    words.push_back({at, layout.type.size});
+    at += shape.count() * layout.type.size;
+  }
+  return choose_predictors(layout, words);
+}
+
+Bytes choose_predictors(const Layout& layout, std::span<const BrickWords> words) {
   // A few points per brick show which candidate is best for all bricks together. A brick gets
   // another candidate only if its own points show a clear gain. With a free choice for every brick,
   // bricks of 5000 numbers became 0.3 % larger, because the estimates are noisy.
@@ -358,7 +369,7 @@ Bytes choose_predictors(const Layout& layout, ByteSpan raw) {
   const DefaultFloatEnvironment mode;
   const bool floating = layout.type.kind == ElementKind::floating && layout.type.size >= 4;
   const std::size_t candidates = floating ? candidate_count : floating_2d;
-  Asked asked = ask(layout, raw);
+  Asked asked = ask(layout, words);
   if (!floating) deduct_known_signs(asked, candidates);
   std::size_t common = cheapest(asked.total, candidates);
   if (!floating) common = best_of_small(asked, candidates, common);

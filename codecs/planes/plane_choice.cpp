@@ -30,17 +30,21 @@ Result<std::size_t> compress(ByteSpan plane, int level, Scratch& scratch, Mutabl
 
 }  // namespace
 
-Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Method method,
-                         int level, Scratch& scratch) {
+PlaneSample sample_of_plane(std::size_t plane_bytes) {
   // One piece from the middle: a matcher needs contiguous data, and the beginning is often special.
-  const std::size_t taken = std::min(plane.size(), sample_bytes);
-  const ByteSpan sample = plane.subspan((plane.size() - taken) / 2, taken);
+  const std::size_t taken = std::min(plane_bytes, sample_bytes);
+  return {(plane_bytes - taken) / 2, taken};
+}
+
+Result<bool> repeats_pay(ByteSpan sample, std::size_t plane_bytes, std::size_t entropy_bytes,
+                         entropy::Method method, int level, Scratch& scratch) {
+  const std::size_t taken = sample.size();
   const auto space = scratch.take<std::byte>(ZSTD_compressBound(taken));
   // If data looks like noise, only long repeats can pay off, and the fastest search finds those.
-  const bool noise = entropy_bytes + entropy_bytes / 32 > plane.size();
+  const bool noise = entropy_bytes + entropy_bytes / 32 > plane_bytes;
   const std::size_t matched =
       MCR_TRY(compress(sample, noise ? quick_level : level, scratch, space.span()));
-  const std::size_t share = plane.empty() ? 0 : entropy_bytes * taken / plane.size();
+  const std::size_t share = plane_bytes == 0 ? 0 : entropy_bytes * taken / plane_bytes;
   const std::size_t least = matched + matched / 40;
   if (least >= share) return false;
   const entropy::Symbols symbols(reinterpret_cast<const std::uint8_t*>(sample.data()), taken);
@@ -48,6 +52,13 @@ Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Met
   // the sample itself.
   const std::size_t alone = entropy::estimate_block(entropy::count_symbols(symbols), method);
   return least < alone;
+}
+
+Result<bool> repeats_pay(ByteSpan plane, std::size_t entropy_bytes, entropy::Method method,
+                         int level, Scratch& scratch) {
+  const PlaneSample sample = sample_of_plane(plane.size());
+  return repeats_pay(plane.subspan(sample.begin, sample.bytes), plane.size(), entropy_bytes, method,
+                     level, scratch);
 }
 
 Result<void> encode_repeats(ByteSpan plane, int level, Scratch& scratch, Bytes& out) {

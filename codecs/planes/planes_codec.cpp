@@ -4,34 +4,13 @@
 #include "codecs/base/parameter_text.hpp"
 #include "codecs/entropy/entropy.hpp"
 #include "codecs/planes/plane_choice.hpp"
+#include "codecs/planes/plane_parameters.hpp"
 #include "codecs/transpose/transpose.hpp"
 
 namespace mcr::codecs {
 namespace {
 
-constexpr std::uint32_t largest_element = 64;
-constexpr int highest_level = 19;
-constexpr int default_level = 1;
-
-// Byte form: empty, or one byte with zstd's level, plus 128 if tANS is allowed.
-struct Parameters {
-  int level = default_level;  ///< 0: no zstd
-  entropy::Method method = entropy::Method::huffman;
-};
-
-Result<Parameters> read_parameters(ByteSpan bytes) {
-  Parameters parameters;
-  if (bytes.empty()) return parameters;
-  const int byte = std::to_integer<int>(bytes[0]);
-  parameters.level = byte & 0x7f;
-  if ((byte & 0x80) != 0) parameters.method = entropy::Method::smallest;
-  if (bytes.size() > 1 || parameters.level > highest_level) {
-    return Error{Cause::usage,
-                 "planes: the parameter is not one byte with a level of zstd from 0 to 19 and the "
-                 "flag 128 (smallest)"};
-  }
-  return parameters;
-}
+using Parameters = PlanesParameters;
 
 /// Appends one plane: a varint of twice the length, plus one for zstd; then the bytes.
 Result<void> encode_plane(ByteSpan plane, const Parameters& parameters, Scratch& scratch,
@@ -61,8 +40,8 @@ Result<void> encode_plane(ByteSpan plane, const Parameters& parameters, Scratch&
 class PlanesCodec final : public Codec {
  public:
   Result<Layout> output(const Layout& in, ByteSpan parameters) const override {
-    MCR_TRY(read_parameters(parameters));
-    if (in.type.size > largest_element) {
+    MCR_TRY(read_planes_parameters(parameters));
+    if (in.type.size > largest_plane_element) {
       return Error{Cause::usage, "planes: takes elements of up to 64 bytes"};
     }
     return Layout{};
@@ -72,7 +51,7 @@ class PlanesCodec final : public Codec {
 
   Result<void> encode(ByteSpan raw, const Layout& layout, ByteSpan parameter_bytes,
                       Scratch& scratch, Bytes& out) const override {
-    const Parameters parameters = MCR_TRY(read_parameters(parameter_bytes));
+    const Parameters parameters = MCR_TRY(read_planes_parameters(parameter_bytes));
     const std::size_t size = layout.type.size;
     const std::size_t count = raw.size() / size;
     const auto planes = scratch.take<std::byte>(size > 1 ? raw.size() : 0);
@@ -117,22 +96,23 @@ class PlanesCodec final : public Codec {
       if (word == "smallest") {
         parameters.method = entropy::Method::smallest;
       } else if (word.starts_with("zstd=")) {
-        parameters.level = MCR_TRY(number_in(word.substr(5), 0, highest_level, "planes: level"));
+        parameters.level =
+            MCR_TRY(number_in(word.substr(5), 0, highest_plane_level, "planes: level"));
       } else {
         return Error{Cause::usage,
                      "planes: '" + std::string(word) + "' is none of: smallest, zstd=0 to zstd=19"};
       }
     }
     const bool smallest = parameters.method == entropy::Method::smallest;
-    if (!smallest && parameters.level == default_level) return Bytes{};
+    if (!smallest && parameters.level == default_plane_level) return Bytes{};
     return Bytes{static_cast<std::byte>(parameters.level | (smallest ? 0x80 : 0))};
   }
   std::string print(ByteSpan bytes) const override {
-    const auto parameters = read_parameters(bytes);
+    const auto parameters = read_planes_parameters(bytes);
     if (!parameters) return "?";
     std::string text;
     if (parameters->method == entropy::Method::smallest) text = "smallest";
-    if (parameters->level != default_level) {
+    if (parameters->level != default_plane_level) {
       text += (text.empty() ? "zstd=" : ",zstd=") + std::to_string(parameters->level);
     }
     return text;

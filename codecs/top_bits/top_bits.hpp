@@ -35,6 +35,9 @@ constexpr unsigned sign_exponent_bits(std::size_t size) {
 /// 2^key_bits numbers. Exact values are searched for in a sample.
 TopBitsTable top_bits_table(std::size_t size, unsigned key_bits, const std::byte* words,
                             std::size_t count, std::uint32_t* counts);
+/// The same if `counts` already has how often each key occurs; reads only a sample of the words.
+TopBitsTable top_bits_table_of(std::size_t size, unsigned key_bits, const std::byte* words,
+                               std::size_t count, const std::uint32_t* counts);
 
 std::size_t top_bits_rest_bound(std::size_t size, std::size_t count);
 

@@ -72,14 +72,19 @@ MCR_INLINE_LOOP std::size_t encode_loop(const TopBitsTable& table, const std::ui
 
 TopBitsTable top_bits_table(std::size_t size, unsigned key_bits, const std::byte* words,
                             std::size_t count, std::uint32_t* counts) {
-  TopBitsTable table;
-  table.key_bits = key_bits;
   std::fill_n(counts, std::size_t{1} << key_bits, 0);
   with_word(size, [&]<typename Word>(Word) {
     const unsigned shift = word_bits<Word> - key_bits;
     for (std::size_t i = 0; i < count; ++i) ++counts[load<Word>(words + i * sizeof(Word)) >> shift];
-    table.exact = frequent_values<Word>(words, count);
   });
+  return top_bits_table_of(size, key_bits, words, count, counts);
+}
+
+TopBitsTable top_bits_table_of(std::size_t size, unsigned key_bits, const std::byte* words,
+                               std::size_t count, const std::uint32_t* counts) {
+  TopBitsTable table;
+  table.key_bits = key_bits;
+  with_word(size, [&]<typename Word>(Word) { table.exact = frequent_values<Word>(words, count); });
   for (std::uint32_t key = 0; key < 1U << key_bits; ++key) {
     if (counts[key] != 0) table.keys.push_back(key);
   }

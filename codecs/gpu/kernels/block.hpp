@@ -142,18 +142,18 @@ MCR_DEVICE T sum_before(const Block& block, SumMemory<T>& memory, PerThread<T>& 
 /// Defines the kernel `name` that runs `function(block, shared, arguments)`; `Shared` is the type of
 /// the block's shared memory, whose contents are unspecified at first.
 #if MCR_ON_DEVICE
-#define MCR_KERNEL(name, function, Shared)                                                   \
-  extern "C" __global__ void __launch_bounds__(256)                                          \
-      name(mcr::codecs::gpu::KernelArguments arguments) {                                    \
-    __shared__ Shared shared;                                                                \
+#define MCR_KERNEL(name, function, Shared)                                                         \
+  extern "C" __global__ void __launch_bounds__(256)                                                \
+      name(mcr::codecs::gpu::KernelArguments arguments) {                                          \
+    __shared__ Shared shared;                                                                      \
     mcr::codecs::gpu::function(mcr::codecs::gpu::Block{blockIdx.x, gridDim.x}, shared, arguments); \
   }
 #else
-#define MCR_KERNEL(name, function, Shared)                                                   \
-  inline void name(unsigned block, unsigned blocks,                                          \
-                   const mcr::codecs::gpu::KernelArguments& arguments) {                     \
-    Shared shared;                                                                           \
-    __builtin_memset(static_cast<void*>(&shared), 0xa5, sizeof(shared));                     \
-    mcr::codecs::gpu::function(mcr::codecs::gpu::Block{block, blocks}, shared, arguments);   \
+#define MCR_KERNEL(name, function, Shared)                                                 \
+  inline void name(unsigned block, unsigned blocks,                                        \
+                   const mcr::codecs::gpu::KernelArguments& arguments) {                   \
+    Shared shared;                                                                         \
+    __builtin_memset(static_cast<void*>(&shared), 0xa5, sizeof(shared));                   \
+    mcr::codecs::gpu::function(mcr::codecs::gpu::Block{block, blocks}, shared, arguments); \
   }
 #endif

@@ -85,7 +85,8 @@ MCR_DEVICE GroupCounts visit_tile(const Block& block, ContextShared& shared,
 /// number of tiles. One block for each tile.
 MCR_DEVICE void run_group_count(const Block& block, ContextShared& shared,
                                 const KernelArguments& a) {
-  const GroupCounts counts = visit_tile(block, shared, a, [](std::uint64_t, unsigned, std::uint32_t) {});
+  const GroupCounts counts =
+      visit_tile(block, shared, a, [](std::uint64_t, unsigned, std::uint32_t) {});
   auto* const to = pointer<std::uint32_t>(a, 5);
   block.each([&](unsigned thread) {
     if (thread < group_limit) to[thread * a.words[6] + block.number] = count_of(counts, thread);

@@ -48,7 +48,8 @@ void CpuQueue::Free::operator()(std::byte* memory) const { std::free(memory); }
 Result<DeviceAddress> CpuQueue::reserve(std::size_t bytes) {
   const Error full{Cause::full, "gpu: the queue's memory is used up"};
   if (bytes > limit_ - reserved_) return full;
-  const std::size_t room = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  const std::size_t room =
+      (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   void* memory = nullptr;
   if (posix_memalign(&memory, alignment, room) != 0) return full;
   // Whoever needs zeros must ask for them.

@@ -30,8 +30,7 @@ struct BoxPlace {
 
 MCR_DEVICE BoxPlace place_in(const LorenzoBrick& brick, std::uint64_t index) {
   const std::uint64_t row = (index - brick.begin) / brick.columns;
-  return {row / brick.rows % brick.planes, row % brick.rows,
-          (index - brick.begin) % brick.columns};
+  return {row / brick.rows % brick.planes, row % brick.rows, (index - brick.begin) % brick.columns};
 }
 
 /// `at(dz, dy, dx)` is the neighbour, or zero outside of the box.
@@ -56,8 +55,7 @@ MCR_DEVICE Word floating_box_residual(unsigned dimensions, const At& at) {
   } else {
     const Float back_step = at(1, 0, 0) - at(1, 0, 1);
     const Float back_up_step = at(1, 1, 0) - at(1, 1, 1);
-    prediction =
-        predict_3d<Float>(at(0, 0, 1), at(0, 1, 0), at(0, 1, 1), back_step, back_up_step);
+    prediction = predict_3d<Float>(at(0, 0, 1), at(0, 1, 0), at(0, 1, 1), back_step, back_up_step);
   }
   return floating_residual<Word>(at(0, 0, 0), prediction);
 }
@@ -163,8 +161,7 @@ MCR_DEVICE void run_lorenzo_of(const Block& block, const KernelArguments& a) {
         }
       }
       residuals[i] = lorenzo_residual<IntegerArithmetic<Word>, HasOrder>(
-          brick, words, i,
-          [&](Word word) { return ordered ? ordered_from_float(word) : word; });
+          brick, words, i, [&](Word word) { return ordered ? ordered_from_float(word) : word; });
     });
   });
 }

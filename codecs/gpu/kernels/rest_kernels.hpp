@@ -91,7 +91,7 @@ struct TopBitsSymbols {
   std::uint32_t key_count;
   std::uint32_t key_shift;
   std::uint32_t unused;
-  std::uint8_t width[256];   ///< rest bits of each symbol
+  std::uint8_t width[256];  ///< rest bits of each symbol
   std::uint32_t keys[256];
 };
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The accelerator's coders, run on the CPU: they make the frames that the CPU's coders make, in
+// whatever order threads and blocks run.
+#include <set>
+
+#include "codecs/frames/frame.hpp"
+#include "codecs/gpu/coder/frame_coder.hpp"
+#include "codecs/gpu/kernels/cpu_queue.hpp"
+#include "sample_data.hpp"
+#include "test/support/catch.hpp"
+
+namespace mcr::codecs {
+namespace {
+
+using gpu::CpuQueue;
+using gpu::RunOrder;
+using sample::Pattern;
+
+const std::vector<std::string>& encoded_pipelines() {
+  static const std::vector<std::string> pipelines{
+      "lorenzo(auto)|class_coder",
+      "lorenzo(auto)|class_coder(smallest)",
+      "lorenzo(auto)|class_coder(smallest,contexts)",
+      "lorenzo(auto)|planes",
+      "lorenzo(auto)|planes(smallest)",
+      "structure_split|lorenzo(auto)|class_coder",
+      "structure_split|lorenzo(auto)|class_coder(smallest,contexts)",
+      "structure_split|lorenzo(auto)|planes(smallest)",
+      "structure_split|planes(smallest,zstd=3)",
+      "structure_split(f4)|lorenzo(auto)|class_coder",
+      "planes",
+      "planes(smallest)",
+      "planes(zstd=0)",
+      "top_bits",
+      "top_bits(3,smallest)",
+      "top_bits(4)",
+      "entropy",
+      "entropy(smallest)",
+      "transpose|entropy",
+      "transpose(3)|entropy(smallest)",
+      "ordered_int|delta|zigzag|class_coder",
+      "delta|zigzag|planes",
+      "ordered_int|planes",
+  };
+  return pipelines;
+}
+
+Pipeline parsed(const std::string& text) {
+  auto pipeline = Pipeline::parse(text);
+  if (!pipeline) FAIL(pipeline.error().message);
+  return *pipeline;
+}
+
+/// Encodes `raw` by both coders and compares; false if accelerators do not take the pipeline.
+bool same_frame(const Pipeline& pipeline, const Layout& layout, const Bytes& raw, RunOrder order) {
+  if (!gpu::can_encode(pipeline, layout)) return false;
+  static Scratch scratch;
+  Bytes expected{std::byte{42}};  // encode_frame() appends
+  Bytes frame{std::byte{42}};
+  const auto by_cpu = encode_frame(raw, layout, pipeline, scratch, expected);
+  if (!by_cpu) FAIL(by_cpu.error().message);
+  CpuQueue queue(SIZE_MAX, order);
+  const auto by_gpu = gpu::encode_frame(queue, raw, layout, pipeline, scratch, frame);
+  if (!by_gpu) FAIL(by_gpu.error().message);
+  REQUIRE(frame == expected);
+  return true;
+}
+
+TEST_CASE("an accelerator's frames are the CPU's for every type, shape and bit pattern") {
+  for (const std::string& text : encoded_pipelines()) {
+    DYNAMIC_SECTION(text) {
+      const Pipeline pipeline = parsed(text);
+      bool taken = false;
+      for (const ElementType& type : sample::all_types()) {
+        for (const auto& bricks : sample::odd_shapes()) {
+          const Layout layout{type, bricks};
+          INFO(sample::describe(layout));
+          for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
+            const Bytes raw = sample::make(type, static_cast<std::size_t>(layout.count()),
+                                           static_cast<Pattern>(p), 7);
+            taken |= same_frame(pipeline, layout, raw, static_cast<RunOrder>(p % 3));
+          }
+        }
+      }
+      REQUIRE(taken);
+    }
+  }
+}
+
+TEST_CASE("an accelerator's frames are the CPU's at every edge of segments, streams and tiles") {
+  for (const std::string& text : encoded_pipelines()) {
+    DYNAMIC_SECTION(text) {
+      const Pipeline pipeline = parsed(text);
+      for (const std::uint32_t count :
+           {1U, 2U, 3U, 4U, 5U, 255U, 256U, 257U, 4095U, 4097U, 32767U, 32768U, 32769U, 70001U}) {
+        for (const ElementType& type : {sample::f8, sample::f4, sample::i4,
+                                        ElementType{ElementKind::unsigned_integer, 1, false},
+                                        ElementType{ElementKind::signed_integer, 2, false}}) {
+          const Layout layout{type, {Shape::flat(count)}};
+          INFO(sample::describe(layout));
+          for (const auto pattern : {Pattern::smooth, Pattern::few, Pattern::specials}) {
+            same_frame(pipeline, layout, sample::make(type, count, pattern, count),
+                       static_cast<RunOrder>(count % 3));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("an accelerator's frames do not depend on the order of threads and blocks") {
+  for (const std::string& text : encoded_pipelines()) {
+    const Pipeline pipeline = parsed(text);
+    const Layout layout{sample::f8, {{3, {40, 50, 60}}, {2, {1000, 3}}}};
+    const auto count = static_cast<std::size_t>(layout.count());
+    for (const auto pattern : {Pattern::smooth, Pattern::stepped, Pattern::random}) {
+      const Bytes raw = sample::make(layout.type, count, pattern, 5);
+      INFO(text);
+      for (const auto order : {RunOrder::forward, RunOrder::reversed, RunOrder::shuffled}) {
+        same_frame(pipeline, layout, raw, order);
+      }
+    }
+  }
+}
+
+TEST_CASE("an accelerator's frames are the CPU's for every predictor") {
+  std::set<unsigned> seen;
+  for (unsigned byte = 0; byte < 64; ++byte) {
+    Pipeline pipeline = parsed("lorenzo|class_coder");
+    pipeline.steps[0].parameters = {static_cast<std::byte>(byte)};
+    for (const ElementType& type : sample::number_types()) {
+      const Layout layout{type,
+                          {{3, {4, 5, 6}},
+                           Shape::flat(27),
+                           {4, {2, 3, 4, 5}},
+                           {2, {3, 9}},
+                           Shape::flat(3),
+                           {3, {1, 2, 1}}}};
+      for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
+        const auto count = static_cast<std::size_t>(layout.count());
+        const Bytes raw = sample::make(type, count, static_cast<Pattern>(p), byte);
+        INFO(byte << " " << sample::describe(layout));
+        if (same_frame(pipeline, layout, raw, static_cast<RunOrder>(p % 3))) seen.insert(byte);
+      }
+    }
+  }
+  REQUIRE(seen.size() == 36);
+}
+
+TEST_CASE("an accelerator's frames of big-endian numbers are the CPU's") {
+  const Layout layout{{ElementKind::floating, 8, true}, {{3, {8, 9, 10}}}};
+  for (const std::string& text : encoded_pipelines()) {
+    for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
+      const Bytes raw = sample::make(layout.type, static_cast<std::size_t>(layout.count()),
+                                     static_cast<Pattern>(p), 3);
+      INFO(text);
+      same_frame(parsed(text), layout, raw, RunOrder::forward);
+    }
+  }
+}
+
+TEST_CASE("a queue without enough memory is full at every place, and the output is unchanged") {
+  const Layout layout{sample::f8, {{3, {10, 20, 30}}}};
+  const Bytes raw =
+      sample::make(layout.type, static_cast<std::size_t>(layout.count()), Pattern::smooth, 1);
+  Scratch scratch;
+  for (const std::string& text : encoded_pipelines()) {
+    const Pipeline pipeline = parsed(text);
+    if (!gpu::can_encode(pipeline, layout)) continue;
+    for (std::size_t limit = 0;; limit += 20000) {
+      Bytes out{std::byte{42}};
+      CpuQueue queue(limit);
+      const auto encoded = gpu::encode_frame(queue, raw, layout, pipeline, scratch, out);
+      if (encoded) break;
+      REQUIRE(encoded.error().cause == Cause::full);
+      REQUIRE(out == Bytes{std::byte{42}});
+    }
+  }
+}
+
+TEST_CASE("pipelines that search for repeats are not for accelerators") {
+  const Layout layout{sample::f8, {Shape::flat(1000)}};
+  for (const char* text : {"zstd(1)", "delta|zstd(3)", "constant", "none", "lz4", "fpc|zlib(6)",
+                           "stencil(auto)|class_coder", "ordered_int|lorenzo(auto)|class_coder"}) {
+    REQUIRE_FALSE(gpu::can_encode(parsed(text), layout));
+  }
+  REQUIRE_FALSE(gpu::can_encode(parsed("planes"), {sample::f8, {}}));
+}
+
+}  // namespace
+}  // namespace mcr::codecs

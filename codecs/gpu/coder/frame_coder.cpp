@@ -133,7 +133,7 @@ Result<void> encode_frame(Queue& queue, ByteSpan raw, const Layout& layout,
   return write_plain_frame(raw, layout, fitted, {}, *payload, out);
 }
 
-bool can_decode(ByteSpan) { return false; }
+bool can_decode(const FrameInfo&) { return false; }
 
 Result<void> decode_frame(Queue&, ByteSpan, Scratch&, MutableByteSpan) {
   return not_for_accelerators();

@@ -5,6 +5,7 @@
 #include "codecs/base/codec_pipeline.hpp"
 #include "codecs/base/layout.hpp"
 #include "codecs/base/scratch.hpp"
+#include "codecs/frames/frame.hpp"
 #include "codecs/gpu/queue.hpp"
 
 namespace mcr::codecs::gpu {
@@ -19,9 +20,8 @@ namespace mcr::codecs::gpu {
 Result<void> encode_frame(Queue& queue, ByteSpan raw, const Layout& layout,
                           const Pipeline& pipeline, Scratch& scratch, Bytes& out);
 
-/// True if decode_frame() takes `frame`, of which only the header is read. False if the frame cannot
-/// be read.
-[[nodiscard]] bool can_decode(ByteSpan frame);
+/// True if decode_frame() takes frames with this header.
+[[nodiscard]] bool can_decode(const FrameInfo& info);
 
 /// Fills `raw` as codecs::decode_frame() does, with the same checks: Cause::damaged if a checksum
 /// differs or the stored bytes are invalid. Whatever `frame` holds, all accesses stay inside of the

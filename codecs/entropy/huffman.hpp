@@ -40,9 +40,14 @@ class HuffmanDecoder {
   [[nodiscard]] bool decode_segment(const BitStream (&streams)[stream_count],
                                     const std::uint8_t* readable_end, MutableSymbols symbols) const;
 
+  /// For each value of the next bits, the symbol, and its code's length << 8.
+  [[nodiscard]] std::span<const std::uint16_t, 1U << huffman_bits> singles() const {
+    return single_;
+  }
+
  private:
   bool pairs_ = false;
-  std::uint16_t single_[1U << huffman_bits];  ///< symbol, length << 8
+  std::uint16_t single_[1U << huffman_bits];
   /// First symbol, second symbol << 8, length of both codes << 16, number of symbols << 24.
   std::uint32_t pair_[1U << huffman_bits];
 };

@@ -47,9 +47,13 @@ class TansDecoder {
   [[nodiscard]] bool decode_segment(const BitStream (&streams)[stream_count],
                                     const std::uint8_t* readable_end, MutableSymbols symbols) const;
 
+  /// For each state, its symbol, the bits to read << 8, and the next state's base << 16. The first
+  /// 2^bits entries are used.
+  [[nodiscard]] std::span<const std::uint32_t, 1U << tans_bits> states() const { return state_; }
+
  private:
   unsigned bits_ = 0;
-  std::uint32_t state_[1U << tans_bits];  ///< symbol, bits to read << 8, next state's base << 16
+  std::uint32_t state_[1U << tans_bits];
 };
 
 }  // namespace mcr::codecs::entropy

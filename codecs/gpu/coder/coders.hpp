@@ -11,8 +11,9 @@ namespace mcr::codecs::gpu {
 /// What all coders get.
 struct CoderInput {
   Device& device;
-  DeviceData& data;
-  ByteSpan raw;  ///< the frame's bytes, from which transforms made the data
+  const DeviceData& data;
+  const Layout& layout;  ///< of the data
+  ByteSpan raw;          ///< the frame's bytes, from which transforms made the data
   ByteSpan parameters;
   Scratch& scratch;
 };

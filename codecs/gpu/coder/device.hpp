@@ -38,6 +38,8 @@ class Device {
     if (!bytes.empty()) MCR_TRY(queue_.upload(address, bytes));
     return address;
   }
+  /// Fills reserved memory with `bytes`, which must stay valid until finish().
+  Result<void> copy_to(DeviceAddress to, ByteSpan bytes) { return queue_.upload(to, bytes); }
   /// Copies `values`, which need not stay valid.
   template <typename T>
   Result<DeviceAddress> upload_copy(std::span<const T> values) {

@@ -18,9 +18,9 @@ struct Planes {
 
 Result<Planes> planes_of(const CoderInput& input) {
   const DeviceData& data = input.data;
-  Planes planes{data.at, data.layout.type.size, static_cast<std::size_t>(data.layout.count())};
+  Planes planes{data.at, input.layout.type.size, static_cast<std::size_t>(input.layout.count())};
   if (planes.count > 1) {
-    const std::uint64_t bytes = data.layout.raw_bytes();
+    const std::uint64_t bytes = input.layout.raw_bytes();
     planes.at = data.spare != 0 ? data.spare : MCR_TRY(input.device.reserve(bytes));
     MCR_TRY(input.device.launch_for(kernel::transpose, bytes,
                                     {data.at, planes.at, bytes, planes.count, 0}));
@@ -62,7 +62,7 @@ Result<Repeats> code_repeats(const CoderInput& input, const PlanesParameters& pa
 Result<void> encode_entropy(const CoderInput& input, Bytes& payload) {
   const entropy::Method method = MCR_TRY(entropy::read_method(input.parameters, "entropy"));
   BlockCoder blocks(input.device);
-  blocks.add(input.data.at, static_cast<std::size_t>(input.data.layout.raw_bytes()));
+  blocks.add(input.data.at, static_cast<std::size_t>(input.layout.raw_bytes()));
   MCR_TRY(blocks.count());
   MCR_TRY(input.device.finish());
   blocks.plan(0, method);

@@ -28,7 +28,7 @@ Result<Groups> group_symbols(const CoderInput& input, DeviceAddress symbols, std
   groups.table = choose_groups(histogram);
   std::vector<ContextBrick> bricks;
   std::uint64_t begin = 0;
-  for (const SymbolRows& rows : rows_of(input.data.layout)) {
+  for (const SymbolRows& rows : rows_of(input.layout)) {
     if (rows.count != 0) bricks.push_back({begin, rows.columns != 0 ? rows.columns : rows.count});
     begin += rows.count;
   }
@@ -86,8 +86,8 @@ Result<void> encode_groups(const CoderInput& input, const Groups& groups, entrop
 Result<void> encode_class(const CoderInput& input, Bytes& payload) {
   Device& device = input.device;
   const ClassParameters parameters = MCR_TRY(read_class_parameters(input.parameters));
-  const std::uint64_t size = input.data.layout.type.size;
-  const auto count = static_cast<std::size_t>(input.data.layout.count());
+  const std::uint64_t size = input.layout.type.size;
+  const auto count = static_cast<std::size_t>(input.layout.count());
   const DeviceAddress symbols = MCR_TRY(device.reserve(count));
   PartList rest;
   MCR_TRY(reserve_rest(device, count, size, rest));

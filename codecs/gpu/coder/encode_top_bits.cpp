@@ -26,7 +26,7 @@ TopBitsSymbols symbols_of(const TopBitsTable& table, std::size_t size) {
 
 Result<void> encode_top_bits(const CoderInput& input, Bytes& payload) {
   Device& device = input.device;
-  const Layout& layout = input.data.layout;
+  const Layout& layout = input.layout;
   const TopBitsParameters parameters = MCR_TRY(read_top_bits_parameters(input.parameters));
   const unsigned key_bits = MCR_TRY(key_bits_of(layout, parameters));
   const std::size_t size = layout.type.size;

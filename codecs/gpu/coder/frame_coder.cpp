@@ -5,9 +5,12 @@
 
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/registry.hpp"
+#include "codecs/class_coder/class_parameters.hpp"
 #include "codecs/frames/plain_frame.hpp"
 #include "codecs/gpu/coder/coders.hpp"
+#include "codecs/gpu/coder/decoders.hpp"
 #include "codecs/lorenzo/predictor.hpp"
+#include "codecs/planes/plane_parameters.hpp"
 #include "codecs/structure_split/split_plan.hpp"
 
 namespace mcr::codecs::gpu {
@@ -99,13 +102,55 @@ Result<void> fit(Pipeline& pipeline, const std::vector<Layout>& layouts, ByteSpa
 Result<void> encode_payload(Queue& queue, ByteSpan raw, const Pipeline& pipeline,
                             const std::vector<Layout>& layouts, Scratch& scratch, Bytes& payload) {
   Device device(queue);
-  DeviceData data{MCR_TRY(device.upload(raw)), 0, layouts[0]};
+  DeviceData data{MCR_TRY(device.upload(raw))};
   const std::size_t last = pipeline.steps.size() - 1;
   for (std::size_t i = 0; i < last; ++i) {
-    MCR_TRY(transform(device, pipeline.steps[i], layouts[i + 1], data));
+    MCR_TRY(transform(device, pipeline.steps[i], layouts[i], data));
   }
   const Step& coder = pipeline.steps[last];
-  return coder_of(coder.codec, last)({device, data, raw, coder.parameters, scratch}, payload);
+  return coder_of(coder.codec, last)({device, data, layouts[last], raw, coder.parameters, scratch},
+                                     payload);
+}
+
+Decoder decoder_of(CodecId codec) {
+  switch (codec) {
+    case codec_id::class_coder:
+      return decode_class;
+    case codec_id::entropy:
+      return decode_entropy;
+    case codec_id::planes:
+      return decode_planes;
+    default:
+      return decode_top_bits;
+  }
+}
+
+Error damaged(std::string message) { return {Cause::damaged, "frame: " + std::move(message)}; }
+
+/// Fills `raw` with little-endian elements.
+Result<void> decode_payload(Queue& queue, const PlainFrame& frame, Scratch& scratch,
+                            MutableByteSpan raw) {
+  const std::vector<Step>& steps = frame.info.pipeline.steps;
+  const auto layouts = *layouts_of(frame.info.pipeline, frame.info.layout);
+  std::uint32_t error = 0;  // outlives the device's work, as `kept` does
+  std::vector<Bytes> kept;
+  kept.reserve(largest_plane_element);
+  Device device(queue);
+  const std::size_t last = steps.size() - 1;
+  const DeviceAddress device_error = MCR_TRY(device.zeros(sizeof(error)));
+  const StoredBytes stored{frame.payload, MCR_TRY(device.upload(frame.payload))};
+  DeviceData data{MCR_TRY(device.reserve(raw.size()))};
+  MCR_TRY(decoder_of(steps[last].codec)(
+      {device, stored, layouts[last], steps[last].parameters, device_error, scratch, kept},
+      data.at));
+  for (std::size_t i = last; i-- > 0;) {
+    MCR_TRY(undo_transform(device, steps[i], layouts[i], data));
+  }
+  MCR_TRY(device.download(raw, data.at));
+  MCR_TRY(device.download(std::as_writable_bytes(std::span(&error, 1)), device_error));
+  MCR_TRY(device.finish());
+  if (error != 0) return damaged("the payload is damaged");
+  return {};
 }
 
 }  // namespace
@@ -133,10 +178,38 @@ Result<void> encode_frame(Queue& queue, ByteSpan raw, const Layout& layout,
   return write_plain_frame(raw, layout, fitted, {}, *payload, out);
 }
 
-bool can_decode(const FrameInfo&) { return false; }
+bool can_decode(const FrameInfo& info) {
+  const Pipeline& pipeline = info.pipeline;
+  if (std::endian::native != std::endian::little || info.solid || info.link ||
+      pipeline.steps.empty() || info.raw_bytes == 0) {
+    return false;
+  }
+  const auto layouts = layouts_of(pipeline, info.layout);
+  if (!layouts) return false;
+  const Step& last = pipeline.steps.back();
+  if (last.codec == codec_id::class_coder) {
+    const auto parameters = read_class_parameters(last.parameters);
+    if (!parameters || parameters->contexts) return false;
+  }
+  for (std::size_t i = 0; i < pipeline.steps.size(); ++i) {
+    // Parameters that depend on the data are never stored.
+    const Step& step = pipeline.steps[i];
+    if (find_codec(step.codec)->codec().wants_fit(step.parameters)) return false;
+    if (!undoes_fast(step, (*layouts)[i])) return false;
+  }
+  return true;
+}
 
-Result<void> decode_frame(Queue&, ByteSpan, Scratch&, MutableByteSpan) {
-  return not_for_accelerators();
+Result<void> decode_frame(Queue& queue, ByteSpan frame, Scratch& scratch, MutableByteSpan raw) {
+  const PlainFrame plain = MCR_TRY(open_plain_frame(frame));
+  const FrameInfo& info = plain.info;
+  if (!can_decode(info)) return not_for_accelerators();
+  MCR_TRY(check_stored(frame, info, raw.size()));
+  const auto decoded = decode_payload(queue, plain, scratch, raw);
+  if (!decoded && decoded.error().cause == Cause::usage) return damaged(decoded.error().message);
+  if (!decoded) return decoded.error();
+  if (info.layout.type.big_endian) reverse_elements(raw, info.layout.type.size, raw);
+  return check_decoded(info, raw);
 }
 
 }  // namespace mcr::codecs::gpu

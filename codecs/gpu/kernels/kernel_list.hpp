@@ -21,7 +21,19 @@
   ROW(sums)                  \
   ROW(gather)                \
   ROW(group_count)           \
-  ROW(group_scatter)
+  ROW(group_scatter)         \
+  ROW(tile_sums)             \
+  ROW(tile_offsets)          \
+  ROW(tile_scan)             \
+  ROW(row_sums)              \
+  ROW(box_sums)              \
+  ROW(to_floats)             \
+  ROW(lorenzo_waves)         \
+  ROW(huffman_unpack)        \
+  ROW(tans_unpack)           \
+  ROW(rest_unpack)           \
+  ROW(fill)                  \
+  ROW(copy)
 
 namespace mcr::codecs::gpu::kernel {
 

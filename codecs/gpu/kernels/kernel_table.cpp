@@ -4,10 +4,13 @@
 #include <array>
 
 #include "codecs/gpu/kernels/context_kernels.hpp"
+#include "codecs/gpu/kernels/decode_kernels.hpp"
 #include "codecs/gpu/kernels/entropy_kernels.hpp"
 #include "codecs/gpu/kernels/kernel_list.hpp"
+#include "codecs/gpu/kernels/lorenzo_decode_kernels.hpp"
 #include "codecs/gpu/kernels/lorenzo_kernels.hpp"
 #include "codecs/gpu/kernels/rest_kernels.hpp"
+#include "codecs/gpu/kernels/sum_kernels.hpp"
 #include "codecs/gpu/kernels/word_kernels.hpp"
 
 namespace mcr::codecs::gpu {

@@ -45,19 +45,14 @@ MCR_DEVICE Word integer_residual(unsigned dimensions, const At& at) {
   return zigzag(word);
 }
 
-/// The same in floating point, for two or three dimensions.
+/// The prediction in floating point, for two or three dimensions.
 template <typename Word, typename At>
-MCR_DEVICE Word floating_box_residual(unsigned dimensions, const At& at) {
+MCR_DEVICE FloatOf<Word> box_prediction(unsigned dimensions, const At& at) {
   using Float = FloatOf<Word>;
-  Float prediction;
-  if (dimensions == 2) {
-    prediction = predict_2d<Float>(at(0, 0, 1), at(0, 1, 0), at(0, 1, 1));
-  } else {
-    const Float back_step = at(1, 0, 0) - at(1, 0, 1);
-    const Float back_up_step = at(1, 1, 0) - at(1, 1, 1);
-    prediction = predict_3d<Float>(at(0, 0, 1), at(0, 1, 0), at(0, 1, 1), back_step, back_up_step);
-  }
-  return floating_residual<Word>(at(0, 0, 0), prediction);
+  if (dimensions == 2) return predict_2d<Float>(at(0, 0, 1), at(0, 1, 0), at(0, 1, 1));
+  const Float back_step = at(1, 0, 0) - at(1, 0, 1);
+  const Float back_up_step = at(1, 1, 0) - at(1, 1, 1);
+  return predict_3d<Float>(at(0, 0, 1), at(0, 1, 0), at(0, 1, 1), back_step, back_up_step);
 }
 
 /// continued() for `count` numbers, which is known only now.
@@ -137,7 +132,7 @@ MCR_DEVICE Word lorenzo_residual(const LorenzoBrick& brick, const Word* words, s
     if constexpr (std::is_same_v<typename A::Number, Word>) {
       return integer_residual<Word>(brick.dimensions, at);
     } else {
-      return floating_box_residual<Word>(brick.dimensions, at);
+      return floating_residual<Word>(at(0, 0, 0), box_prediction<Word>(brick.dimensions, at));
     }
   }
 }

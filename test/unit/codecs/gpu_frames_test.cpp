@@ -3,7 +3,7 @@
 // whatever order threads and blocks run.
 #include <set>
 
-#include "codecs/frames/frame.hpp"
+#include "codecs/frames/plain_frame.hpp"
 #include "codecs/gpu/coder/frame_coder.hpp"
 #include "codecs/gpu/kernels/cpu_queue.hpp"
 #include "sample_data.hpp"
@@ -66,6 +66,21 @@ bool same_frame(const Pipeline& pipeline, const Layout& layout, const Bytes& raw
   return true;
 }
 
+/// Decodes the CPU's frame of `raw` and compares; false if accelerators do not take the frame.
+bool comes_back(const Pipeline& pipeline, const Layout& layout, const Bytes& raw, RunOrder order) {
+  static Scratch scratch;
+  Bytes frame;
+  const auto encoded = encode_frame(raw, layout, pipeline, scratch, frame);
+  if (!encoded) FAIL(encoded.error().message);
+  if (!gpu::can_decode(*read_frame_info(frame))) return false;
+  Bytes back(raw.size(), std::byte{0x55});
+  CpuQueue queue(SIZE_MAX, order);
+  const auto decoded = gpu::decode_frame(queue, frame, scratch, back);
+  if (!decoded) FAIL(decoded.error().message);
+  REQUIRE(back == raw);
+  return true;
+}
+
 TEST_CASE("an accelerator's frames are the CPU's for every type, shape and bit pattern") {
   for (const std::string& text : encoded_pipelines()) {
     DYNAMIC_SECTION(text) {
@@ -108,6 +123,109 @@ TEST_CASE("an accelerator's frames are the CPU's at every edge of segments, stre
   }
 }
 
+TEST_CASE("an accelerator decodes the CPU's frames of every type, shape and bit pattern") {
+  for (const std::string& text : encoded_pipelines()) {
+    DYNAMIC_SECTION(text) {
+      const Pipeline pipeline = parsed(text);
+      bool taken = false;
+      for (const ElementType& type : sample::all_types()) {
+        for (const auto& bricks : sample::odd_shapes()) {
+          const Layout layout{type, bricks};
+          INFO(sample::describe(layout));
+          for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
+            const Bytes raw = sample::make(type, static_cast<std::size_t>(layout.count()),
+                                           static_cast<Pattern>(p), 7);
+            taken |= comes_back(pipeline, layout, raw, static_cast<RunOrder>(p % 3));
+          }
+        }
+      }
+      REQUIRE(taken == !text.ends_with("contexts)"));
+    }
+  }
+}
+
+TEST_CASE("an accelerator decodes the CPU's frames at every edge of segments and streams") {
+  for (const std::string& text : encoded_pipelines()) {
+    const Pipeline pipeline = parsed(text);
+    for (const std::uint32_t count :
+         {1U, 2U, 3U, 4U, 5U, 2047U, 2049U, 32767U, 32768U, 32769U, 70001U}) {
+      for (const ElementType& type :
+           {sample::f8, sample::i4, ElementType{ElementKind::unsigned_integer, 1, false}}) {
+        const Layout layout{type, {Shape::flat(count)}};
+        INFO(text << " " << sample::describe(layout));
+        for (const auto pattern : {Pattern::smooth, Pattern::few}) {
+          comes_back(pipeline, layout, sample::make(type, count, pattern, count),
+                     static_cast<RunOrder>(count % 3));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("an accelerator decodes every predictor") {
+  for (unsigned byte = 0; byte < 64; ++byte) {
+    Pipeline pipeline = parsed("lorenzo|class_coder");
+    pipeline.steps[0].parameters = {static_cast<std::byte>(byte)};
+    for (const ElementType& type : sample::number_types()) {
+      const Layout layout{type,
+                          {{3, {4, 5, 6}},
+                           Shape::flat(27),
+                           {4, {2, 3, 4, 5}},
+                           {2, {3, 9}},
+                           Shape::flat(3),
+                           {3, {1, 2, 1}}}};
+      for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
+        const auto count = static_cast<std::size_t>(layout.count());
+        const Bytes raw = sample::make(type, count, static_cast<Pattern>(p), byte);
+        INFO(byte << " " << sample::describe(layout));
+        comes_back(pipeline, layout, raw, static_cast<RunOrder>(p % 3));
+      }
+    }
+  }
+}
+
+TEST_CASE("an accelerator refuses exactly the damaged payloads that the CPU refuses") {
+  Scratch scratch;
+  std::mt19937_64 random(11);
+  for (const std::string& text : encoded_pipelines()) {
+    for (const auto pattern : {Pattern::smooth, Pattern::few, Pattern::stepped}) {
+      const Layout layout{sample::f8, {{2, {19, 31}}, Shape::flat(500)}};
+      const auto count = static_cast<std::size_t>(layout.count());
+      const Bytes raw = sample::make(layout.type, count, pattern, 3);
+      Bytes frame;
+      REQUIRE(encode_frame(raw, layout, parsed(text), scratch, frame));
+      const auto plain = open_plain_frame(frame);
+      if (!gpu::can_decode(plain->info)) continue;
+      INFO(text);
+      const auto try_both = [&](const Bytes& payload) {
+        Bytes bad;
+        REQUIRE(write_plain_frame(raw, layout, plain->info.pipeline, {}, payload, bad));
+        Bytes by_cpu(raw.size());
+        Bytes by_gpu(raw.size());
+        const auto cpu = decode_frame(bad, scratch, by_cpu);
+        CpuQueue queue;
+        const auto gpu = gpu::decode_frame(queue, bad, scratch, by_gpu);
+        REQUIRE(cpu.has_value() == gpu.has_value());
+        if (!gpu) REQUIRE(gpu.error().cause == cpu.error().cause);
+        if (gpu) REQUIRE(by_gpu == raw);
+      };
+      const Bytes good(plain->payload.begin(), plain->payload.end());
+      for (std::size_t length = 0; length < good.size(); length += 1 + good.size() / 40) {
+        try_both(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length)));
+      }
+      for (int flips = 0; flips < 150; ++flips) {
+        Bytes bad = good;
+        const std::size_t reach =
+            flips % 2 == 0 ? std::min<std::size_t>(60, bad.size()) : bad.size();
+        for (int k = 0; k < 1 + flips % 3; ++k) {
+          bad[random() % reach] ^= static_cast<std::byte>(1U << (random() % 8));
+        }
+        try_both(bad);
+      }
+    }
+  }
+}
+
 TEST_CASE("an accelerator's frames do not depend on the order of threads and blocks") {
   for (const std::string& text : encoded_pipelines()) {
     const Pipeline pipeline = parsed(text);
@@ -118,6 +236,7 @@ TEST_CASE("an accelerator's frames do not depend on the order of threads and blo
       INFO(text);
       for (const auto order : {RunOrder::forward, RunOrder::reversed, RunOrder::shuffled}) {
         same_frame(pipeline, layout, raw, order);
+        comes_back(pipeline, layout, raw, order);
       }
     }
   }
@@ -155,6 +274,7 @@ TEST_CASE("an accelerator's frames of big-endian numbers are the CPU's") {
                                      static_cast<Pattern>(p), 3);
       INFO(text);
       same_frame(parsed(text), layout, raw, RunOrder::forward);
+      comes_back(parsed(text), layout, raw, RunOrder::forward);
     }
   }
 }

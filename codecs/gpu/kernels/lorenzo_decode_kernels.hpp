@@ -72,45 +72,26 @@ struct WaveBox {
   std::uint64_t brick;
 };
 
-/// The words of number `index` from its residual. `number(word)` and `word(number)` convert.
-template <typename A, typename Word, typename ToNumber>
-MCR_DEVICE typename A::Number wave_prediction(const LorenzoBrick& brick, const Word* words,
-                                              std::uint64_t index, const BoxPlace& place,
-                                              const ToNumber& number) {
-  const auto inside = [&](int dz, int dy, int dx) {
-    const auto planes = static_cast<std::uint64_t>(dz);
-    const auto rows = static_cast<std::uint64_t>(dy);
-    const auto columns = static_cast<std::uint64_t>(dx);
-    return number(words[index - (planes * brick.rows + rows) * brick.columns - columns]);
-  };
-  if (brick.order > 1) return by_order<A>(reach_in(brick, place), inside);
-  if constexpr (std::is_same_v<typename A::Number, Word>) {
-    return A::zero;  // a running sum, not a wave
-  } else {
-    return box_prediction<Word>(brick.dimensions, [&](int dz, int dy, int dx) {
-      const bool exists = static_cast<std::uint64_t>(dz) <= place.plane &&
-                          static_cast<std::uint64_t>(dy) <= place.row &&
-                          static_cast<std::uint64_t>(dx) <= place.column;
-      return exists ? inside(dz, dy, dx) : A::zero;
-    });
-  }
-}
-
+/// Returns the word of a number from its residual and the words before it; `here` is its place.
 template <typename Word>
-MCR_DEVICE Word decode_number(const LorenzoBrick& brick, const Word* words, std::uint64_t index,
-                              const BoxPlace& place, Word residual, bool ordered) {
+MCR_DEVICE Word decode_number(const LorenzoBrick& brick, const Word* here, const BoxPlace& place,
+                              Word residual, bool ordered) {
   if constexpr (sizeof(Word) >= 4) {
+    using A = FloatingArithmetic<Word>;
     if (brick.floating != 0) {
-      using A = FloatingArithmetic<Word>;
-      const auto prediction = wave_prediction<A>(
-          brick, words, index, place, [](Word word) { return std::bit_cast<FloatOf<Word>>(word); });
+      const NumbersBefore<A> before{here, brick.rows, brick.columns, ordered};
+      const FloatOf<Word> prediction =
+          brick.order > 1
+              ? by_order<A>(reach_in(brick, place), before)
+              : box_prediction<Word>(brick.dimensions, NumbersOrZeros<A>{before, place});
       return std::bit_cast<Word>(floating_number<Word>(residual, prediction));
     }
   }
-  const Word prediction = wave_prediction<IntegerArithmetic<Word>>(
-      brick, words, index, place,
-      [&](Word word) { return ordered ? ordered_from_float(word) : word; });
-  const auto number = static_cast<Word>(unzigzag(residual) + prediction);
+  // (Integers of order 1 are running sums.)
+  using A = IntegerArithmetic<Word>;
+  const NumbersBefore<A> before{here, brick.rows, brick.columns, ordered};
+  const auto number =
+      static_cast<Word>(unzigzag(residual) + by_order<A>(reach_in(brick, place), before));
   return ordered ? float_from_ordered(number) : number;
 }
 
@@ -133,7 +114,7 @@ MCR_DEVICE void run_lorenzo_waves(const Block& block, NoShared&, const KernelArg
           const BoxPlace place{plane, row, wave - plane - row};
           const std::uint64_t index = box.begin + line * brick.columns + place.column;
           words[index] =
-              decode_number(brick, words, index, place, residuals[index], a.words[5] != 0);
+              decode_number<Word>(brick, words + index, place, residuals[index], a.words[5] != 0);
         }
       });
     }

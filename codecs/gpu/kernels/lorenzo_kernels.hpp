@@ -109,26 +109,50 @@ MCR_DEVICE Reach reach_in(const LorenzoBrick& brick, const BoxPlace& place) {
           least_of(place.column, brick.order)};
 }
 
-/// The residual of number `index`. `number(word)` converts a word to a number of `A`.
-template <typename A, bool HasOrder, typename Word, typename Number>
-MCR_DEVICE Word lorenzo_residual(const LorenzoBrick& brick, const Word* words, std::uint64_t index,
-                                 const Number& number) {
-  const BoxPlace place = place_in(brick, index);
-  const auto inside = [&](int dz, int dy, int dx) {
-    const auto planes = static_cast<std::uint64_t>(dz);
-    const auto rows = static_cast<std::uint64_t>(dy);
-    const auto columns = static_cast<std::uint64_t>(dx);
-    return number(words[index - (planes * brick.rows + rows) * brick.columns - columns]);
-  };
+/// The numbers around one number of a box. Only those that exist may be asked for.
+template <typename A>
+struct NumbersBefore {
+  using Word = typename A::Word;
+  using Number = typename A::Number;
+
+  const Word* here;
+  std::uint64_t rows;
+  std::uint64_t columns;
+  bool ordered;  ///< integers are those of IEEE numbers
+
+  MCR_DEVICE Number operator()(int dz, int dy, int dx) const {
+    const auto lines = static_cast<std::uint64_t>(dz) * rows + static_cast<std::uint64_t>(dy);
+    const Word word = *(here - (lines * columns + static_cast<std::uint64_t>(dx)));
+    if constexpr (std::is_same_v<Number, Word>) {
+      return ordered ? ordered_from_float(word) : word;
+    } else {
+      return std::bit_cast<Number>(word);
+    }
+  }
+};
+
+/// The same, but numbers outside of the box are zeros.
+template <typename A>
+struct NumbersOrZeros {
+  NumbersBefore<A> inside;
+  BoxPlace place;
+
+  MCR_DEVICE typename A::Number operator()(int dz, int dy, int dx) const {
+    const bool exists = static_cast<std::uint64_t>(dz) <= place.plane &&
+                        static_cast<std::uint64_t>(dy) <= place.row &&
+                        static_cast<std::uint64_t>(dx) <= place.column;
+    return exists ? inside(dz, dy, dx) : A::zero;
+  }
+};
+
+template <typename A, bool HasOrder>
+MCR_DEVICE typename A::Word lorenzo_residual(const LorenzoBrick& brick, const BoxPlace& place,
+                                             const NumbersBefore<A>& inside) {
   if constexpr (HasOrder) {
     return A::residual(inside(0, 0, 0), by_order<A>(reach_in(brick, place), inside));
   } else {
-    const auto at = [&](int dz, int dy, int dx) {
-      const bool exists = static_cast<std::uint64_t>(dz) <= place.plane &&
-                          static_cast<std::uint64_t>(dy) <= place.row &&
-                          static_cast<std::uint64_t>(dx) <= place.column;
-      return exists ? inside(dz, dy, dx) : A::zero;
-    };
+    using Word = typename A::Word;
+    const NumbersOrZeros<A> at{inside, place};
     if constexpr (std::is_same_v<typename A::Number, Word>) {
       return integer_residual<Word>(brick.dimensions, at);
     } else {
@@ -148,15 +172,18 @@ MCR_DEVICE void run_lorenzo_of(const Block& block, const KernelArguments& a) {
     for_all(block, a.words[2], [&](std::uint64_t i) {
       const LorenzoBrick& brick = brick_of(bricks, a.words[5], i);
       if ((brick.order > 1) != HasOrder) return;
+      const BoxPlace place = place_in(brick, i);
       if constexpr (sizeof(Word) >= 4) {
+        using A = FloatingArithmetic<Word>;
         if (brick.floating != 0) {
-          residuals[i] = lorenzo_residual<FloatingArithmetic<Word>, HasOrder>(
-              brick, words, i, [](Word word) { return std::bit_cast<FloatOf<Word>>(word); });
+          residuals[i] = lorenzo_residual<A, HasOrder>(
+              brick, place, {words + i, brick.rows, brick.columns, ordered});
           return;
         }
       }
-      residuals[i] = lorenzo_residual<IntegerArithmetic<Word>, HasOrder>(
-          brick, words, i, [&](Word word) { return ordered ? ordered_from_float(word) : word; });
+      using A = IntegerArithmetic<Word>;
+      residuals[i] = lorenzo_residual<A, HasOrder>(brick, place,
+                                                   {words + i, brick.rows, brick.columns, ordered});
     });
   });
 }

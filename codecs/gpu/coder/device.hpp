@@ -18,11 +18,7 @@ class Device {
   explicit Device(Queue& queue) : queue_(queue) {}
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
-  ~Device() {
-    // Memory of the host must live until no work refers to it, even after an error.
-    (void)queue_.finish();
-    queue_.release();
-  }
+  ~Device() { queue_.release(); }
 
   Result<DeviceAddress> reserve(std::uint64_t bytes) {
     return queue_.reserve(static_cast<std::size_t>(bytes));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The accelerator's coders, run on the CPU: they make the frames that the CPU's coders make, in
 // whatever order threads and blocks run.
+#include <functional>
 #include <set>
 
 #include "codecs/frames/plain_frame.hpp"
@@ -275,6 +276,90 @@ TEST_CASE("an accelerator's frames of big-endian numbers are the CPU's") {
       INFO(text);
       same_frame(parsed(text), layout, raw, RunOrder::forward);
       comes_back(parsed(text), layout, raw, RunOrder::forward);
+    }
+  }
+}
+
+/// Does nothing before finish(), as late as a card may be, and fails at one of its operations.
+class LateQueue final : public gpu::Queue {
+ public:
+  explicit LateQueue(int fails_at) : left_(fails_at) {}
+
+  Result<gpu::DeviceAddress> reserve(std::size_t bytes) override {
+    if (fails()) return broken();
+    return memory_.reserve(bytes);
+  }
+  void release() override {
+    work_.clear();
+    memory_.release();
+  }
+  Result<void> upload(gpu::DeviceAddress to, ByteSpan from) override {
+    return later([this, to, from] { (void)memory_.upload(to, from); });
+  }
+  Result<void> download(MutableByteSpan to, gpu::DeviceAddress from) override {
+    return later([this, to, from] { (void)memory_.download(to, from); });
+  }
+  Result<void> fill_zero(gpu::DeviceAddress to, std::size_t bytes) override {
+    return later([this, to, bytes] { (void)memory_.fill_zero(to, bytes); });
+  }
+  Result<void> launch(gpu::KernelNumber kernel, unsigned blocks,
+                      const gpu::KernelArguments& arguments) override {
+    return later(
+        [this, kernel, blocks, arguments] { (void)memory_.launch(kernel, blocks, arguments); });
+  }
+  Result<void> finish() override {
+    if (fails()) return broken();
+    for (const auto& work : work_) work();
+    work_.clear();
+    return {};
+  }
+
+ private:
+  bool fails() { return left_-- == 0; }
+  static Error broken() { return {Cause::system, "the card is broken"}; }
+  Result<void> later(std::function<void()> work) {
+    if (fails()) return broken();
+    work_.push_back(std::move(work));
+    return {};
+  }
+
+  CpuQueue memory_;
+  std::vector<std::function<void()>> work_;
+  int left_;
+};
+
+TEST_CASE("a queue that works late or fails at any operation gives the CPU's bytes or its error") {
+  const Layout layout{sample::f8, {{2, {900, 3}}}};
+  const Bytes raw =
+      sample::make(layout.type, static_cast<std::size_t>(layout.count()), Pattern::smooth, 1);
+  Scratch scratch;
+  for (const std::string& text : encoded_pipelines()) {
+    const Pipeline pipeline = parsed(text);
+    if (!gpu::can_encode(pipeline, layout)) continue;
+    INFO(text);
+    Bytes expected;
+    REQUIRE(encode_frame(raw, layout, pipeline, scratch, expected));
+    for (int operation = 0;; ++operation) {
+      Bytes frame;
+      LateQueue queue(operation);
+      const auto encoded = gpu::encode_frame(queue, raw, layout, pipeline, scratch, frame);
+      if (encoded) {
+        REQUIRE(frame == expected);
+        break;
+      }
+      REQUIRE(encoded.error().cause == Cause::system);
+      REQUIRE(frame.empty());
+    }
+    if (!gpu::can_decode(*read_frame_info(expected))) continue;
+    for (int operation = 0;; ++operation) {
+      Bytes back(raw.size());
+      LateQueue queue(operation);
+      const auto decoded = gpu::decode_frame(queue, expected, scratch, back);
+      if (decoded) {
+        REQUIRE(back == raw);
+        break;
+      }
+      REQUIRE(decoded.error().cause == Cause::system);
     }
   }
 }

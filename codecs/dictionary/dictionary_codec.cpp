@@ -9,50 +9,12 @@
 
 #include "codecs/base/words.hpp"
 #include "codecs/dictionary/dictionary.hpp"
+#include "codecs/dictionary/dictionary_format.hpp"
 #include "codecs/entropy/entropy.hpp"
 #include "codecs/planes/planes_codec.hpp"
 
 namespace mcr::codecs {
 namespace {
-
-constexpr std::byte plain_numbers{0};
-constexpr std::byte differences{1};
-
-bool is_floating(const ElementType& type) { return type.kind == ElementKind::floating; }
-
-Layout flat(const ElementType& type, std::size_t count) {
-  return {type, {Shape::flat(static_cast<std::uint32_t>(count))}};
-}
-Layout numbers_layout(std::size_t table_count, std::size_t count) {
-  return flat({ElementKind::unsigned_integer, table_count <= 256 ? 1U : 2U, false}, count);
-}
-
-/// Returns the table's words as differences from the previous word, little-endian.
-Bytes pack_table(const ElementType& type, const std::vector<std::uint64_t>& table) {
-  Bytes packed(table.size() * type.size);
-  with_word(type.size, [&]<typename Word>(Word) {
-    Word before = 0;
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      auto word = static_cast<Word>(table[i]);
-      if (is_floating(type)) word = ordered_from_float(word);
-      store(packed.data() + i * sizeof(Word), little_endian(static_cast<Word>(word - before)));
-      before = word;
-    }
-  });
-  return packed;
-}
-
-/// The inverse, in place; the words are then in this machine's byte order.
-void unpack_table(const ElementType& type, MutableByteSpan table) {
-  with_word(type.size, [&]<typename Word>(Word) {
-    Word before = 0;
-    for (std::size_t at = 0; at < table.size(); at += sizeof(Word)) {
-      const auto word = static_cast<Word>(before + little_endian(load<Word>(table.data() + at)));
-      store(table.data() + at, is_floating(type) ? float_from_ordered(word) : word);
-      before = word;
-    }
-  });
-}
 
 /// Writes indices in the table, or their differences, as little-endian elements of one or two
 /// bytes.
@@ -81,22 +43,6 @@ void widen(const std::byte* from, bool as_differences, std::size_t bytes,
       numbers[i] = static_cast<std::uint16_t>(number);
     }
   });
-}
-
-/// Estimates the size of `elements` coded in planes of order 0, from a piece in the middle.
-std::size_t guess(const Bytes& elements, std::size_t bytes) {
-  constexpr std::size_t looked_at = 16384;
-  const std::size_t count = elements.size() / bytes;
-  const std::size_t first = count > looked_at ? (count - looked_at) / 2 : 0;
-  std::size_t sum = 0;
-  std::vector<std::uint8_t> plane(std::min(count, looked_at));
-  for (std::size_t b = 0; b < bytes; ++b) {
-    for (std::size_t i = 0; i < plane.size(); ++i) {
-      plane[i] = std::to_integer<std::uint8_t>(elements[(first + i) * bytes + b]);
-    }
-    sum += entropy::estimate_block(entropy::count_symbols(plane), entropy::Method::smallest);
-  }
-  return sum;
 }
 
 class DictionaryCodec final : public Codec {
@@ -128,12 +74,12 @@ class DictionaryCodec final : public Codec {
     Bytes delta(count * bytes);
     narrow(numbers.span(), false, bytes, plain.data());
     narrow(numbers.span(), true, bytes, delta.data());
-    const bool by_difference = guess(delta, bytes) < guess(plain, bytes);
+    const bool by_difference = guessed_bytes(delta, bytes) < guessed_bytes(plain, bytes);
     const auto parameters = planes_codec().parse("smallest");
     if (!parameters) return parameters.error();
     const auto coded = scratch.take_vector();
-    MCR_TRY(planes_codec().encode(pack_table(type, table), flat(type, table.size()), *parameters,
-                                  scratch, *coded));
+    MCR_TRY(planes_codec().encode(pack_table(type, table), flat_layout(type, table.size()),
+                                  *parameters, scratch, *coded));
     Writer writer(out);
     writer.varint(table.size());
     writer.varint(coded->size());
@@ -152,7 +98,8 @@ class DictionaryCodec final : public Codec {
         MCR_TRY(in.varint_at_most(std::min(max_dictionary_words, count), "words of a dictionary")));
     const ByteSpan coded_table = MCR_TRY(in.bytes(MCR_TRY(in.varint())));
     const auto table = scratch.take<std::byte>(table_count * type.size);
-    MCR_TRY(planes_codec().decode(coded_table, flat(type, table_count), {}, scratch, table.span()));
+    MCR_TRY(planes_codec().decode(coded_table, flat_layout(type, table_count), {}, scratch,
+                                  table.span()));
     unpack_table(type, table.span());
     const std::uint8_t form = MCR_TRY(in.u8());
     if (form > 1) return Error{Cause::damaged, "dictionary: the indices have an unknown form"};

@@ -21,6 +21,8 @@ struct CoderInput {
 using Coder = Result<void> (*)(const CoderInput& input, Bytes& payload);
 
 Result<void> encode_class(const CoderInput& input, Bytes& payload);
+/// Cause::usage: there are too many different numbers.
+Result<void> encode_dictionary(const CoderInput& input, Bytes& payload);
 Result<void> encode_entropy(const CoderInput& input, Bytes& payload);
 Result<void> encode_planes(const CoderInput& input, Bytes& payload);
 /// The data must be the frame's bytes.

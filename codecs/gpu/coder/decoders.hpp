@@ -25,6 +25,7 @@ using Decoder = Result<void> (*)(const DecoderInput& input, DeviceAddress to);
 
 /// Without contexts, in which each symbol waits for the one before.
 Result<void> decode_class(const DecoderInput& input, DeviceAddress to);
+Result<void> decode_dictionary(const DecoderInput& input, DeviceAddress to);
 Result<void> decode_entropy(const DecoderInput& input, DeviceAddress to);
 Result<void> decode_planes(const DecoderInput& input, DeviceAddress to);
 Result<void> decode_top_bits(const DecoderInput& input, DeviceAddress to);

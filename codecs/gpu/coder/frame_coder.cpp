@@ -25,6 +25,8 @@ Coder coder_of(CodecId codec, std::size_t index) {
   switch (codec) {
     case codec_id::class_coder:
       return encode_class;
+    case codec_id::dictionary:
+      return encode_dictionary;
     case codec_id::entropy:
       return encode_entropy;
     case codec_id::planes:
@@ -116,6 +118,8 @@ Decoder decoder_of(CodecId codec) {
   switch (codec) {
     case codec_id::class_coder:
       return decode_class;
+    case codec_id::dictionary:
+      return decode_dictionary;
     case codec_id::entropy:
       return decode_entropy;
     case codec_id::planes:
@@ -134,7 +138,7 @@ Result<void> decode_payload(Queue& queue, const PlainFrame& frame, Scratch& scra
   const auto layouts = *layouts_of(frame.info.pipeline, frame.info.layout);
   std::uint32_t error = 0;  // outlives the device's work, as `kept` does
   std::vector<Bytes> kept;
-  kept.reserve(largest_plane_element);
+  kept.reserve(largest_plane_element + 1);
   Device device(queue);
   const std::size_t last = steps.size() - 1;
   const DeviceAddress device_error = MCR_TRY(device.zeros(sizeof(error)));
@@ -173,8 +177,13 @@ Result<void> encode_frame(Queue& queue, ByteSpan raw, const Layout& layout,
   Pipeline fitted = pipeline;
   MCR_TRY(fit(fitted, *layouts, little, scratch));
   const auto payload = scratch.take_vector();
-  MCR_TRY(encode_payload(queue, little, fitted, *layouts, scratch, *payload));
-  if (payload->size() >= raw.size()) return write_plain_frame(raw, layout, {}, {}, raw, out);
+  const auto encoded = encode_payload(queue, little, fitted, *layouts, scratch, *payload);
+  // The codec cannot take these numbers: as on the CPU, the frame stores them unchanged.
+  const bool is_refused = !encoded && encoded.error().cause == Cause::usage;
+  if (!encoded && !is_refused) return encoded.error();
+  if (is_refused || payload->size() >= raw.size()) {
+    return write_plain_frame(raw, layout, {}, {}, raw, out);
+  }
   return write_plain_frame(raw, layout, fitted, {}, *payload, out);
 }
 

@@ -58,6 +58,11 @@ MCR_DEVICE std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t value) {
   return atomicAdd(to, value);
 }
 MCR_DEVICE void atomic_or(std::uint32_t* to, std::uint32_t bits) { atomicOr(to, bits); }
+/// Writes `value` if `*to` is `expected`. Returns what `*to` was.
+MCR_DEVICE std::uint64_t atomic_replace(std::uint64_t* to, std::uint64_t expected,
+                                        std::uint64_t value) {
+  return atomicCAS(reinterpret_cast<unsigned long long*>(to), expected, value);
+}
 
 #else
 
@@ -92,6 +97,12 @@ inline std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t value) {
   return before;
 }
 inline void atomic_or(std::uint32_t* to, std::uint32_t bits) { *to |= bits; }
+inline std::uint64_t atomic_replace(std::uint64_t* to, std::uint64_t expected,
+                                    std::uint64_t value) {
+  const std::uint64_t before = *to;
+  if (before == expected) *to = value;
+  return before;
+}
 
 #endif
 

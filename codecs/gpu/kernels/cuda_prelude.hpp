@@ -35,5 +35,10 @@ inline __device__ unsigned atomicAdd(unsigned* to, unsigned value) {
 inline __device__ unsigned atomicOr(unsigned* to, unsigned bits) {
   return __atomic_fetch_or(to, bits, __ATOMIC_RELAXED);
 }
+inline __device__ unsigned long long atomicCAS(unsigned long long* to, unsigned long long expected,
+                                               unsigned long long value) {
+  __atomic_compare_exchange_n(to, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
 
 #endif

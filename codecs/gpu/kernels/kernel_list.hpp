@@ -33,7 +33,11 @@
   ROW(tans_unpack)           \
   ROW(rest_unpack)           \
   ROW(fill)                  \
-  ROW(copy)
+  ROW(copy)                  \
+  ROW(distinct_words)        \
+  ROW(list_words)            \
+  ROW(word_numbers)          \
+  ROW(numbered_words)
 
 namespace mcr::codecs::gpu::kernel {
 

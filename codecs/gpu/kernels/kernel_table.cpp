@@ -5,6 +5,7 @@
 
 #include "codecs/gpu/kernels/context_kernels.hpp"
 #include "codecs/gpu/kernels/decode_kernels.hpp"
+#include "codecs/gpu/kernels/dictionary_kernels.hpp"
 #include "codecs/gpu/kernels/entropy_kernels.hpp"
 #include "codecs/gpu/kernels/kernel_list.hpp"
 #include "codecs/gpu/kernels/lorenzo_decode_kernels.hpp"

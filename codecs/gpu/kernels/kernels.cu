@@ -4,6 +4,7 @@
 // (the prelude comes first)
 #include "codecs/gpu/kernels/context_kernels.hpp"
 #include "codecs/gpu/kernels/decode_kernels.hpp"
+#include "codecs/gpu/kernels/dictionary_kernels.hpp"
 #include "codecs/gpu/kernels/entropy_kernels.hpp"
 #include "codecs/gpu/kernels/lorenzo_decode_kernels.hpp"
 #include "codecs/gpu/kernels/lorenzo_kernels.hpp"

@@ -35,6 +35,8 @@ const std::vector<std::string>& encoded_pipelines() {
       "top_bits",
       "top_bits(3,smallest)",
       "top_bits(4)",
+      "dictionary",
+      "structure_split|dictionary",
       "entropy",
       "entropy(smallest)",
       "transpose|entropy",

@@ -56,6 +56,7 @@ Result<DeviceAddress> CpuQueue::reserve(std::size_t bytes) {
   std::memset(memory, 0xa5, room);
   memory_.emplace_back(static_cast<std::byte*>(memory));
   reserved_ += bytes;
+  most_reserved_ = std::max(most_reserved_, reserved_);
   return reinterpret_cast<DeviceAddress>(memory);
 }
 

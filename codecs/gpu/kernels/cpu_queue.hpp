@@ -31,6 +31,9 @@ class CpuQueue final : public Queue {
                       const KernelArguments& arguments) override;
   Result<void> finish() override { return {}; }
 
+  /// The most bytes that were reserved at once.
+  [[nodiscard]] std::size_t most_reserved() const { return most_reserved_; }
+
  private:
   struct Free {
     void operator()(std::byte* memory) const;
@@ -38,6 +41,7 @@ class CpuQueue final : public Queue {
   std::vector<std::unique_ptr<std::byte, Free>> memory_;
   std::size_t limit_;
   std::size_t reserved_ = 0;
+  std::size_t most_reserved_ = 0;
   RunOrder order_;
   std::uint64_t launches_ = 0;
 };

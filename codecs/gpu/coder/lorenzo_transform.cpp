@@ -87,7 +87,7 @@ Result<void> undo_lorenzo(Device& device, const DeviceData& data, const Layout& 
     MCR_TRY(sum_words(device, data.at, count, size, true, sums));
     MCR_TRY(
         device.launch_for(kernel::row_sums, count, {sums, data.spare, count, size, table, bricks}));
-    for (const std::uint64_t along_planes : {0, 1}) {
+    for (const std::uint64_t along_planes : {std::uint64_t{0}, std::uint64_t{1}}) {
       MCR_TRY(device.launch_for(kernel::box_sums, count,
                                 {data.spare, along_planes, count, size, table, bricks}));
     }

@@ -16,6 +16,13 @@
 
 #include "codecs/gpu/kernel_arguments.hpp"
 
+#if defined(MCR_KERNEL_THREADS)
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+#endif
+
 #if defined(__CUDA__) || defined(__CUDACC__)
 #define MCR_ON_DEVICE 1
 #else
@@ -63,6 +70,63 @@ MCR_DEVICE std::uint64_t atomic_replace(std::uint64_t* to, std::uint64_t expecte
                                         std::uint64_t value) {
   return atomicCAS(reinterpret_cast<unsigned long long*>(to), expected, value);
 }
+/// Reads what other threads may be writing by the functions above.
+template <typename T>
+MCR_DEVICE T atomic_load(T* from) {
+  return *static_cast<volatile T*>(from);
+}
+
+#elif defined(MCR_KERNEL_THREADS)
+
+// With a thread of the machine for each thread of a block, for the thread sanitizer, which finds races.
+
+template <typename T>
+class PerThread {
+ public:
+  T& operator[](unsigned) { return value_; }
+
+ private:
+  T value_;
+};
+
+struct Block {
+  unsigned number;
+  unsigned count;  ///< of blocks
+  unsigned thread;
+  std::barrier<>* barrier;
+
+  template <typename Step>
+  void each(const Step& step) const {
+    step(thread);
+    barrier->arrive_and_wait();
+  }
+};
+
+inline std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t value) {
+  return std::atomic_ref(*to).fetch_add(value, std::memory_order_relaxed);
+}
+inline void atomic_or(std::uint32_t* to, std::uint32_t bits) {
+  std::atomic_ref(*to).fetch_or(bits, std::memory_order_relaxed);
+}
+inline std::uint64_t atomic_replace(std::uint64_t* to, std::uint64_t expected,
+                                    std::uint64_t value) {
+  std::atomic_ref(*to).compare_exchange_strong(expected, value, std::memory_order_relaxed);
+  return expected;
+}
+template <typename T>
+T atomic_load(T* from) {
+  return std::atomic_ref(*from).load(std::memory_order_relaxed);
+}
+
+/// Calls `run(block)` in all threads of a block.
+template <typename Run>
+void run_threads(unsigned number, unsigned count, const Run& run) {
+  std::barrier<> barrier(k_block_threads);
+  std::vector<std::jthread> threads;
+  for (unsigned thread = 0; thread < k_block_threads; ++thread) {
+    threads.emplace_back([&, thread] { run(Block{number, count, thread, &barrier}); });
+  }
+}
 
 #else
 
@@ -102,6 +166,10 @@ inline std::uint64_t atomic_replace(std::uint64_t* to, std::uint64_t expected,
   const std::uint64_t before = *to;
   if (before == expected) *to = value;
   return before;
+}
+template <typename T>
+T atomic_load(T* from) {
+  return *from;
 }
 
 #endif
@@ -158,6 +226,16 @@ MCR_DEVICE T sum_before(const Block& block, SumMemory<T>& memory, PerThread<T>& 
       name(mcr::codecs::gpu::KernelArguments arguments) {                                          \
     __shared__ Shared shared;                                                                      \
     mcr::codecs::gpu::function(mcr::codecs::gpu::Block{blockIdx.x, gridDim.x}, shared, arguments); \
+  }
+#elif defined(MCR_KERNEL_THREADS)
+#define MCR_KERNEL(name, function, Shared)                                                  \
+  inline void name(unsigned block, unsigned blocks,                                         \
+                   const mcr::codecs::gpu::KernelArguments& arguments) {                    \
+    Shared shared;                                                                          \
+    __builtin_memset(static_cast<void*>(&shared), 0xa5, sizeof(shared));                    \
+    mcr::codecs::gpu::run_threads(block, blocks, [&](const mcr::codecs::gpu::Block& here) { \
+      mcr::codecs::gpu::function(here, shared, arguments);                                  \
+    });                                                                                     \
   }
 #else
 #define MCR_KERNEL(name, function, Shared)                                                 \

@@ -89,10 +89,14 @@ Result<void> CpuQueue::launch(KernelNumber kernel, unsigned blocks,
   std::array<std::uint8_t, k_block_threads> threads;
   for (const unsigned block : order) {
     arrange(order_, random, threads);
+#if !defined(MCR_KERNEL_THREADS)
     thread_order = order_ == RunOrder::forward ? nullptr : threads.data();
+#endif
     kernel_table()[kernel].run_block(block, blocks, arguments);
   }
+#if !defined(MCR_KERNEL_THREADS)
   thread_order = nullptr;
+#endif
   return {};
 }
 

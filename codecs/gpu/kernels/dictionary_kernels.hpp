@@ -31,7 +31,7 @@ MCR_DEVICE void run_distinct_words(const Block& block, NoShared&, const KernelAr
     const std::uint64_t first = word * 0x9e3779b97f4a7c15U >> 32;
     for (std::uint64_t k = 0; k <= mask; ++k) {
       std::uint64_t* const slot = slots + ((first + k) & mask);
-      std::uint64_t there = *slot;
+      std::uint64_t there = atomic_load(slot);
       if (there == no_word) there = atomic_replace(slot, no_word, word);
       if (there == word) return;
       if (there != no_word) continue;
@@ -43,7 +43,8 @@ MCR_DEVICE void run_distinct_words(const Block& block, NoShared&, const KernelAr
   for_word(a.words[2], [&]<typename Word>(Word) {
     const auto* const words = pointer<const Word>(a, 0);
     for_all(block, a.words[1], [&](std::uint64_t i) {
-      if ((i == 0 || words[i] != words[i - 1]) && state.overflow == 0) insert(words[i]);
+      if ((i == 0 || words[i] != words[i - 1]) && atomic_load(&state.overflow) == 0)
+        insert(words[i]);
     });
   });
 }

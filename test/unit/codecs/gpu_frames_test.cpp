@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "codecs/base/registry.hpp"
 #include "codecs/frames/plain_frame.hpp"
 #include "codecs/gpu/coder/frame_coder.hpp"
 #include "codecs/gpu/kernels/cpu_queue.hpp"
@@ -280,6 +281,112 @@ TEST_CASE("an accelerator's frames of big-endian numbers are the CPU's") {
       comes_back(parsed(text), layout, raw, RunOrder::forward);
     }
   }
+}
+
+/// Both decoders must refuse the frame of `raw` that has this payload.
+void both_refuse(const Pipeline& pipeline, const Layout& layout, const Bytes& raw,
+                 const Bytes& payload) {
+  Scratch scratch;
+  Bytes frame;
+  REQUIRE(write_plain_frame(raw, layout, pipeline, {}, payload, frame));
+  Bytes back(raw.size());
+  REQUIRE_FALSE(decode_frame(frame, scratch, back));
+  CpuQueue queue;
+  const auto decoded = gpu::decode_frame(queue, frame, scratch, back);
+  REQUIRE_FALSE(decoded);
+  REQUIRE(decoded.error().cause == Cause::damaged);
+}
+
+TEST_CASE(
+    "an accelerator refuses streams with a byte too many, though all numbers come out right") {
+  const Layout layout{{ElementKind::unsigned_integer, 1, false}, {Shape::flat(20000)}};
+  for (const char* text : {"entropy", "entropy(smallest)"}) {
+    const Pipeline pipeline = parsed(text);
+    Scratch scratch;
+    Bytes frame;
+    Bytes raw(20000);
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      raw[i] = static_cast<std::byte>(i % 97 == 0 ? 1 + i % 5 : 0);
+    }
+    REQUIRE(encode_frame(raw, layout, pipeline, scratch, frame));
+    Bytes payload(open_plain_frame(frame)->payload.begin(), open_plain_frame(frame)->payload.end());
+    REQUIRE(payload[0] == std::byte(pipeline.steps[0].parameters.empty() ? 2 : 3));
+    // The last stream ends the payload; its size is the last one of the directory, and is found as
+    // the four sizes that add up to all that follows them.
+    std::size_t directory = 0;
+    for (std::size_t at = 2; at + 8 < payload.size() && directory == 0; ++at) {
+      std::size_t sum = 0;
+      for (std::size_t k = 0; k < 4; ++k) {
+        sum += little_endian(load<std::uint16_t>(payload.data() + at + 2 * k));
+      }
+      if (at + 8 + sum == payload.size()) directory = at;
+    }
+    REQUIRE(directory != 0);
+    std::byte* const last = payload.data() + directory + 6;
+    store(last,
+          little_endian(static_cast<std::uint16_t>(little_endian(load<std::uint16_t>(last)) + 1)));
+    payload.push_back(std::byte{0});
+    INFO(text);
+    both_refuse(pipeline, layout, raw, payload);
+  }
+}
+
+TEST_CASE(
+    "an accelerator refuses rest bits with a byte too many, though all numbers come out right") {
+  const Layout layout{sample::f8, {Shape::flat(1000)}};
+  const Bytes raw = sample::make(layout.type, 1000, Pattern::smooth, 1);
+  const Pipeline pipeline = parsed("top_bits");
+  Scratch scratch;
+  Bytes frame;
+  REQUIRE(encode_frame(raw, layout, pipeline, scratch, frame));
+  Bytes payload(open_plain_frame(frame)->payload.begin(), open_plain_frame(frame)->payload.end());
+  // One segment: its length is the u32 that is as large as what follows.
+  std::size_t directory = payload.size() - 4;
+  while (little_endian(load<std::uint32_t>(payload.data() + directory)) !=
+         payload.size() - directory - 4) {
+    --directory;
+  }
+  store(payload.data() + directory,
+        little_endian(static_cast<std::uint32_t>(payload.size() - directory - 3)));
+  payload.push_back(std::byte{0});
+  both_refuse(pipeline, layout, raw, payload);
+}
+
+TEST_CASE("an accelerator's dictionary has as many words as the CPU's at most") {
+  constexpr std::uint32_t count = 2000;
+  const Layout layout{sample::i4, {Shape::flat(count)}};
+  for (const std::uint32_t words : {515U, 516U, 517U}) {  // a quarter of the numbers, plus 16
+    Bytes raw(count * 4);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      // (All ones, which marks an empty slot in wider words, is one of them.)
+      store(raw.data() + i * 4, ~(i % words * 77777U));
+    }
+    for (const auto order : {RunOrder::forward, RunOrder::shuffled}) {
+      REQUIRE(same_frame(parsed("dictionary"), layout, raw, order));
+    }
+    Layout wide{{ElementKind::unsigned_integer, 8, false}, {Shape::flat(count)}};
+    Bytes wide_raw(count * 8);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      store(wide_raw.data() + i * 8, ~(i % words * 0x123456789U));
+    }
+    REQUIRE(same_frame(parsed("dictionary"), wide, wide_raw, RunOrder::reversed));
+    comes_back(parsed("dictionary"), wide, wide_raw, RunOrder::reversed);
+  }
+}
+
+TEST_CASE(
+    "an accelerator refuses numbers outside of a dictionary, though all words come out right") {
+  const Layout layout{{ElementKind::unsigned_integer, 2, false}, {Shape::flat(4)}};
+  Bytes raw(8);  // 0 500 0 500
+  store(raw.data() + 2, std::uint16_t{500});
+  store(raw.data() + 6, std::uint16_t{500});
+  Scratch scratch;
+  Bytes payload;
+  REQUIRE(find_codec(codec_id::dictionary)->codec().encode(raw, layout, {}, scratch, payload));
+  // It ends with the raw block of the numbers 0 1 0 1.
+  REQUIRE(payload[payload.size() - 3] == std::byte{1});
+  payload[payload.size() - 4] = std::byte{2};
+  both_refuse(parsed("dictionary"), layout, raw, payload);
 }
 
 /// Does nothing before finish(), as late as a card may be, and fails at one of its operations.

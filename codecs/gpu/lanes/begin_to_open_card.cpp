@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The only file here that starts a thread: the plugin does not link it.
+#include <system_error>
+#include <thread>
+
+#include "codecs/gpu/lanes/open_card.hpp"
+
+namespace mcr::codecs::gpu {
+
+void begin_to_open_card(const CardOptions& options) {
+  if (!is_first_to_ask(options)) return;
+  try {
+    std::thread([options] { open_card(DriverUse::own_process, options); }).detach();
+  } catch (const std::system_error&) {
+    decide_for_no_card("no thread can be started that opens it");
+  }
+}
+
+void await_card(std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (is_being_opened() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace mcr::codecs::gpu

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/gpu/lanes/coding_speeds.hpp"
+
+#include <cstdlib>
+
+namespace mcr::codecs::gpu {
+namespace {
+
+/// The first frame also pays for what the driver does once.
+constexpr std::uint64_t first_frames_for_both = 2;
+constexpr std::uint64_t frames_between_measurements = 64;
+/// Weight of a new measurement.
+constexpr double newest = 0.25;
+/// More kinds than programs have; further ones stay on the CPU.
+constexpr std::size_t most_kinds = 4096;
+
+}  // namespace
+
+CodingSpeeds::CodingSpeeds() : is_card_only_(std::getenv("MCR_GPU_ALWAYS") != nullptr) {}
+
+Coder CodingSpeeds::next(const std::string& kind) {
+  if (is_card_only_) return Coder::card;
+  const std::lock_guard lock(mutex_);
+  if (speeds_.size() >= most_kinds && speeds_.find(kind) == speeds_.end()) return Coder::cpu;
+  Speed& speed = speeds_[kind];
+  const std::uint64_t frame = speed.frames++;
+  if (frame < first_frames_for_both || frame % frames_between_measurements == 0) return Coder::both;
+  return speed.card > 0 && speed.card <= speed.cpu ? Coder::card : Coder::cpu;
+}
+
+void CodingSpeeds::measured(const std::string& kind, Coder coder, std::size_t bytes,
+                            double seconds) {
+  if (bytes == 0) return;
+  const double now = seconds / static_cast<double>(bytes);
+  const std::lock_guard lock(mutex_);
+  const auto found = speeds_.find(kind);
+  if (found == speeds_.end()) return;
+  double& known = coder == Coder::card ? found->second.card : found->second.cpu;
+  const bool is_settled = found->second.frames > first_frames_for_both && known > 0;
+  known = is_settled ? known * (1 - newest) + now * newest : now;
+}
+
+std::string kind_of(const Pipeline& pipeline, const Layout& layout) {
+  return pipeline.print() + '/' + std::to_string(layout.type.size);
+}
+
+}  // namespace mcr::codecs::gpu

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codecs/gpu/lanes/open_card.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "codecs/gpu/kernels/kernel_names.hpp"
+#include "codecs/gpu/kernels/module_text.hpp"
+
+namespace mcr::codecs::gpu {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  bool was_asked = false;
+  bool is_decided = false;
+  pid_t process = 0;           ///< that opened the card
+  std::shared_ptr<Card> card;  ///< set once
+  std::string problem;
+};
+
+/// Never destroyed: a thread that opens the card may still run when the process ends.
+State& state() {
+  alignas(State) static std::byte place[sizeof(State)];
+  static State* const made = new (place) State;
+  return *made;
+}
+
+}  // namespace
+
+bool is_first_to_ask(const CardOptions& options) {
+  if (!options.is_on) return false;
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return !std::exchange(now.was_asked, true);
+}
+
+void open_card(DriverUse use, const CardOptions& options) {
+  auto opened = Card::open(use, options.index, {module_text(), kernel_names()});
+  if (!opened) return decide_for_no_card(opened.error().message);
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  now.card = *std::move(opened);
+  now.process = ::getpid();
+  now.is_decided = true;
+}
+
+void decide_for_no_card(const std::string& why) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  now.problem = why;
+  now.is_decided = true;
+}
+
+bool is_being_opened() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.was_asked && !now.is_decided;
+}
+
+CardOptions card_options(std::string_view gpu, std::uint64_t memory_bytes) {
+  CardOptions options;
+  options.is_on = !gpu.empty() && gpu != "off";
+  if (options.is_on && gpu != "auto") {
+    // A number that is too large for an index names no card.
+    int index = 0;
+    const auto [end, problem] = std::from_chars(gpu.data(), gpu.data() + gpu.size(), index);
+    options.index = problem == std::errc() ? index : std::numeric_limits<int>::max();
+  }
+  options.memory_bytes = memory_bytes;
+  return options;
+}
+
+void open_card_of_program(const CardOptions& options) {
+  if (is_first_to_ask(options)) open_card(DriverUse::program_process, options);
+}
+
+Card* card_in_use() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  if (!now.card || now.card->is_given_up() || now.process != ::getpid()) return nullptr;
+  return now.card.get();
+}
+
+std::string why_no_card() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.card ? now.card->why_given_up() : now.problem;
+}
+
+std::string problem_text(const std::string& why_no_card) {
+  return "the GPU (gpu=) is not used, and the CPU does its work: " + why_no_card;
+}
+
+}  // namespace mcr::codecs::gpu

@@ -463,6 +463,7 @@ void tell_failure(const LaunchDirectory& directory, const DrainGroup& group, con
 /// Counts the container in the summary. Returns the summary's number of the set.
 std::uint64_t count(const DrainGroup& group, const CommitReport& report, Summary& summary) {
   const std::size_t parts = report.checksums.size();
+  summary.encoded(report.drain.encoded_bytes, report.drain.card_bytes, report.drain.card_problem);
   if (!group.bundle.empty())
     return summary.committed_bundle(parts, report.raw_bytes, report.container_bytes);
   return summary.committed(group.set, parts, report.raw_bytes, report.container_bytes);
@@ -478,6 +479,8 @@ void tell_committed(const CommitReport& report) {
   restart::log_summary("committed " + report.path + ": " + std::to_string(report.raw_bytes) +
                        " B in " + std::to_string(report.checksums.size()) + " parts -> " +
                        std::to_string(report.container_bytes) + " B");
+  if (const std::string& problem = report.drain.card_problem; !problem.empty())
+    restart::log_warning_once("gpu", codecs::gpu::problem_text(problem));
 }
 
 std::vector<restart::PartId> ids_of(const std::vector<LockedPart>& parts) {

@@ -44,6 +44,8 @@ Result<MergeOptions> merge_options(const restart::Settings& settings, bool fast)
   options.drain.threads = threads > 0 ? threads : restart::usable_cpu_count();
   options.drain.streams = static_cast<unsigned>(settings.count("write_streams"));
   options.drain.verify = settings.flag("verify");
+  options.drain.card =
+      codecs::gpu::card_options(settings.text("gpu"), settings.bytes("gpu_memory"));
   return options;
 }
 

@@ -51,6 +51,15 @@ std::uint64_t Summary::committed_bundle(std::size_t sets, std::uint64_t raw_byte
   return now_.containers++;
 }
 
+void Summary::encoded(std::uint64_t encoded_bytes, std::uint64_t card_bytes,
+                      const std::string& problem) {
+  const std::lock_guard lock(mutex_);
+  now_.encoded_bytes += encoded_bytes;
+  now_.card_bytes += card_bytes;
+  now_.card_problem = problem;
+  changed_ = true;
+}
+
 void Summary::put_back(bool is_lone) {
   const std::lock_guard lock(mutex_);
   ++now_.put_back;

@@ -33,6 +33,8 @@ class Summary {
   /// The same for a bundle, which holds `sets` sets of one part each.
   std::uint64_t committed_bundle(std::size_t sets, std::uint64_t raw_bytes,
                                  std::uint64_t container_bytes);
+  /// Counts raw bytes of frames, and those of them that a GPU encoded. `problem`: why the GPU is not used.
+  void encoded(std::uint64_t encoded_bytes, std::uint64_t card_bytes, const std::string& problem);
   /// Counts a part that was put back as a plain file. `is_lone`: one rank alone wrote such files.
   void put_back(bool is_lone);
   /// Counts parts whose files the program removed before their commit.

@@ -91,6 +91,8 @@ std::string trace_text(const CommitReport& report) {
   add("raw_bytes", number(report.raw_bytes));
   add("container_bytes", number(report.container_bytes));
   add("threads", number(std::uint64_t{report.drain.threads}));
+  add("encoded_bytes", number(report.drain.encoded_bytes));
+  add("card_bytes", number(report.drain.card_bytes));
   add("blocks_allowed", number(std::uint64_t{report.drain.blocks_allowed}));
   add("blocks", number(trace.block_count()));
   add("phases", phases(report));

@@ -24,6 +24,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/site.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "codecs/gpu/lanes/open_card.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/name_text.hpp"
@@ -268,6 +269,31 @@ class Doctor {
     }
   }
 
+  /// Without gpu=, the driver is not touched.
+  void look_at_gpu() {
+    std::vector<std::string> warnings;
+    const auto settings = effective_settings({}, warnings);
+    if (!settings) return;  // said already
+    const auto options =
+        codecs::gpu::card_options(settings->text("gpu"), settings->bytes("gpu_memory"));
+    if (!options.is_on) return;
+    codecs::gpu::begin_to_open_card(options);
+    codecs::gpu::await_card(std::chrono::seconds(30));
+    if (const auto* const card = codecs::gpu::card_in_use(); card != nullptr) {
+      const codecs::gpu::CardFacts& facts = card->facts();
+      return good("GPU " + std::to_string(facts.index) + ", " + facts.name +
+                  " (compute capability " + std::to_string(facts.capability_major) + "." +
+                  std::to_string(facts.capability_minor) + ")" +
+                  (facts.is_shared_by_mps ? ", shared by MPS" : "") + ": frames may use " +
+                  size_text(options.memory_bytes) + " of its memory (gpu_memory=)");
+    }
+    const std::string why = codecs::gpu::why_no_card();
+    note(
+        codecs::gpu::problem_text(why.empty() ? "the driver has not answered for 30 s" : why),
+        "nothing is lost. To use a GPU, check `nvidia-smi` on this node, CUDA_VISIBLE_DEVICES, and "
+        "that libcuda.so.1 is found; else set gpu=off");
+  }
+
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
   [[nodiscard]] bool is_healthy() const {
     for (const Finding& finding : findings_) {
@@ -494,6 +520,7 @@ RunCommand declare_doctor(CLI::App& app) {
     doctor.look_at_installation();
     doctor.look_at_settings_and_stage();
     doctor.look_at_node();
+    doctor.look_at_gpu();
     if (!words->empty()) {
       const auto looked = doctor.look_at_program(*words, common.json);
       if (!looked) return print_error(common, "doctor", looked.error());

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mcr COMMAND: finds the subcommand in the table, reads its options, runs it.
 #include <hdf5.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <sstream>
@@ -14,6 +16,7 @@
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/python_command.hpp"
+#include "codecs/gpu/lanes/open_card.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -112,7 +115,13 @@ int run(std::vector<std::string> words) {
 int main(int count, char** words) {
   mcr::aggregation::prepare_hdf5();
   try {
-    return mcr::aggregation::run({words + 1, words + count});
+    const int status = mcr::aggregation::run({words + 1, words + count});
+    if (mcr::codecs::gpu::is_being_opened()) {
+      // A thread is in a driver that starts slowly, whose own work at the exit could meet it.
+      std::fflush(nullptr);
+      ::_exit(status);
+    }
+    return status;
   } catch (const std::exception& error) {  // out of memory, or an exception of a library
     mcr::aggregation::print_line(stderr, "mcr: %s", error.what());
     return mcr::aggregation::exit_code::failure;

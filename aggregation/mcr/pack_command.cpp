@@ -58,6 +58,8 @@ Result<MergeOptions> merge_options_of(const PackOptions& pack, const std::string
   if (pack.no_verify) MCR_TRY(settings.set("verify", "off", "command line"));
   MergeOptions options = MCR_TRY(merge_options(settings, false));
   options.replace = pack.force;
+  // A command has one drain, so that a card that opens later would come too late.
+  options.drain.card_wait = std::chrono::seconds(10);
   return options;
 }
 
@@ -179,6 +181,9 @@ nlohmann::json to_json(const CommitReport& report) {
           {"not_read_as_hdf5", report.unreadable},
           {"parts_not_walked", report.parts_not_walked},
           {"variables", variables},
+          {"encoded_bytes", drain.encoded_bytes},
+          {"gpu_bytes", drain.card_bytes},
+          {"gpu_problem", drain.card_problem},
           {"seconds",
            {{"inventory", report.inventory_seconds},
             {"plan", report.plan_seconds},
@@ -258,6 +263,8 @@ RunCommand declare_pack(CLI::App& app) {
                  "`mcr unpack` gives it back all the same: %s",
                  reason.c_str());
     }
+    if (const std::string& problem = report->drain.card_problem; !problem.empty())
+      print_line(stderr, "mcr pack: %s", codecs::gpu::problem_text(problem).c_str());
     warn_of_unused(options->codecs, *report);
     if (!options->trace.empty()) {
       const auto traced = write_trace(AT_FDCWD, options->trace, *report);

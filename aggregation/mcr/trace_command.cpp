@@ -74,6 +74,8 @@ nlohmann::json to_json(const Trace& trace) {
           {"raw_bytes", trace.raw_bytes},
           {"container_bytes", trace.container_bytes},
           {"threads", trace.threads},
+          {"encoded_bytes", trace.encoded_bytes},
+          {"card_bytes", trace.card_bytes},
           {"blocks", trace.blocks},
           {"blocks_allowed", trace.blocks_allowed},
           {"seconds", phases},
@@ -100,6 +102,8 @@ void print_traces(const std::vector<Trace>& traces) {
                ratio_text(trace.raw_bytes, trace.container_bytes).c_str(),
                static_cast<double>(trace.raw_bytes) / seconds / 1e6, trace.threads,
                static_cast<unsigned long long>(trace.blocks));
+    if (trace.card_bytes > 0)
+      print_line(stdout, "  %s %% encoded by the GPU", decimal(trace.card_percent()).c_str());
     Table phases({"  phase", "time", "share"}, {false, true, true});
     for (const auto& [name, time] : trace.phases) {
       phases.add({"  " + name, milliseconds(time), decimal(time / seconds * 100) + " %"});

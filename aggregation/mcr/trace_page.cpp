@@ -166,18 +166,20 @@ std::string legend() {
 
 std::string section(const Trace& trace) {
   const double seconds = std::max(trace.all_phases(), 1e-9);
-  std::string text = "<h2>" + escaped(trace.container) + "</h2>\n<p>" + size_text(trace.raw_bytes) +
-                     " in " + std::to_string(trace.parts) + " parts and " +
-                     std::to_string(trace.variables) + " variables &rarr; " +
-                     size_text(trace.container_bytes) + " (" +
-                     ratio_text(trace.raw_bytes, trace.container_bytes) + "&times;), " +
-                     form("%.3f s, %.0f MB/s, %u threads, %u blocks allowed", seconds,
-                          static_cast<double>(trace.raw_bytes) / seconds / 1e6, trace.threads,
-                          trace.blocks_allowed) +
-                     "</p>\n<h3>Phases</h3>\n" + phases_drawing(trace) +
-                     "<h3>Steps over the time of the drain: blocks that are worked on, and blocks "
-                     "that wait</h3>\n" +
-                     legend() + stages_drawing(trace);
+  std::string text =
+      "<h2>" + escaped(trace.container) + "</h2>\n<p>" + size_text(trace.raw_bytes) + " in " +
+      std::to_string(trace.parts) + " parts and " + std::to_string(trace.variables) +
+      " variables &rarr; " + size_text(trace.container_bytes) + " (" +
+      ratio_text(trace.raw_bytes, trace.container_bytes) + "&times;), " +
+      form("%.3f s, %.0f MB/s, %u threads, %u blocks allowed", seconds,
+           static_cast<double>(trace.raw_bytes) / seconds / 1e6, trace.threads,
+           trace.blocks_allowed) +
+      (trace.card_bytes > 0 ? form(", %.0f %% encoded by the GPU", trace.card_percent())
+                            : std::string()) +
+      "</p>\n<h3>Phases</h3>\n" + phases_drawing(trace) +
+      "<h3>Steps over the time of the drain: blocks that are worked on, and blocks "
+      "that wait</h3>\n" +
+      legend() + stages_drawing(trace);
   text += "<p>Blocks in each step, on average:";
   for (std::size_t s = 0; s < block_state_count; ++s) {
     text += form(" %s %.2f%s", titles[s], trace.occupancy(static_cast<BlockState>(s)),
@@ -199,6 +201,8 @@ Trace from_json(const nlohmann::json& json) {
   json.at("raw_bytes").get_to(trace.raw_bytes);
   json.at("container_bytes").get_to(trace.container_bytes);
   json.at("threads").get_to(trace.threads);
+  trace.encoded_bytes = json.value("encoded_bytes", std::uint64_t{0});  // older traces lack it
+  trace.card_bytes = json.value("card_bytes", std::uint64_t{0});
   json.at("blocks_allowed").get_to(trace.blocks_allowed);
   json.at("blocks").get_to(trace.blocks);
   json.at("phases").get_to(trace.phases);
@@ -230,6 +234,11 @@ double Trace::all_phases() const {
   double sum = 0;
   for (const auto& [name, seconds] : phases) sum += seconds;
   return sum;
+}
+
+double Trace::card_percent() const {
+  if (encoded_bytes == 0) return 0;
+  return 100 * static_cast<double>(card_bytes) / static_cast<double>(encoded_bytes);
 }
 
 double Trace::occupancy(BlockState state) const {

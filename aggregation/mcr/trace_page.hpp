@@ -15,6 +15,7 @@ namespace mcr::aggregation {
 struct Trace {
   std::string container;
   std::uint64_t parts = 0, variables = 0, raw_bytes = 0, container_bytes = 0, blocks = 0;
+  std::uint64_t encoded_bytes = 0, card_bytes = 0;
   unsigned threads = 1, blocks_allowed = 0;
   std::vector<std::pair<std::string, double>> phases;  ///< in order, seconds
   double bin_seconds = 0;
@@ -24,6 +25,8 @@ struct Trace {
 
   [[nodiscard]] double phase(const std::string& name) const;
   [[nodiscard]] double all_phases() const;
+  /// Returns the share of the frames' raw bytes that a GPU encoded, in percent.
+  [[nodiscard]] double card_percent() const;
   /// Returns the average number of blocks in a state during the drain.
   [[nodiscard]] double occupancy(BlockState state) const;
 };

@@ -2,6 +2,7 @@
 #include "aggregation/pipeline/drain_pipeline.hpp"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -11,9 +12,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <semaphore>
+#include <utility>
 
+#include "aggregation/pipeline/card_encode.hpp"
 #include "aggregation/pipeline/encode.hpp"
 #include "aggregation/pipeline/write_streams.hpp"
+#include "codecs/gpu/lanes/card_lanes.hpp"
+#include "codecs/gpu/lanes/coding_speeds.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -31,7 +37,20 @@ constexpr std::size_t least_for_stream = 16U << 10;
 /// Memory that a thread of the encode step keeps between frames.
 struct Worker {
   Scratch scratch;
+  Bytes from_card;  ///< a frame that the CPU encodes too
 };
+
+namespace gpu = codecs::gpu;
+
+/// How fast card and CPU were in this process, over all drains. Never destroyed.
+gpu::CodingSpeeds& coding_speeds() {
+  static auto* const speeds = new gpu::CodingSpeeds;
+  return *speeds;
+}
+
+/// As many lanes as threads overlap uploads, work and downloads. The work of a lane's thread for its frame
+/// is a small part of what encoding on the CPU would be. One thread gets two lanes.
+unsigned wanted_lanes(unsigned threads) { return std::max(threads, 2U); }
 
 class Drain {
   using Clock = std::chrono::steady_clock;
@@ -39,12 +58,20 @@ class Drain {
  public:
   Drain(const MergePlan& plan, PartReads& reads, const std::vector<Encoding>& encodings,
         const DrainOptions& options, const FrameSink& sink)
-      : plan_(plan), reads_(reads), encodings_(encodings), options_(options), sink_(sink) {
+      : plan_(plan),
+        reads_(reads),
+        encodings_(encodings),
+        options_(options),
+        sink_(sink),
+        lanes_(options.card, wanted_lanes(options.threads)),
+        cpu_turns_(std::max(options.threads, 1U)) {
     if (plan.has_batches()) places_.add(plan.datasets[plan.batches]);
   }
 
   Result<DrainTimes> run() {
     times_.threads = std::max(options_.threads, 1U);
+    gpu::begin_to_open_card(options_.card);
+    gpu::await_card(options_.card_wait);
     const BlockCounts counts = allowed_blocks();
     times_.blocks_allowed = counts.encoding + counts.storing;
     begin_ = Clock::now();
@@ -55,7 +82,16 @@ class Drain {
     const unsigned streams = std::min(options_.streams, (counts.storing + 1) / 2);
     streams_.emplace(streams, counts.storing - streams);
     namespace tbb = oneapi::tbb;
-    tbb::task_arena arena(static_cast<int>(times_.threads));
+    // The threads of the lanes come on top, because they mostly wait for the card.
+    const unsigned threads = times_.threads + lanes_.count();
+    std::optional<tbb::global_control> more_threads;
+    if (lanes_.count() > 0) {
+      more_threads.emplace(
+          tbb::global_control::max_allowed_parallelism,
+          std::max<std::size_t>(threads, tbb::global_control::active_value(
+                                             tbb::global_control::max_allowed_parallelism)));
+    }
+    tbb::task_arena arena(static_cast<int>(threads));
     arena.execute([&] {
       tbb::parallel_pipeline(
           counts.encoding,
@@ -73,6 +109,9 @@ class Drain {
     times_.encode = times_.trace.seconds(BlockState::encode);
     times_.verify = times_.trace.seconds(BlockState::verify);
     times_.write = times_.trace.seconds(BlockState::write);
+    times_.encoded_bytes = encoded_bytes_;
+    times_.card_bytes = card_bytes_;
+    if (options_.card.is_on) times_.card_problem = gpu::why_no_card();
     return std::move(times_);
   }
 
@@ -90,7 +129,7 @@ class Drain {
     for (const DatasetPlan& dataset : plan_.datasets) {
       largest = std::max(largest, dataset.chunk_bytes());
     }
-    const std::uint64_t threads = std::max(options_.threads, 1U);
+    const std::uint64_t threads = std::max(options_.threads, 1U) + lanes_.count();
     const std::uint64_t for_blocks =
         options_.memory_bytes - std::min(options_.memory_bytes, threads * 6 * largest);
     const std::uint64_t fitting = for_blocks / (largest * 2 + largest / 8);
@@ -127,20 +166,80 @@ class Drain {
 
   Block* encode(Block* block) {
     if (failed_) return block;
-    enter(*block, BlockState::encode);
     BlockTimes& times = block->times;
     times.thread = static_cast<std::uint32_t>(oneapi::tbb::this_task_arena::current_thread_index());
     Worker& worker = workers_.local();
-    const Encoding& encoding = encodings_[times.dataset];
-    keep(encode_block(plan_, {times.dataset, times.frame}, places_, encoding, block->raw,
-                      worker.scratch, block->stored));
-    enter(*block, BlockState::verify);
-    if (options_.verify && !failed_) {
-      keep(verify_block(plan_.datasets[times.dataset], encoding, block->stored, block->raw,
-                        worker.scratch));
-    }
+    const bool is_coded = lanes_.count() > 0 && encode_by_card(*block, worker);
+    if (!is_coded) encode_by_cpu(*block, worker);
+    encoded_bytes_ += block->raw.size();
     enter(*block, BlockState::write_queue);
     return block;
+  }
+
+  /// Waits for a turn, because the lanes' threads would be more than leader_threads= allows.
+  void encode_by_cpu(Block& block, Worker& worker) {
+    const BlockTimes& times = block.times;
+    const Encoding& encoding = encodings_[times.dataset];
+    cpu_turns_.acquire();
+    enter(block, BlockState::encode);
+    keep(encode_block(plan_, {times.dataset, times.frame}, places_, encoding, block.raw,
+                      worker.scratch, block.stored));
+    enter(block, BlockState::verify);
+    if (options_.verify && !failed_) {
+      keep(verify_block(plan_.datasets[times.dataset], encoding, block.stored, block.raw,
+                        worker.scratch));
+    }
+    cpu_turns_.release();
+  }
+
+  /// Returns false if the CPU has to encode the frame: the card does not have its codecs, is slower, is
+  /// busy with other frames, or failed.
+  bool encode_by_card(Block& block, Worker& worker) {
+    const BlockTimes& times = block.times;
+    const DatasetPlan& dataset = plan_.datasets[times.dataset];
+    const Encoding& encoding = encodings_[times.dataset];
+    if (!suits_card(dataset, block.frame, encoding)) return false;
+    gpu::CardLanes::Lane lane = lanes_.take();
+    if (!lane) return false;
+    const std::string kind = gpu::kind_of(encoding.choice.pipeline, dataset.layout_of(block.frame));
+    const gpu::Coder coder = coding_speeds().next(kind);
+    if (coder == gpu::Coder::cpu) return false;
+
+    enter(block, BlockState::encode);
+    const double begin = now();
+    Bytes& stored = coder == gpu::Coder::both ? worker.from_card : block.stored;
+    auto coded = encode_block_on_card(lane.queue(), plan_, {times.dataset, times.frame}, encoding,
+                                      block.raw, worker.scratch, stored);
+    enter(block, BlockState::verify);
+    if (coded && options_.verify)
+      coded = verify_block_on_card(lane.queue(), stored, block.raw, worker.scratch);
+    if (!coded) {
+      note_error(coded.error(), lane);
+      return false;
+    }
+    coding_speeds().measured(kind, gpu::Coder::card, block.raw.size(), now() - begin);
+    if (coder == gpu::Coder::card) {
+      card_bytes_ += block.raw.size();
+      return true;
+    }
+    encode_by_cpu(block, worker);
+    const auto state_begin = [&](BlockState state) {
+      return block.times.begins[static_cast<std::size_t>(state)];
+    };
+    coding_speeds().measured(kind, gpu::Coder::cpu, block.raw.size(),
+                             now() - state_begin(BlockState::encode));
+    if (!failed_ && stored != block.stored)
+      give_card_up("it encodes a frame to other bytes than the CPU");
+    return true;
+  }
+
+  /// The queue gives the card up for errors of the driver. Here it is given up for wrong bytes.
+  static void note_error(const Error& error, gpu::CardLanes::Lane& lane) {
+    if (error.cause == Cause::full) lane.was_full();
+    if (error.cause == Cause::damaged) give_card_up(error.message);
+  }
+  static void give_card_up(const std::string& why) {
+    if (gpu::Card* const card = gpu::card_in_use(); card != nullptr) card->give_up(why);
   }
 
   void place(Block* block) {
@@ -208,6 +307,10 @@ class Drain {
   std::mutex free_mutex_;
   std::vector<std::unique_ptr<Block>> free_;
   oneapi::tbb::enumerable_thread_specific<Worker> workers_;
+  gpu::CardLanes lanes_;
+  std::counting_semaphore<> cpu_turns_;
+  std::atomic<std::uint64_t> encoded_bytes_{0};
+  std::atomic<std::uint64_t> card_bytes_{0};
 
   std::uint32_t dataset_ = 0;  // the next frame; used by the fetch step only
   std::uint32_t frame_ = 0;

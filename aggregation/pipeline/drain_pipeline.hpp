@@ -5,6 +5,7 @@
 // encode step also decodes each frame and compares it with its source.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "aggregation/merge/plan.hpp"
 #include "aggregation/pipeline/trace.hpp"
 #include "codecs/choice/chooser.hpp"
+#include "codecs/gpu/lanes/open_card.hpp"
 #include "codecs/solid/solid_encode.hpp"
 #include "restart/format/index.hpp"
 
@@ -34,6 +36,9 @@ struct DrainOptions {
   std::uint64_t memory_bytes = 256U << 20;
   bool verify = true;
   unsigned streams = 4;  ///< writes in flight
+  codecs::gpu::CardOptions card;
+  /// How long the drain waits for the card to be opened, if no earlier drain of the process has used it.
+  std::chrono::milliseconds card_wait{0};
 };
 
 /// Returns the raw size of a solid frame in bytes: codecs::solid_frame_bytes, or less (at least
@@ -65,6 +70,9 @@ struct DrainTimes {
   double wall = 0;
   unsigned threads = 0;
   unsigned blocks_allowed = 0;
+  std::uint64_t encoded_bytes = 0;  ///< raw
+  std::uint64_t card_bytes = 0;     ///< raw bytes of the frames that were encoded on the card
+  std::string card_problem;         ///< why the card is not used; empty: it is, or is off
   DrainTrace trace;
 };
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "codecs/base/checksum.hpp"
-#include "codecs/choice/chosen_frame.hpp"
 #include "codecs/frames/frame.hpp"
 #include "restart/format/plain_chunk.hpp"
 
@@ -19,7 +18,7 @@ bool is_plain(const Encoding& encoding) {
 
 Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                           const BatchPlaces& places, const Encoding& encoding, ByteSpan raw,
-                          Scratch& scratch, Bytes& stored) {
+                          Scratch& scratch, Bytes& stored, const codecs::FrameEncoder& encode) {
   stored.clear();
   const DatasetPlan& dataset = plan.datasets[number.dataset];
   const DatasetPlan::Frame frame = dataset.frame(number.frame);
@@ -42,7 +41,8 @@ Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
         layout, {plan.batches, places.runs_of(number.dataset, frame, row)}, checksum(raw), stored);
   }
   return codecs::encode_chosen_frame(encoding.choice, encoding.profile, raw,
-                                     dataset.layout_of(frame), encoding.columns, scratch, stored);
+                                     dataset.layout_of(frame), encoding.columns, scratch, stored,
+                                     encode);
 }
 
 Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, ByteSpan stored,

@@ -5,6 +5,7 @@
 #include "aggregation/merge/solid_plan.hpp"
 #include "aggregation/pipeline/drain_pipeline.hpp"
 #include "codecs/base/scratch.hpp"
+#include "codecs/choice/chosen_frame.hpp"
 
 namespace mcr::aggregation {
 
@@ -15,10 +16,12 @@ struct FrameNumber {
 };
 
 /// Replaces the contents of `stored` by the encoded frame of `raw`, whose layout is in the plan.
-/// `places` has the places of linked datasets in the plan's batches, if there are batches.
+/// `places` has the places of linked datasets in the plan's batches, if there are batches. Frames of
+/// variables are encoded by `encode`.
 Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                           const BatchPlaces& places, const Encoding& encoding, ByteSpan raw,
-                          Scratch& scratch, Bytes& stored);
+                          Scratch& scratch, Bytes& stored,
+                          const codecs::FrameEncoder& encode = codecs::encode_frame);
 
 /// Cause::damaged: `stored` does not decode to `raw`. Does not follow links, because the solid
 /// frames that they name are verified too.

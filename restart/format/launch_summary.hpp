@@ -17,6 +17,8 @@ struct LaunchSummary {
   std::uint64_t containers = 0;
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
+  std::uint64_t encoded_bytes = 0;   ///< raw bytes of the encoded frames
+  std::uint64_t card_bytes = 0;      ///< of them, those that a GPU encoded
   std::uint64_t put_back = 0;        ///< parts that were put back as plain files
   std::uint64_t lone = 0;            ///< of them, because one rank alone wrote such files
   std::uint64_t failed_commits = 0;  ///< including those whose parts a later commit stored
@@ -33,6 +35,7 @@ struct LaunchSummary {
   std::string astray_in;      ///< the container of the last astray parts
   std::string doing;  ///< what the leader is doing, as text to follow "it is"; empty: nothing
   std::string last_failure;  ///< why the last failed commit failed
+  std::string card_problem;  ///< why the GPU that gpu= asks for is not used; empty: it is
 
   bool operator==(const LaunchSummary&) const = default;
 };
@@ -49,6 +52,8 @@ inline constexpr std::array summary_numbers{
     SummaryNumber{"containers", &LaunchSummary::containers},
     SummaryNumber{"raw_bytes", &LaunchSummary::raw_bytes},
     SummaryNumber{"stored_bytes", &LaunchSummary::stored_bytes},
+    SummaryNumber{"encoded_bytes", &LaunchSummary::encoded_bytes},
+    SummaryNumber{"card_bytes", &LaunchSummary::card_bytes},
     SummaryNumber{"put_back", &LaunchSummary::put_back},
     SummaryNumber{"lone", &LaunchSummary::lone},
     SummaryNumber{"failed_commits", &LaunchSummary::failed_commits},
@@ -68,7 +73,8 @@ inline constexpr std::array summary_texts{
     SummaryText{"superseded_in", &LaunchSummary::superseded_in},
     SummaryText{"astray_in", &LaunchSummary::astray_in},
     SummaryText{"doing", &LaunchSummary::doing},
-    SummaryText{"last_failure", &LaunchSummary::last_failure}};
+    SummaryText{"last_failure", &LaunchSummary::last_failure},
+    SummaryText{"card_problem", &LaunchSummary::card_problem}};
 
 /// Omits empty texts. Control characters in texts are escaped by printable().
 std::string write_summary(const LaunchSummary& summary);

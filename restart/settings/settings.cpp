@@ -111,6 +111,13 @@ constexpr std::array table = std::to_array<SettingRow>({
      "leader_memory= has no room for their frames."},
     {"leader_memory", "256 MiB", size, "SIZE",
      "The most memory that the leader uses for blocks that are being encoded."},
+    {"gpu", "off", count, "off|auto|INDEX",
+     "Whether an NVIDIA GPU encodes and decodes frames too, where it is faster than a CPU thread. "
+     "off: no. auto: the first GPU that may be used. INDEX: the GPU of this number. The bytes of "
+     "containers do not depend on it."},
+    {"gpu_memory", "512 MiB", size, "SIZE",
+     "The most memory of the GPU that each leader uses for frames, besides what the driver takes "
+     "for the process."},
     {"container_dir", "mcr", text, "DIRECTORY",
      "Directory of the containers, relative to the directory of the checkpoints. Use ../mcr for "
      "programs that accept no foreign names beside their files."},
@@ -496,7 +503,8 @@ std::string settings_page() {
       "in it is a warning\n"
       "only, and the file is ignored. Settings that reach further than the files there (`stage`, "
       "`trace`, `allow`,\n"
-      "`match`, `launch`, `rank`, `ranks`, `node`, and a `container_dir` that leads further than "
+      "`match`, `launch`, `rank`, `ranks`, `node`, `gpu`, `gpu_memory`, and a `container_dir` that "
+      "leads further than "
       "`../NAME`) are then left\n"
       "out, and no duration counts as more than 10 min.\n\n"
       "In a sticky directory to which other users may write, `mcr.conf` is ignored with a warning, "

@@ -92,8 +92,8 @@ class CheckpointDirectory {
 /// True if the setting reaches further than the files beside mcr.conf. Users give one another no such
 /// settings.
 bool is_far_reaching(const ConfigurationEntry& entry) {
-  constexpr std::array<std::string_view, 8> keys{"stage",  "trace", "allow", "match",
-                                                 "launch", "rank",  "ranks", "node"};
+  constexpr std::array<std::string_view, 10> keys{"stage", "trace", "allow", "match", "launch",
+                                                  "rank",  "ranks", "node",  "gpu",   "gpu_memory"};
   if (entry.key == "container_dir") {
     // Beside the directory, as in ../mcr, is as far as it may lead.
     std::string_view below = entry.value;

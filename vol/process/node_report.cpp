@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "codecs/gpu/lanes/open_card.hpp"
 #include "restart/base/counted.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/log.hpp"
@@ -159,11 +160,19 @@ void print_summary(JobStage& stage, const WaitedTime& waited,
   constexpr std::uint64_t told_ns = 10'000'000;
   if (waited.for_commits_ns >= told_ns)
     line += "of which " + seconds_text(waited.for_commits_ns) + " for storage (lag=), ";
+  if (summary.card_bytes > 0 && summary.encoded_bytes > 0) {
+    line += decimal(100 * static_cast<double>(summary.card_bytes) /
+                        static_cast<double>(summary.encoded_bytes),
+                    " %") +
+            " encoded by the GPU, ";
+  }
   line += left > 0 ? std::to_string(left) + " not committed yet"
           : astray > 0
               ? "committed, but files of " + restart::counted(astray, "part") + " were not found"
               : "all committed";
   restart::log_summary(line);
+  if (!summary.card_problem.empty())
+    restart::log_summary(codecs::gpu::problem_text(summary.card_problem));
   restart::NativeCounts natives = natives_on_node(stage);
   add_counts(natives, put_back);
   print_natives(stage, natives);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +21,8 @@
 #include "aggregation/mcr/open_container.hpp"
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "aggregation/mcr/surroundings.hpp"
+#include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/attributes.hpp"
 #include "restart/base/copy_data.hpp"
 #include "restart/base/counted.hpp"
@@ -335,6 +338,18 @@ std::string nothing_unpacked(const Containers& containers) {
          name.substr(0, name.rfind(".r") + 1);
 }
 
+/// Lets the card decode, if gpu= says so. Waits for it, because there is one unpacking only.
+void use_card(unsigned threads) {
+  namespace gpu = codecs::gpu;
+  std::vector<std::string> warnings;
+  const auto settings = effective_settings({}, warnings);
+  if (!settings) return;
+  const auto card = gpu::card_options(settings->text("gpu"), settings->bytes("gpu_memory"));
+  gpu::decode_on_card(card, gpu::DriverUse::own_process, threads);
+  gpu::begin_to_open_card(card);
+  gpu::await_card(std::chrono::seconds(10));
+}
+
 Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   lift_limits();
   if (command.directory.empty())
@@ -351,8 +366,9 @@ Result<restart::UnpackReport> unpack_all(const UnpackCommand& command) {
   restart::UnpackOptions options;
   options.ranks = command.ranks;
   options.replace = command.force;
-  options.parallel_for =
-      parallel_on(command.threads == 0 ? restart::usable_cpu_count() : command.threads);
+  const unsigned threads = command.threads == 0 ? restart::usable_cpu_count() : command.threads;
+  options.parallel_for = parallel_on(threads);
+  use_card(threads);
   options.progress = bar.function();
   Containers containers;
   std::map<std::string, std::size_t> places;
@@ -409,9 +425,15 @@ RunCommand declare_unpack(CLI::App& app) {
   return [command](const CommonOptions& common) {
     const auto report = unpack_all(*command);
     if (!report) return print_error(common, "unpack", report.error());
+    const std::string problem = codecs::gpu::why_no_card();
+    if (!problem.empty())
+      print_line(stderr, "mcr unpack: %s", codecs::gpu::problem_text(problem).c_str());
     if (common.json) {
-      print_json(
-          {{"directory", command->directory}, {"files", report->files}, {"bytes", report->bytes}});
+      print_json({{"directory", command->directory},
+                  {"files", report->files},
+                  {"bytes", report->bytes},
+                  {"gpu_bytes", codecs::gpu::card_decoded_bytes()},
+                  {"gpu_problem", problem}});
     } else {
       print_line(stdout, "%s, %s, in %s", restart::counted(report->files.size(), "file").c_str(),
                  size_text(report->bytes).c_str(), command->directory.c_str());

@@ -11,6 +11,7 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
+#include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/trust.hpp"
 #include "restart/format/plain_chunk.hpp"
 
@@ -217,7 +218,7 @@ class FileContainerReader final : public ContainerReader {
     }
     const OwnerJudge judge(file_, is_trusted_);
     const codecs::JudgedBy judged(judge);
-    return named(codecs::decode_frame(*stored, scratch, raw));
+    return named(codecs::gpu::decode_frame_where_faster(*stored, scratch, raw));
   }
 
   void trust_owner() override { is_trusted_ = true; }

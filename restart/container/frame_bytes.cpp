@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 
@@ -23,6 +24,7 @@ constexpr long longest_pause_ns = 5'000'000;
 }  // namespace
 
 FrameBytes::~FrameBytes() {
+  codecs::gpu::free_decoding_memory();
   log_debug(container_->name(), ", rank ", std::to_string(rank_), ": ",
             std::to_string(decoded_bytes_), " bytes of frames decoded from ",
             std::to_string(stored_bytes_), ", ", std::to_string(shared_bytes_),

@@ -142,6 +142,7 @@ constexpr std::array table = std::to_array<SettingRow>({
 constexpr std::string_view codec_prefix = "codec.";
 constexpr std::size_t max_value_bytes = 4096;
 constexpr std::uint64_t most_write_streams = 64;
+constexpr std::uint64_t last_gpu = 1023;
 
 const SettingRow* find_row(std::string_view key) {
   if (key.starts_with(codec_prefix) && key.size() > codec_prefix.size()) key = "codec.<name>";
@@ -306,6 +307,8 @@ std::string count_problem(std::string_view key, std::string_view value) {
   if (key == "write_streams" && (*number < 1 || *number > most_write_streams)) {
     return "it must be a number from 1 to " + std::to_string(most_write_streams);
   }
+  if (key == "gpu" && *number > last_gpu)
+    return "the number of a GPU is at most " + std::to_string(last_gpu);
   return {};
 }
 
@@ -325,7 +328,8 @@ std::string problem_of(const SettingRow& row, std::string_view key, std::string_
     case duration:
       return parse_duration(value) ? std::string() : "it is not a duration such as 10 s";
     case count:
-      if (row.allowed.find("COUNT") == std::string_view::npos)
+      if (row.allowed.find("COUNT") == std::string_view::npos &&
+          row.allowed.find("INDEX") == std::string_view::npos)
         return "it is not one of the allowed words";
       return count_problem(key, value);
     case flag:

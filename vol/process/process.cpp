@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
 #include "restart/settings/choices.hpp"
@@ -142,6 +143,10 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
   auto loaded =
       MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
   restart::set_log_level(restart::log_level_of(loaded));
+  // One lane: HDF5 reads in one thread at a time. Nothing is done with the card yet.
+  codecs::gpu::decode_on_card(
+      codecs::gpu::card_options(loaded.text("gpu"), loaded.bytes("gpu_memory")),
+      codecs::gpu::DriverUse::program_process, 1);
   for (const std::string& warning : warnings)
     warn_once_in_job(known_launcher(loaded), warning, warning);
   // The cache is bounded, because a program that makes a directory for each set asks with a new key

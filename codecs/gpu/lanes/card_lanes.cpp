@@ -41,6 +41,15 @@ CardLanes::Lane CardLanes::take() {
   return {};
 }
 
+void CardLanes::free_unused() {
+  // In a forked process, the driver does not work; a card that was given up may still write.
+  if (count_ == 0 || card_in_use() == nullptr) return;
+  std::vector<std::unique_ptr<Queue>> unused;
+  const std::lock_guard lock(mutex_);
+  unused.swap(free_);
+  made_ -= static_cast<unsigned>(unused.size());
+}
+
 void CardLanes::give_back(std::unique_ptr<Queue> queue) {
   const std::lock_guard lock(mutex_);
   free_.push_back(std::move(queue));

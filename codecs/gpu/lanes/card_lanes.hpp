@@ -53,6 +53,8 @@ class CardLanes {
 
   /// Returns a free lane; an empty one if all are in use, or if the card cannot be used (yet).
   Lane take();
+  /// Frees the queues that are not in use.
+  void free_unused();
 
  private:
   friend class Lane;

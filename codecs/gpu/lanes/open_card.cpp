@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <limits>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -67,10 +66,9 @@ CardOptions card_options(std::string_view gpu, std::uint64_t memory_bytes) {
   CardOptions options;
   options.is_on = !gpu.empty() && gpu != "off";
   if (options.is_on && gpu != "auto") {
-    // A number that is too large for an index names no card.
     int index = 0;
-    const auto [end, problem] = std::from_chars(gpu.data(), gpu.data() + gpu.size(), index);
-    options.index = problem == std::errc() ? index : std::numeric_limits<int>::max();
+    (void)std::from_chars(gpu.data(), gpu.data() + gpu.size(), index);
+    options.index = index;
   }
   options.memory_bytes = memory_bytes;
   return options;

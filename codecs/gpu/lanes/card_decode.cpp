@@ -80,7 +80,9 @@ void decode_on_card(const CardOptions& options, DriverUse use, unsigned lanes) {
 Result<void> decode_frame_where_faster(ByteSpan frame, Scratch& scratch, MutableByteSpan raw) {
   Decoding* const state = decoding;
   if (state != nullptr && raw.size() >= least_raw_bytes) {
-    if (state->use == DriverUse::program_process && state->cpu_bytes >= bytes_before_opening)
+    const bool is_worth_it =
+        state->speeds.is_card_only() || state->cpu_bytes >= bytes_before_opening;
+    if (state->use == DriverUse::program_process && is_worth_it)
       open_card_of_program(state->options);
     if (decode_by_card(*state, frame, scratch, raw)) return {};
     state->cpu_bytes += raw.size();

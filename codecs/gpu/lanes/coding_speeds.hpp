@@ -28,6 +28,8 @@ class CodingSpeeds {
   /// Returns which coder takes the next frame of the kind. The first frames of a kind, and some later
   /// ones, go to both.
   Coder next(const std::string& kind);
+  /// True if MCR_GPU_ALWAYS is set.
+  [[nodiscard]] bool is_card_only() const { return is_card_only_; }
   void measured(const std::string& kind, Coder coder, std::size_t bytes, double seconds);
 
  private:

@@ -39,7 +39,8 @@ Result<void> encode_block_on_card(gpu::Queue& queue, const MergePlan& plan,
 Result<void> verify_block_on_card(gpu::Queue& queue, ByteSpan stored, ByteSpan raw,
                                   Scratch& scratch) {
   const auto decoded = scratch.take<std::byte>(raw.size());
-  const auto result = gpu::can_decode(stored)
+  const auto info = codecs::read_frame_info(stored);
+  const auto result = info && gpu::can_decode(*info)
                           ? gpu::decode_frame(queue, stored, scratch, decoded.span())
                           : codecs::decode_frame(stored, scratch, decoded.span());
   if (!result) return result;

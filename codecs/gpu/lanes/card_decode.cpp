@@ -44,9 +44,8 @@ class Stopwatch {
 
 /// Decodes on the card. Returns false if the CPU has to do it, perhaps to find what is wrong.
 bool decode_by_card(Decoding& state, ByteSpan frame, Scratch& scratch, MutableByteSpan raw) {
-  if (!can_decode(frame)) return false;
   const auto info = read_frame_info(frame);
-  if (!info) return false;
+  if (!info || !can_decode(*info)) return false;
   CardLanes::Lane lane = state.lanes.take();
   if (!lane) return false;
   const std::string kind = kind_of(info->pipeline, info->layout);

@@ -111,6 +111,11 @@ Fake& fake() {
   return *made;
 }
 
+constexpr std::size_t page_bytes = 4096;
+std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
 thread_local std::vector<void*> contexts;
 int the_context = 0;
 
@@ -259,11 +264,14 @@ EXPORTED Status cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   if (bytes == 0) return invalid_value;
   if (now.memory + bytes > static_cast<std::size_t>(now.number("memory", 1L << 30)))
     return out_of_memory;
-  void* memory = nullptr;
-  constexpr std::size_t alignment = 512;
-  if (::posix_memalign(&memory, alignment, bytes) != 0) return out_of_memory;
-  std::memset(memory, 0xa5, bytes);
-  *address = reinterpret_cast<std::uint64_t>(memory);
+  // The block ends where a page that nobody may touch begins.
+  const std::size_t pages = whole_pages(bytes);
+  void* const memory = ::mmap(nullptr, pages + page_bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return out_of_memory;
+  ::mprotect(static_cast<char*>(memory) + pages, page_bytes, PROT_NONE);
+  std::memset(memory, 0xa5, pages);
+  *address = reinterpret_cast<std::uint64_t>(memory) + pages - bytes;
   now.blocks[*address] = bytes;
   now.memory += bytes;
   now.tell("memory " + std::to_string(now.memory));
@@ -275,9 +283,11 @@ EXPORTED Status cuMemFree_v2(std::uint64_t address) {
   const std::lock_guard lock(now.mutex);
   const auto found = now.blocks.find(address);
   if (found == now.blocks.end()) return invalid_value;
-  now.memory -= found->second;
+  const std::size_t bytes = found->second;
+  now.memory -= bytes;
   now.blocks.erase(found);
-  std::free(reinterpret_cast<void*>(address));
+  const std::size_t pages = whole_pages(bytes);
+  ::munmap(reinterpret_cast<void*>(address + bytes - pages), pages + page_bytes);
   now.tell("memory " + std::to_string(now.memory));
   return success;
 }

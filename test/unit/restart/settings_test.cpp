@@ -189,6 +189,20 @@ TEST_CASE("write_streams is a number from 1 to 64") {
             "it must be a number from 1 to 64"));
 }
 
+TEST_CASE("gpu is off, auto or the number of a GPU") {
+  const Environment environment;
+  CHECK(load("")->text("gpu") == "off");
+  CHECK(load("")->bytes("gpu_memory") == std::uint64_t{512} << 20);
+  for (const char* good : {"off", "auto", "0", "7", "1023"}) {
+    INFO(good);
+    CHECK(load(std::string("gpu=") + good));
+  }
+  for (const char* bad : {"on", "-1", "1024", "0,1", "all"}) {
+    INFO(bad);
+    CHECK_FALSE(load(std::string("gpu=") + bad));
+  }
+}
+
 TEST_CASE("allowed values are accepted") {
   const Environment environment;
   for (const char* good : {"stage_limit=auto",

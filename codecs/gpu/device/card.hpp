@@ -21,7 +21,7 @@ namespace mcr::codecs::gpu {
 
 /// The kernels for a card, as text (PTX) that its driver compiles.
 struct KernelModule {
-  std::string_view text;               ///< ends with a zero byte; empty: this build has none
+  std::string_view text;               ///< a zero byte follows; empty: this build has none
   std::span<const char* const> names;  ///< by KernelNumber
 };
 

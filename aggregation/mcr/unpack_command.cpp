@@ -33,6 +33,7 @@
 #include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/container/frame_decoding.hpp"
 #include "restart/container/unpack.hpp"
 #include "restart/stage/file_at.hpp"
 
@@ -345,6 +346,9 @@ void use_card(unsigned threads) {
   const auto settings = effective_settings({}, warnings);
   if (!settings) return;
   const auto card = gpu::card_options(settings->text("gpu"), settings->bytes("gpu_memory"));
+  if (!card.is_on) return;
+  static constexpr restart::FrameDecoding where_faster{gpu::decode_frame_where_faster, nullptr};
+  restart::set_frame_decoding(where_faster);
   gpu::decode_on_card(card, gpu::DriverUse::own_process, threads);
   gpu::begin_to_open_card(card);
   gpu::await_card(std::chrono::seconds(10));

@@ -42,6 +42,18 @@ struct Worker {
 
 namespace gpu = codecs::gpu;
 
+/// A turn on the CPU, given back also if memory runs out meanwhile.
+class Turn {
+ public:
+  explicit Turn(std::counting_semaphore<>& turns) : turns_(turns) { turns_.acquire(); }
+  ~Turn() { turns_.release(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::counting_semaphore<>& turns_;
+};
+
 /// How fast card and CPU were in this process, over all drains. Never destroyed.
 gpu::CodingSpeeds& coding_speeds() {
   static auto* const speeds = new gpu::CodingSpeeds;
@@ -180,7 +192,7 @@ class Drain {
   void encode_by_cpu(Block& block, Worker& worker) {
     const BlockTimes& times = block.times;
     const Encoding& encoding = encodings_[times.dataset];
-    cpu_turns_.acquire();
+    const Turn turn(cpu_turns_);
     enter(block, BlockState::encode);
     keep(encode_block(plan_, {times.dataset, times.frame}, places_, encoding, block.raw,
                       worker.scratch, block.stored));
@@ -189,7 +201,6 @@ class Drain {
       keep(verify_block(plan_.datasets[times.dataset], encoding, block.stored, block.raw,
                         worker.scratch));
     }
-    cpu_turns_.release();
   }
 
   /// Returns false if the CPU has to encode the frame: the card does not have its codecs, is slower, is
@@ -214,7 +225,7 @@ class Drain {
     if (coded && options_.verify)
       coded = verify_block_on_card(lane.queue(), stored, block.raw, worker.scratch);
     if (!coded) {
-      note_error(coded.error(), lane);
+      note_error(coded.error(), lane, kind);
       return false;
     }
     coding_speeds().measured(kind, gpu::Coder::card, block.raw.size(), now() - begin);
@@ -234,8 +245,10 @@ class Drain {
   }
 
   /// The queue gives the card up for errors of the driver. Here it is given up for wrong bytes.
-  static void note_error(const Error& error, gpu::CardLanes::Lane& lane) {
+  static void note_error(const Error& error, gpu::CardLanes::Lane& lane, const std::string& kind) {
     if (error.cause == Cause::full) lane.was_full();
+    if (error.cause == Cause::usage || error.cause == Cause::unsupported)
+      coding_speeds().refuse(kind);
     if (error.cause == Cause::damaged) give_card_up(error.message);
   }
   static void give_card_up(const std::string& why) {

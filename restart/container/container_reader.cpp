@@ -11,8 +11,8 @@
 #include "codecs/base/checksum.hpp"
 #include "codecs/fpzip/fpzip_trust.hpp"
 #include "codecs/frames/frame.hpp"
-#include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/container/frame_decoding.hpp"
 #include "restart/format/plain_chunk.hpp"
 
 namespace mcr::restart {
@@ -218,7 +218,7 @@ class FileContainerReader final : public ContainerReader {
     }
     const OwnerJudge judge(file_, is_trusted_);
     const codecs::JudgedBy judged(judge);
-    return named(codecs::gpu::decode_frame_where_faster(*stored, scratch, raw));
+    return named(frame_decoding().decode(*stored, scratch, raw));
   }
 
   void trust_owner() override { is_trusted_ = true; }

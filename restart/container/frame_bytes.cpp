@@ -6,9 +6,9 @@
 #include <ctime>
 #include <utility>
 
-#include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container/frame_decoding.hpp"
 
 namespace mcr::restart {
 namespace {
@@ -24,7 +24,7 @@ constexpr long longest_pause_ns = 5'000'000;
 }  // namespace
 
 FrameBytes::~FrameBytes() {
-  codecs::gpu::free_decoding_memory();
+  if (const auto after_file = frame_decoding().after_file; after_file != nullptr) after_file();
   log_debug(container_->name(), ", rank ", std::to_string(rank_), ": ",
             std::to_string(decoded_bytes_), " bytes of frames decoded from ",
             std::to_string(stored_bytes_), ", ", std::to_string(shared_bytes_),

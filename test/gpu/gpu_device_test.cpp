@@ -172,4 +172,6 @@ TEST_CASE("frames go to the card while it is the faster one, and both are measur
   CHECK(both >= 10);
   CHECK(both <= 20);
   CHECK(speeds.next(kind) == gpu::Coder::cpu);
+  speeds.refuse("another");
+  for (int i = 0; i < 200; ++i) CHECK(speeds.next("another") == gpu::Coder::cpu);
 }

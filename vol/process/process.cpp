@@ -14,6 +14,7 @@
 #include "codecs/gpu/lanes/card_decode.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/system.hpp"
+#include "restart/container/frame_decoding.hpp"
 #include "restart/settings/choices.hpp"
 #include "vol/binding/host_hdf5.hpp"
 #include "vol/process/job_end.hpp"
@@ -99,6 +100,18 @@ Result<void> stay_entered(JobStage& stage) {
   return {};
 }
 
+// Lets containers be decoded on a GPU that the program uses, if gpu= says so. Nothing is done with the GPU yet.
+void decode_on_card_if_asked(const restart::Settings& settings) {
+  namespace gpu = codecs::gpu;
+  static constexpr restart::FrameDecoding where_faster{gpu::decode_frame_where_faster,
+                                                       gpu::free_decoding_memory};
+  const auto card = gpu::card_options(settings.text("gpu"), settings.bytes("gpu_memory"));
+  if (!card.is_on) return;
+  // One lane: HDF5 reads in one thread at a time.
+  gpu::decode_on_card(card, gpu::DriverUse::program_process, 1);
+  restart::set_frame_decoding(where_faster);
+}
+
 // Returns the path of this installation's settings file, relative to the loaded plugin.
 std::string installed_settings() {
   const std::string plugin = plugin_file();
@@ -143,10 +156,7 @@ Result<Process::SettingsPointer> Process::settings(const std::string& connector_
   auto loaded =
       MCR_TRY(restart::load_settings(connector_text, directory, warnings, installed_settings()));
   restart::set_log_level(restart::log_level_of(loaded));
-  // One lane: HDF5 reads in one thread at a time. Nothing is done with the card yet.
-  codecs::gpu::decode_on_card(
-      codecs::gpu::card_options(loaded.text("gpu"), loaded.bytes("gpu_memory")),
-      codecs::gpu::DriverUse::program_process, 1);
+  decode_on_card_if_asked(loaded);
   for (const std::string& warning : warnings)
     warn_once_in_job(known_launcher(loaded), warning, warning);
   // The cache is bounded, because a program that makes a directory for each set asks with a new key

@@ -42,8 +42,10 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Decodes on the card. Returns false if the CPU has to do it, perhaps to find what is wrong.
-bool decode_by_card(Decoding& state, ByteSpan frame, Scratch& scratch, MutableByteSpan raw) {
+/// Decodes on the card. Returns false if the CPU has to do it. Sets `is_in_doubt` if the card found the frame
+/// damaged: either the frame or the card is.
+bool decode_by_card(Decoding& state, ByteSpan frame, Scratch& scratch, MutableByteSpan raw,
+                    bool& is_in_doubt) {
   const auto info = read_frame_info(frame);
   if (!info || !can_decode(*info)) return false;
   CardLanes::Lane lane = state.lanes.take();
@@ -53,7 +55,10 @@ bool decode_by_card(Decoding& state, ByteSpan frame, Scratch& scratch, MutableBy
   if (coder == Coder::cpu) return false;
   const Stopwatch card_time;
   if (const auto decoded = decode_frame(lane.queue(), frame, scratch, raw); !decoded) {
-    if (decoded.error().cause == Cause::full) lane.was_full();
+    const Cause cause = decoded.error().cause;
+    is_in_doubt = cause == Cause::damaged;
+    if (cause == Cause::full) lane.was_full();
+    if (cause == Cause::usage || cause == Cause::unsupported) state.speeds.refuse(kind);
     return false;
   }
   state.speeds.measured(kind, Coder::card, raw.size(), card_time.seconds());
@@ -78,15 +83,19 @@ void decode_on_card(const CardOptions& options, DriverUse use, unsigned lanes) {
 
 Result<void> decode_frame_where_faster(ByteSpan frame, Scratch& scratch, MutableByteSpan raw) {
   Decoding* const state = decoding;
+  bool is_in_doubt = false;
   if (state != nullptr && raw.size() >= least_raw_bytes) {
     const bool is_worth_it =
         state->speeds.is_card_only() || state->cpu_bytes >= bytes_before_opening;
     if (state->use == DriverUse::program_process && is_worth_it)
       open_card_of_program(state->options);
-    if (decode_by_card(*state, frame, scratch, raw)) return {};
+    if (decode_by_card(*state, frame, scratch, raw, is_in_doubt)) return {};
     state->cpu_bytes += raw.size();
   }
-  return codecs::decode_frame(frame, scratch, raw);
+  auto decoded = codecs::decode_frame(frame, scratch, raw);
+  if (Card* const card = card_in_use(); decoded && is_in_doubt && card != nullptr)
+    card->give_up("it decoded a frame to bytes that do not match their checksum");
+  return decoded;
 }
 
 std::uint64_t card_decoded_bytes() {

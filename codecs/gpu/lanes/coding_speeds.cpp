@@ -23,6 +23,7 @@ Coder CodingSpeeds::next(const std::string& kind) {
   const std::lock_guard lock(mutex_);
   if (speeds_.size() >= most_kinds && speeds_.find(kind) == speeds_.end()) return Coder::cpu;
   Speed& speed = speeds_[kind];
+  if (speed.is_refused) return Coder::cpu;
   const std::uint64_t frame = speed.frames++;
   if (frame < first_frames_for_both || frame % frames_between_measurements == 0) return Coder::both;
   return speed.card > 0 && speed.card <= speed.cpu ? Coder::card : Coder::cpu;
@@ -38,6 +39,12 @@ void CodingSpeeds::measured(const std::string& kind, Coder coder, std::size_t by
   double& known = coder == Coder::card ? found->second.card : found->second.cpu;
   const bool is_settled = found->second.frames > first_frames_for_both && known > 0;
   known = is_settled ? known * (1 - newest) + now * newest : now;
+}
+
+void CodingSpeeds::refuse(const std::string& kind) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = speeds_.find(kind); found != speeds_.end())
+    found->second.is_refused = true;
 }
 
 std::string kind_of(const Pipeline& pipeline, const Layout& layout) {

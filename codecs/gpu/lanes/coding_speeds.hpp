@@ -31,12 +31,15 @@ class CodingSpeeds {
   /// True if MCR_GPU_ALWAYS is set.
   [[nodiscard]] bool is_card_only() const { return is_card_only_; }
   void measured(const std::string& kind, Coder coder, std::size_t bytes, double seconds);
+  /// Notes that the card does not take frames of the kind after all. They stay on the CPU.
+  void refuse(const std::string& kind);
 
  private:
   struct Speed {
     std::uint64_t frames = 0;
     double cpu = 0;  ///< seconds per byte; 0: not measured
     double card = 0;
+    bool is_refused = false;
   };
   const bool is_card_only_;
   std::mutex mutex_;

@@ -21,8 +21,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
+#include <csetjmp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -51,6 +52,7 @@ constexpr Status invalid_image = 200;
 constexpr Status invalid_context = 201;
 constexpr Status not_found = 500;
 constexpr Status not_ready = 600;
+constexpr Status illegal_address = 700;
 
 struct Fake {
   std::mutex mutex;
@@ -364,6 +366,38 @@ EXPORTED Status cuModuleGetFunction(const void** function, void*, const char* na
   }
   return not_found;
 }
+namespace {
+
+thread_local sigjmp_buf* kernel_fault = nullptr;
+
+extern "C" void leave_kernel(int signal) {
+  if (kernel_fault != nullptr) siglongjmp(*kernel_fault, 1);
+  ::signal(signal, SIG_DFL);
+}
+
+/// Returns false if the kernel touched memory that is not there: a card reports that with a later call.
+bool run_kernel(const Kernel& kernel, unsigned blocks, const KernelArguments& arguments) {
+  static const bool is_watched = [] {
+    struct sigaction action {};
+    action.sa_handler = leave_kernel;
+    ::sigaction(SIGSEGV, &action, nullptr);
+    ::sigaction(SIGBUS, &action, nullptr);
+    return true;
+  }();
+  (void)is_watched;
+  sigjmp_buf place;
+  if (sigsetjmp(place, 1) != 0) {
+    kernel_fault = nullptr;
+    return false;
+  }
+  kernel_fault = &place;
+  for (unsigned block = 0; block < blocks; ++block) kernel.run_block(block, blocks, arguments);
+  kernel_fault = nullptr;
+  return true;
+}
+
+}  // namespace
+
 EXPORTED Status cuLaunchKernel(const void* function, unsigned blocks, unsigned, unsigned,
                                unsigned threads, unsigned, unsigned, unsigned shared_bytes, void*,
                                void** parameters, void**) {
@@ -376,8 +410,10 @@ EXPORTED Status cuLaunchKernel(const void* function, unsigned blocks, unsigned, 
     if (now.hangs) return success;
   }
   const auto& arguments = *static_cast<const KernelArguments*>(parameters[0]);
-  for (unsigned block = 0; block < blocks; ++block)
-    static_cast<const Kernel*>(function)->run_block(block, blocks, arguments);
+  if (!run_kernel(*static_cast<const Kernel*>(function), blocks, arguments)) {
+    const std::lock_guard lock(now.mutex);
+    now.broken = illegal_address;
+  }
   if (const long pause = now.number("slow", 0); pause > 0)
     std::this_thread::sleep_for(std::chrono::microseconds(pause));
   return success;

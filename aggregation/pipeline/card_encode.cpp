@@ -36,13 +36,15 @@ Result<void> encode_block_on_card(gpu::Queue& queue, const MergePlan& plan,
   return encode_block(plan, number, {}, encoding, raw, scratch, stored, encode);
 }
 
+bool decodes_on_card(ByteSpan stored) {
+  const auto info = codecs::read_frame_info(stored);
+  return info && gpu::can_decode(*info);
+}
+
 Result<void> verify_block_on_card(gpu::Queue& queue, ByteSpan stored, ByteSpan raw,
                                   Scratch& scratch) {
   const auto decoded = scratch.take<std::byte>(raw.size());
-  const auto info = codecs::read_frame_info(stored);
-  const auto result = info && gpu::can_decode(*info)
-                          ? gpu::decode_frame(queue, stored, scratch, decoded.span())
-                          : codecs::decode_frame(stored, scratch, decoded.span());
+  const auto result = gpu::decode_frame(queue, stored, scratch, decoded.span());
   if (!result) return result;
   if (std::memcmp(decoded.data(), raw.data(), raw.size()) != 0) {
     return Error{Cause::damaged,

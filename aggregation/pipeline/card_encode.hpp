@@ -18,7 +18,11 @@ Result<void> encode_block_on_card(codecs::gpu::Queue& queue, const MergePlan& pl
                                   const FrameNumber& number, const Encoding& encoding, ByteSpan raw,
                                   Scratch& scratch, Bytes& stored);
 
-/// Does what verify_block() does: the card decodes, the CPU checks the checksums and compares.
+/// True if the card has the codecs for decoding the frame.
+bool decodes_on_card(ByteSpan stored);
+
+/// Does what verify_block() does, for a frame that decodes_on_card(): the card decodes, the CPU checks the
+/// checksums and compares.
 Result<void> verify_block_on_card(codecs::gpu::Queue& queue, ByteSpan stored, ByteSpan raw,
                                   Scratch& scratch);
 

@@ -222,8 +222,14 @@ class Drain {
     auto coded = encode_block_on_card(lane.queue(), plan_, {times.dataset, times.frame}, encoding,
                                       block.raw, worker.scratch, stored);
     enter(block, BlockState::verify);
-    if (coded && options_.verify)
-      coded = verify_block_on_card(lane.queue(), stored, block.raw, worker.scratch);
+    if (coded && options_.verify) {
+      if (decodes_on_card(stored)) {
+        coded = verify_block_on_card(lane.queue(), stored, block.raw, worker.scratch);
+      } else {
+        const Turn turn(cpu_turns_);
+        coded = verify_block(dataset, encoding, stored, block.raw, worker.scratch);
+      }
+    }
     if (!coded) {
       note_error(coded.error(), lane, kind);
       return false;

@@ -59,7 +59,7 @@ TEST_CASE("bytes larger than the pinned memory go to the card and back") {
   Bytes back(data.size());
   REQUIRE(queue->download(back, *address));
   REQUIRE(queue->finish());
-  CHECK(back == data);
+  CHECK((back == data));
 }
 
 TEST_CASE("downloads arrive at finish, and those that release() forgot do not") {
@@ -70,10 +70,10 @@ TEST_CASE("downloads arrive at finish, and those that release() forgot do not") 
   REQUIRE(queue->upload(*address, data));
   Bytes back(data.size());
   REQUIRE(queue->download(back, *address));
-  CHECK(back == Bytes(data.size()));
+  CHECK((back == Bytes(data.size())));
   queue->release();
   REQUIRE(queue->finish());
-  CHECK(back == Bytes(data.size()));
+  CHECK((back == Bytes(data.size())));
 }
 
 TEST_CASE("reserve() gives addresses of 256 bytes that do not overlap, up to the queue's memory") {
@@ -142,10 +142,10 @@ TEST_CASE("frames of all sizes have the CPU's bytes, with lanes that are used ag
     CHECK(!lanes.take());
     Bytes by_card;
     REQUIRE(gpu::encode_frame(second.queue(), raw, layout, *pipeline, scratch, by_card));
-    CHECK(by_card == by_cpu);
+    CHECK((by_card == by_cpu));
     Bytes back(raw.size());
     REQUIRE(gpu::decode_frame(second.queue(), by_card, scratch, back));
-    CHECK(back == raw);
+    CHECK((back == raw));
   }
 }
 

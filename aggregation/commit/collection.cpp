@@ -57,9 +57,12 @@ class Collector {
         directory_(committed.where.directory),
         home_(std::move(home)),
         names_(std::move(names)) {
-    if (const auto own = restart::parse_container_name(committed.where.prefix +
-                                                       restart::container_suffix(0, 0, {})))
-      masked_name_ = own->masked_name;
+    const auto masked_name = [](const std::string& prefix) {
+      const auto own = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
+      return own ? own->masked_name : std::string();
+    };
+    masked_name_ = masked_name(committed.where.prefix);
+    distinct_masked_name_ = masked_name(committed.where.distinct_prefix);
   }
 
   Result<std::vector<std::string>> run() {
@@ -127,9 +130,7 @@ class Collector {
   [[nodiscard]] bool is_about_this_name(const std::string& prefix) const {
     const auto parsed = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
     if (!parsed) return false;
-    const auto own = restart::parse_container_name(committed_.where.distinct_prefix +
-                                                   restart::container_suffix(0, 0, {}));
-    if (own && parsed->masked_name == own->masked_name) return true;
+    if (parsed->masked_name == distinct_masked_name_) return true;
     const auto decision = restart::find_decision(directory_, restart::decision_name(prefix));
     if (!decision) return false;
     return std::any_of(names_.begin(), names_.end(), [&](const std::string& other) {
@@ -253,7 +254,8 @@ class Collector {
   const std::string& directory_;
   File home_;  ///< committed_.where.directory, open
   std::vector<std::string> names_;
-  std::string masked_name_;  ///< as in the names of files
+  std::string masked_name_;           ///< as in the names of containers
+  std::string distinct_masked_name_;  ///< as in the names of decisions
   std::uint64_t begun_ns_ = 0;
 };
 

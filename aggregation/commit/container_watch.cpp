@@ -60,7 +60,7 @@ bool is_there(const std::string& path) {
 bool was_removed_by_a_collection(const std::string& path, const std::string& prefix) {
   const auto held = HeldContainers::open(restart::parent_of(path), LinksToContainers::own);
   if (!held) return false;
-  auto directory = File::open(held->directory().descriptor(), ".", O_RDONLY | O_DIRECTORY);
+  auto directory = held->open_to_list();
   if (!directory) return false;
   const restart::OpenContainers containers(*std::move(directory), ::geteuid(), held->beside());
   return restart::removed_set(containers, prefix).has_value();

@@ -26,8 +26,8 @@ Error cannot_open(const std::string& path, int number) {
   return restart::system_error("cannot open", path);
 }
 
-/// Opens what a link of this user's or of root's leads to. Reads the link through a descriptor, because
-/// another link may take its name. ELOOP: it is another user's.
+/// Opens the target of the link `name`. Reads the link through a descriptor, because another link may take
+/// its name. ELOOP: neither this user nor root owns the link, or it is no link any more.
 Result<File> open_own_link(const File& home, const std::string& name, const std::string& path,
                            int flags) {
   const File link = MCR_TRY(File::open(home.descriptor(), name, O_PATH | O_NOFOLLOW));
@@ -43,15 +43,15 @@ Result<File> open_own_link(const File& home, const std::string& name, const std:
   return file ? std::move(file) : cannot_open(path, file.error().system_error);
 }
 
-/// Where the last component of a path leads: a name in an open directory, or the open directory itself.
+/// A directory of containers, open, and the directory in which it lies.
 struct Opened {
   File base;
   File directory;
   std::string base_path;
-  std::string name;
+  std::string name;  ///< of `directory` in `base`
 };
 
-/// Finds the directory above by "..", whatever the path says.
+/// Finds the directory above by "..", because the path does not name it.
 Result<Opened> open_with_real_parent(const std::string& directory) {
   File inner = MCR_TRY(File::open(AT_FDCWD, directory, to_hold));
   File base = MCR_TRY(File::open(inner.descriptor(), "..", to_hold));
@@ -65,16 +65,16 @@ Result<Opened> open_both(const std::string& directory, LinksToContainers links) 
   if (!restart::is_plain_path(name)) return open_with_real_parent(directory);  // ".", "..", "x/"
   std::string base_path = restart::parent_of(directory);
   File base = MCR_TRY(File::open(AT_FDCWD, base_path, to_hold));
-  struct stat there {};
-  if (restart::system_calls().fstatat(base.descriptor(), name.c_str(), &there,
+  struct stat entry {};
+  if (restart::system_calls().fstatat(base.descriptor(), name.c_str(), &entry,
                                       AT_SYMLINK_NOFOLLOW) != 0)
     return restart::system_error("cannot open", directory);
-  const bool is_link = S_ISLNK(there.st_mode);
-  const bool is_foreign = is_link && !restart::is_own_link(there);
+  const bool is_link = S_ISLNK(entry.st_mode);
+  const bool is_foreign = is_link && !restart::is_own_link(entry);
   if (is_foreign && links == LinksToContainers::any) return open_with_real_parent(directory);
   if (is_foreign) {
     return Error{Cause::system,
-                 directory + " is a symbolic link that " + restart::user_text(there.st_uid) +
+                 directory + " is a symbolic link that " + restart::user_text(entry.st_uid) +
                      " made, and mcr does not follow it; name the directory to which it leads",
                  EPERM};
   }
@@ -110,6 +110,10 @@ Result<HeldContainers> HeldContainers::in(File base, const std::string& base_pat
   return HeldContainers(std::move(base), std::move(directory), beside, std::move(place));
 }
 
+Result<File> HeldContainers::open_to_list() const {
+  return File::open(directory_.descriptor(), ".", O_RDONLY | O_DIRECTORY);
+}
+
 Result<File> HeldContainers::open_file(const std::string& path) const {
   constexpr int flags = O_RDONLY | O_NONBLOCK;
   const std::string name = restart::name_of(path);
@@ -119,7 +123,15 @@ Result<File> HeldContainers::open_file(const std::string& path) const {
   return number == ELOOP ? open_own_link(directory_, name, path, flags) : cannot_open(path, number);
 }
 
-Error is_exchanged(const std::string& path) {
+Result<std::shared_ptr<const HeldContainers>> HeldByPath::hold(const std::string& directory) {
+  const auto known = held_.find(directory);
+  if (known != held_.end()) return known->second;
+  auto held =
+      std::make_shared<const HeldContainers>(MCR_TRY(HeldContainers::open(directory, links_)));
+  return held_.emplace(directory, std::move(held)).first->second;
+}
+
+Error replaced_meanwhile(const std::string& path) {
   return Error{
       Cause::system,
       path + " was replaced during the command; nothing was done there, run the command again",
@@ -133,18 +145,18 @@ Result<File> ContainersPlace::open_base(int flags) const {
   const auto look = [&](int how) {
     return restart::system_calls().fstatat(home.descriptor(), name.c_str(), &inner, how) == 0;
   };
-  if (!look(AT_SYMLINK_NOFOLLOW)) return is_exchanged(base);
+  if (!look(AT_SYMLINK_NOFOLLOW)) return replaced_meanwhile(base);
   const bool is_followed = S_ISLNK(inner.st_mode) && restart::is_own_link(inner);
-  if (is_followed && !look(0)) return is_exchanged(base);
+  if (is_followed && !look(0)) return replaced_meanwhile(base);
   const restart::DirectoryPair now{FileIdentity(outer), FileIdentity(inner), outer.st_uid,
                                    inner.st_uid};
-  if (now != directories) return is_exchanged(base);
+  if (now != directories) return replaced_meanwhile(base);
   return home;
 }
 
 Result<HeldContainers> ContainersPlace::hold() const {
   auto held = MCR_TRY(HeldContainers::open(directory, LinksToContainers::own));
-  if (held.beside().directories() != directories) return is_exchanged(directory);
+  if (held.beside().directories() != directories) return replaced_meanwhile(directory);
   return held;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A directory of containers for as long as a command works in it. Other users may exchange directories for
-// others, or for links, at any moment. So the directory is opened once; who is believed there, and which
-// files are its containers, is then asked of the open directory.
+// Keeps a directory of containers open while a command works in it. Other users may replace a directory by
+// another one, or by a link, at any moment. So mcr opens the directory once, and then asks the open
+// directory who is believed there and which files are its containers.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -23,23 +24,24 @@ struct ContainersPlace {
   std::string name;  ///< its name in `base`
   restart::DirectoryPair directories;
 
-  /// Opens `base`. EPERM: it is not the directory in which the containers lay when they were read, or its
-  /// entry `name` is not their directory.
+  /// Opens `base`. EPERM: `base` is not the directory in which the containers' directory lay when it was
+  /// read, or the entry `name` is not the containers' directory.
   [[nodiscard]] Result<restart::File> open_base(int flags) const;
-  /// Opens both directories again. EPERM: they are not those that were read.
+  /// Opens both directories again. EPERM: they are not the two that were read.
   [[nodiscard]] Result<HeldContainers> hold() const;
 };
 
-/// Which links a command follows that lie in place of the directory itself.
+/// Which links a command follows if a link lies in place of the directory itself.
 enum class LinksToContainers : std::uint8_t {
   own,  ///< those of this user and of root
-  any,  ///< all: the user named the directory. `base` is the directory above the link's target then
+  any,  ///< all, because the user named the directory; `base` is then the one above the link's target
 };
 
 /// A directory of containers and the directory in which it lies, both open by O_PATH.
 class HeldContainers {
  public:
-  /// Links further up in the path are followed. EPERM: a link that is not followed lies there.
+  /// Opens the directory at that path. Follows all links further up in the path. EPERM: a link that is not
+  /// followed lies in place of the directory.
   static Result<HeldContainers> open(const std::string& directory, LinksToContainers links);
   /// Opens the directory `name` in the open directory `base`, whose path is `base_path`. Follows no links.
   static Result<HeldContainers> in(restart::File base, const std::string& base_path,
@@ -50,8 +52,10 @@ class HeldContainers {
   [[nodiscard]] const restart::Beside& beside() const { return beside_; }
   [[nodiscard]] const std::shared_ptr<const ContainersPlace>& place() const { return place_; }
 
-  /// Opens the file of the directory that has the last component of `path` as its name, for reading; `path`
-  /// is for errors. A link is followed if it is this user's or root's. Never blocks on a pipe.
+  /// Opens the directory again, by which its names can be listed.
+  [[nodiscard]] Result<restart::File> open_to_list() const;
+  /// Opens a file of the directory for reading. The last component of `path` is the file's name; the whole
+  /// path stands in errors. Follows links of this user and of root. Never blocks on a pipe.
   [[nodiscard]] Result<restart::File> open_file(const std::string& path) const;
 
  private:
@@ -64,7 +68,19 @@ class HeldContainers {
   std::shared_ptr<const ContainersPlace> place_;
 };
 
+/// Opens directories of containers by their paths, and keeps each open for later calls.
+class HeldByPath {
+ public:
+  explicit HeldByPath(LinksToContainers links) : links_(links) {}
+
+  Result<std::shared_ptr<const HeldContainers>> hold(const std::string& directory);
+
+ private:
+  LinksToContainers links_;
+  std::map<std::string, std::shared_ptr<const HeldContainers>> held_;
+};
+
 /// Returns the error (EPERM) that `path` was replaced since it was looked at.
-Error is_exchanged(const std::string& path);
+Error replaced_meanwhile(const std::string& path);
 
 }  // namespace mcr::aggregation

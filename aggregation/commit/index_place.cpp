@@ -23,7 +23,7 @@ using restart::parent_of;
 
 namespace {
 
-/// True if `path` leads to `name` in the open directory; "." is the directory itself.
+/// True if `path` leads to the entry `name` of the open directory; "." is the directory itself.
 bool leads_to_entry(const std::string& path, const File& directory, const std::string& name) {
   struct stat first {};
   struct stat second {};
@@ -33,6 +33,12 @@ bool leads_to_entry(const std::string& path, const File& directory, const std::s
 }
 
 }  // namespace
+
+Result<File> open_parent_beneath(const File& base, const std::string& path, int flags) {
+  const std::string above = parent_of(path);
+  return above == "." ? File::open(base.descriptor(), above, flags)
+                      : restart::open_beneath(base.descriptor(), above, flags);
+}
 
 IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity& set,
                          const std::string& path) {
@@ -107,10 +113,7 @@ Result<OpenNative> open_native(const HeldContainers& home, const IndexPlace& pla
   auto kept = restart::open_beneath(home.directory().descriptor(), aside, flags);
   if (is_it(kept)) return OpenNative{*std::move(kept), home.place()->directory + "/" + aside, true};
   if (!place.below.empty()) {
-    constexpr int listed = O_RDONLY | O_DIRECTORY;
-    const std::string above = parent_of(place.below);
-    const auto there =
-        above == "." ? File::open(base, above, listed) : restart::open_beneath(base, above, listed);
+    const auto there = open_parent_beneath(home.base(), place.below, O_RDONLY | O_DIRECTORY);
     const std::string name = there ? names.find(*there, native.inode) : std::string();
     auto file = name.empty() ? Result<File>(Error{})
                              : restart::open_beneath(there->descriptor(), name, flags);

@@ -16,10 +16,16 @@
 namespace mcr::aggregation {
 
 struct IndexPlace {
-  std::string text;           ///< the program's path, if the tree was not moved
-  std::string below;          ///< its place in HeldContainers::base(); empty: it leads out of that
+  std::string text;   ///< the program's path, if the tree was not moved
+  std::string below;  ///< the path from HeldContainers::base(); empty: it leads out of there
   std::string container_dir;  ///< the setting container_dir=
 };
+
+/// Opens the directory of the file at `path`, which is relative to the open directory `base`. Follows no
+/// links.
+Result<restart::File> open_parent_beneath(const restart::File& base, const std::string& path,
+                                          int flags);
+
 IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity& set,
                          const std::string& path);
 

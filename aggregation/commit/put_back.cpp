@@ -308,7 +308,8 @@ Result<bool> place_in(const LaunchDirectory& directory, const OwnFile& own, cons
   const auto placed = place();
   const bool is_done = placed && *placed;
   if (stub.is_open() && !is_done) {
-    // A mark that stays leads nowhere, and the next one replaces it.
+    // If the lock is not free, the mark stays. It names a file that came to no path, and the next mark
+    // replaces it.
     const auto refused = RefusedStubs::lock(directory, RefusedStubs::Wait::long_enough);
     if (refused) (void)restart::unmark_put_back(stub, mark).has_value();
   }

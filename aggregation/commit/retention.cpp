@@ -161,12 +161,10 @@ bool is_path_free(const StoredPart& part, uid_t owner) {
   const auto there = part.open();
   if (!there && restart::means_gone(there.error().system_error)) return true;
   if (part.below.empty()) return false;
-  const auto base = part.home->open_base(O_PATH | O_DIRECTORY);
-  if (!base) return false;
   constexpr int to_look = O_PATH | O_DIRECTORY;
-  const std::string above = parent_of(part.below);
-  const auto home = above == "." ? File::open(base->descriptor(), above, to_look)
-                                 : restart::open_beneath(base->descriptor(), above, to_look);
+  const auto base = part.home->open_base(to_look);
+  if (!base) return false;
+  const auto home = open_parent_beneath(*base, part.below, to_look);
   struct stat status {};
   return home &&
          restart::system_calls().fstatat(home->descriptor(), name_of(part.below).c_str(), &status,
@@ -289,7 +287,7 @@ Result<void> remove_container(const File& home, const std::string& path, const F
     if (errno == ENOENT) return {};
     return restart::system_error("cannot look at", path);
   }
-  if (FileIdentity(there) != read) return is_exchanged(path);
+  if (FileIdentity(there) != read) return replaced_meanwhile(path);
   if (restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0) != 0 && errno != ENOENT)
     return restart::system_error("cannot remove", path);
   return {};
@@ -302,7 +300,8 @@ Result<void> remove_set(const GivenUp& order) {
   const std::string& directory = set.home->directory;
   const File base = MCR_TRY(set.home->open_base(O_PATH | O_DIRECTORY));
   const File home = MCR_TRY(restart::open_own_containers(base, set.home->name));
-  if (FileIdentity(MCR_TRY(home.status())) != set.beside.identity()) return is_exchanged(directory);
+  if (FileIdentity(MCR_TRY(home.status())) != set.beside.identity())
+    return replaced_meanwhile(directory);
   restart::note_removed_set(home, name_of(set.prefix),
                             "removed: the program has deleted or overwritten its files, and " +
                                 name_of(order.replacement->prefix) +

@@ -119,7 +119,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
 class FoundSets {
  public:
   Result<void> add(const std::string& path) {
-    const auto held = hold(parent_of(path));
+    const auto held = directories_.hold(parent_of(path));
     if (!held) return damaged(path, restart::unknown_user, held.error());
     const HeldContainers& home = **held;
     const restart::Beside& beside = home.beside();
@@ -203,20 +203,11 @@ class FoundSets {
     return error;
   }
 
-  /// Opens the directory when its first container is read. The others are read in the same directory.
-  Result<std::shared_ptr<const HeldContainers>> hold(const std::string& directory) {
-    const auto known = held_.find(directory);
-    if (known != held_.end()) return known->second;
-    auto held = std::make_shared<const HeldContainers>(
-        MCR_TRY(HeldContainers::open(directory, LinksToContainers::own)));
-    return held_.emplace(directory, std::move(held)).first->second;
-  }
-
   /// Keyed by set name and by the user to whom the containers are attributed: a container of
   /// another user joins a set only if both users can replace each other's files.
   std::map<std::pair<SetName, uid_t>, Found> sets_;
-  std::map<std::pair<std::string, uid_t>, std::string> damage_;        ///< by prefix and voice
-  std::map<std::string, std::shared_ptr<const HeldContainers>> held_;  ///< by path
+  std::map<std::pair<std::string, uid_t>, std::string> damage_;  ///< by prefix and voice
+  HeldByPath directories_{LinksToContainers::own};
   NamesByInode names_;
   std::map<std::pair<std::string, FileIdentity>, Seen> seen_;  ///< by directory
 };
@@ -247,7 +238,7 @@ Result<File> StoredSet::open_container(const std::string& path) const {
   const ReadContainer& container = read.at(path);
   const HeldContainers home = MCR_TRY(container.home->hold());
   File file = MCR_TRY(home.open_file(path));
-  if (FileIdentity(MCR_TRY(file.status())) != container.file) return is_exchanged(path);
+  if (FileIdentity(MCR_TRY(file.status())) != container.file) return replaced_meanwhile(path);
   return file;
 }
 

@@ -33,9 +33,9 @@ struct StoredPart {
   std::string path;  ///< the stub's path when the stub was written, for messages and comparisons
   std::uint32_t mode = 0;
   std::uint64_t size = 0;
-  /// The stub is looked for only at `below` in `home->base`. `below` is empty if the container names a
-  /// path outside.
   std::shared_ptr<const ContainersPlace> home;  ///< the directory of its containers
+  /// The stub is looked for only at this path in `home->base`. Empty if the container names a path
+  /// outside `home->base`.
   std::string below;
 
   /// Opens the file at that place; follows no links. ENOENT, ENOTDIR: no file lies there.
@@ -50,7 +50,7 @@ struct NativeFile {
 
 /// A container that was read.
 struct ReadContainer {
-  std::shared_ptr<const ContainersPlace> home;
+  std::shared_ptr<const ContainersPlace> home;  ///< its directory
   restart::FileIdentity file;
 };
 
@@ -59,7 +59,7 @@ struct StoredSet {
   uid_t owner = 0;  ///< of its containers; a container of another user is not part of the set
   gid_t group = 0;
   /// The directory of its containers, as it was when they were read. If they lie in several directories,
-  /// these two are about one of them.
+  /// `beside` and `home` describe one of these.
   restart::Beside beside;
   std::shared_ptr<const ContainersPlace> home;
   std::string container_dir;  ///< the setting that leads to these containers
@@ -85,7 +85,7 @@ struct StoredSet {
   bool is_bundled = false;     ///< one of its containers holds other sets too
   bool is_unreadable = false;  ///< a container cannot be read, so its parts are unknown
 
-  /// Opens one of `containers` again. EPERM: it, or its directory, is not the one that was read.
+  /// Opens one of `containers` again. EPERM: the file or its directory is not the one that was read.
   [[nodiscard]] Result<restart::File> open_container(const std::string& path) const;
 };
 

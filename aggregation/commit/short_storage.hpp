@@ -51,7 +51,7 @@ class ShortStorage {
   std::uint64_t pause_end_ms_ = 0;   ///< no look for room after a commit before this time
 };
 
-/// Notes in `containers`/set-recovered.log that a command makes a stub for a container there, perhaps in place
+/// Notes in set-recovered.log in `containers` that a command makes a stub for a container there, perhaps in place
 /// of another one. From then on gc=auto removes nothing there: the leader's descriptor of a replaced stub looks
 /// as if the program had removed it.
 void note_made_stub(const restart::File& containers, const std::string& path);

@@ -112,8 +112,7 @@ Result<SetsThere> look_into(const std::string& path, const std::string& launch) 
     if (held.error().system_error == ENOENT) return there;
     return held.error();
   }
-  const auto home =
-      restart::File::open(held->directory().descriptor(), ".", O_RDONLY | O_DIRECTORY);
+  const auto home = held->open_to_list();
   if (!home) return home.error();
   const restart::Beside& beside = held->beside();
   auto containers = MCR_TRY(containers_by_launch(*home, beside));

@@ -17,7 +17,7 @@ namespace mcr::aggregation {
 /// Containers that may belong to one set: those of one directory, or of a directory and its mcr/.
 struct ContainersTogether {
   std::vector<NamedContainer> containers;
-  /// The directory that the user named, if it is one: it, or its mcr/, has these containers.
+  /// The directory that the user named, if the argument is a directory.
   std::optional<restart::FileIdentity> top;
   /// Their directory, if it was found below the named one. The paths may lead to another directory
   /// by now.

@@ -26,11 +26,13 @@ std::vector<std::string> distinct_names(const std::vector<StoredSet>& sets) {
   std::vector<std::string> names;
   for (const StoredSet& set : sets) {
     const bool is_shared = masked_names.at(set.prefix).size() > 1;
-    names.push_back(!is_shared
-                        ? set.prefix
-                        : in_directory(restart::parent_of(set.prefix),
-                                       distinct_beginning(set.name.masked_name, set.name.launch,
-                                                          set.name.sequence)));
+    if (!is_shared) {
+      names.push_back(set.prefix);
+      continue;
+    }
+    const std::string beginning =
+        distinct_beginning(set.name.masked_name, set.name.launch, set.name.sequence);
+    names.push_back(in_directory(restart::parent_of(set.prefix), beginning));
   }
   return names;
 }

@@ -27,9 +27,8 @@ struct GcWords {
 
 Result<void> sync(const ContainersPlace& place) {
   const HeldContainers home = MCR_TRY(place.hold());
-  const auto readable =
-      MCR_TRY(restart::File::open(home.directory().descriptor(), ".", O_RDONLY | O_DIRECTORY));
-  return restart::sync_directory(readable.descriptor());
+  const restart::File to_sync = MCR_TRY(home.open_to_list());  // fsync refuses O_PATH
+  return restart::sync_directory(to_sync.descriptor());
 }
 
 /// What was removed, or would be.

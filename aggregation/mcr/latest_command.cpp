@@ -117,10 +117,9 @@ RunCommand declare_latest(CLI::App& app) {
   app.footer(
       "Prints the common beginning of the paths of the set's containers, as `mcr unpack` and `mcr "
       "ls` take it.\nIf sets of several directories have the same beginning "
-      "(container_dir=../NAME), "
-      "the directory is put into\nthe name.\nA set of a single file without a rank in its name, "
-      "written by a job of "
-      "several ranks, is not named;\n--all shows it with the state `file`. In a directory where "
+      "(container_dir=../NAME), the name also has the\ndirectory of the files.\nA set of a single "
+      "file without a rank in its name, written by a job of several ranks, is not named;\n--all "
+      "shows it with the state `file`. In a directory where "
       "users cannot replace one another's files\n(sticky bit), only sets of the caller, of root "
       "and of the directory's owner count.\nExit codes: 0 found, 1 there is no whole set; 2 and 3 "
       "as for every command.");

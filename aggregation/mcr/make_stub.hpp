@@ -27,8 +27,8 @@ struct StubToMake {
 
 /// Writes the stub durably at `name` in the open directory `home`. Acts with the rights of the
 /// stub's owner, because the file at that name may be another user's by now. Then makes our link to
-/// the part's stub (gc=on) lead to the new stub. EPERM: another directory has come to the path of
-/// `containers`.
+/// the part's stub (gc=on) lead to the new stub. EPERM: another directory is at the path of
+/// `containers` by now.
 Result<void> make_stub(int home, const std::string& name, const StubToMake& wanted);
 
 /// Sets the group of a file that was made for `owner`. On a file system that maps root to nobody,

@@ -121,12 +121,12 @@ std::string below(const std::string& root, const std::string& path) {
   return path.substr(root == "/" ? 1 : root.size() + 1);
 }
 
-/// The directories below `top` in which files are found, one after the other. One is open at a time.
+/// Opens directories below `top` in which files are found. Keeps only the last one open.
 class OpenHomes {
  public:
   OpenHomes(const File& top, std::string root) : top_(top), root_(std::move(root)) {}
 
-  /// Opens `directory`, and the directory in which it lies.
+  /// Opens `directory` and the directory in which it lies. The result is valid until the next call.
   Result<const HeldContainers*> open(const std::string& directory) {
     if (held_ && held_->place()->directory == directory) return &*held_;
     held_.reset();
@@ -135,7 +135,7 @@ class OpenHomes {
       held_ = MCR_TRY(HeldContainers::open(root_, LinksToContainers::own));
       if (held_->beside().identity() != FileIdentity(MCR_TRY(top_.status()))) {
         held_.reset();
-        return is_exchanged(root_);
+        return replaced_meanwhile(root_);
       }
       return &*held_;
     }
@@ -148,7 +148,7 @@ class OpenHomes {
     return &*held_;
   }
 
-  /// Returns who made a file of the program in the open directory.
+  /// Returns the author of a file of the program in the directory that was opened last.
   uid_t author(const struct stat& file) {
     if (!beside_) beside_ = restart::Beside::in(held_->directory());
     return beside_->author(file);

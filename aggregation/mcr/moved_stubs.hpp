@@ -36,7 +36,7 @@ struct MovedStubs {
   /// One stub of each part that another user than its owner may have put where it lies.
   std::map<restart::PartId, std::string> doubtful;
   std::size_t containers = 0;  ///< below the directory
-  restart::FileIdentity top;   ///< the directory
+  restart::FileIdentity top;   ///< identity of the directory
 
   /// True if there is a stub of the part that `owner` trusts; nullopt: any user's stub counts.
   [[nodiscard]] bool has_stub_of(const restart::PartId& part, std::optional<uid_t> owner) const;

@@ -49,7 +49,8 @@ bool has_index(const restart::File& file, const restart::UserBlock& block) {
          checksum(directory) == block.directory_checksum;
 }
 
-/// True if this user or root has made the file. The directory in which it lies counts, not that of a link.
+/// True if this user or root has made the file, judged by the directory in which it lies, not by that of a
+/// link to it.
 bool is_own_work(const restart::File& file, const std::string& name) {
   const auto status = file.status();
   const auto home = directory_of(file, name);
@@ -90,12 +91,12 @@ std::string remedy(const restart::File& file) {
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const HeldContainers& home,
                                                                  restart::File file,
                                                                  const std::string& name) {
-  const restart::File again(::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0), name);
+  const restart::File duplicate(::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0), name);
   auto container = restart::ContainerReader::read(std::move(file), name);
   if (container && is_below_allow_setting(home)) (*container)->trust_owner();
   if (container || container.error().cause != Cause::damaged) return container;
-  if (!was_written_anew(again, name)) {
-    const std::string what_it_is = remedy(again);
+  if (!was_written_anew(duplicate, name)) {
+    const std::string what_it_is = remedy(duplicate);
     const bool is_named_so = restart::is_container_name(restart::name_of(name));
     return Error{what_it_is.empty() || is_named_so ? Cause::damaged : Cause::usage,
                  container.error().message + what_it_is};
@@ -126,9 +127,9 @@ Result<HeldContainers> directory_of(const restart::File& file, const std::string
   if (is_unreachable) home = HeldContainers::open(restart::parent_of(name), LinksToContainers::any);
   if (!home) return home.error();
   const restart::FileIdentity identity(MCR_TRY(file.status()));
-  const std::string found = restart::name_of(path.empty() || is_unreachable ? name : path);
-  if (!restart::leads_to(home->directory().descriptor(), found, identity))
-    return is_exchanged(name);
+  const std::string entry = restart::name_of(path.empty() || is_unreachable ? name : path);
+  if (!restart::leads_to(home->directory().descriptor(), entry, identity))
+    return replaced_meanwhile(name);
   return home;
 }
 

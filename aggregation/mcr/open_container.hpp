@@ -11,19 +11,20 @@
 
 namespace mcr::aggregation {
 
-/// Opens the container in that directory which has the last component of `name` as its name; `name` is for
+/// Opens a container in `home`. The last component of `name` is the file's name; the whole `name` stands in
 /// messages. Cause::unsupported: the file is not damaged, but another program such as h5repack has rewritten
 /// it. HDF5 can read its datasets, but the data is no longer where the index says.
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const HeldContainers& home,
                                                                  const std::string& name);
-/// The same for the container `name`, which is open already.
+/// The same for a container that is open already.
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const HeldContainers& home,
                                                                  restart::File file,
                                                                  const std::string& name);
-/// The same for a path that the user gave or that was found; the directory is the one in which the file lies.
+/// The same for the container at the path `name`, in the directory in which the file really lies.
 Result<std::shared_ptr<restart::ContainerReader>> open_container(const std::string& name);
 
-/// Opens the directory in which the open file lies. `name` is the path by which it was opened.
+/// Opens the directory in which the open file lies. `name` is the path by which the file was opened. EPERM:
+/// another file is at its path by now.
 Result<HeldContainers> directory_of(const restart::File& file, const std::string& name);
 
 }  // namespace mcr::aggregation

@@ -158,6 +158,7 @@ std::vector<NamedContainer> believed_containers(const restart::ContainerPlace& p
     const auto reader = opened->container(restart::name_of(container.path));
     const auto status = reader ? (*reader)->status() : Result<struct stat>(reader.error());
     if (status) container.file = restart::FileIdentity(*status);
+    // With container_dir=../NAME, another directory's set may have containers of the same names.
     if (reader && (*reader)->set().bundled.empty() && !place.fits((*reader)->set())) return true;
     return !reader && reader.error().cause == Cause::usage;  // another user's container
   });

@@ -289,7 +289,7 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
   if (problem == EACCES) print_not_looked_at(moved.left_out, "recover");
   SetsIn found = MCR_TRY(std::move(sets));
   // The stubs below one directory say nothing about the sets of another.
-  if (found.top_identity && *found.top_identity != moved.top) return is_exchanged(directory);
+  if (found.top_identity && *found.top_identity != moved.top) return replaced_meanwhile(directory);
   leave_out_others_below(found);
   // By the stub's place, then by the user to whom the set is attributed. Sets come oldest first, so
   // that the newest claim remains.

@@ -98,8 +98,8 @@ class Search {
     }
   }
 
-  /// Finds the containers of a distinct name.
-  void look_closer(const std::string& directory) {
+  /// Compares the wanted name with the distinct names of the sets (distinct_sets.hpp).
+  void look_for_distinct_names_in(const std::string& directory) {
     for (NamedContainer& container : containers_of_distinct_name(
              directory, [this](const std::string& beginning) { return fits(beginning); }))
       found.push_back(std::move(container));
@@ -151,7 +151,7 @@ Result<std::vector<NamedContainer>> containers_of_short_name(const std::string& 
   search.look_in(home);
   if (const std::string below = in_directory(home, "mcr"); leads_nowhere_else(below))
     search.look_in(below);
-  if (search.found.empty()) search.look_closer(home);
+  if (search.found.empty()) search.look_for_distinct_names_in(home);
   if (search.sets.size() > 1) {
     std::string names;
     for (const std::string& set : search.sets) names += (names.empty() ? "" : ", ") + set;

@@ -19,13 +19,14 @@
 namespace mcr::aggregation {
 namespace {
 
-/// Opens the very container of the set that was read.
+/// Opens a container of the set again. EPERM: the file or its directory is not the one that was read.
 Result<std::shared_ptr<restart::ContainerReader>> open_again(const StoredSet& set,
                                                              const std::string& path) {
   const ReadContainer& read = set.read.at(path);
   const HeldContainers home = MCR_TRY(read.home->hold());
   auto container = MCR_TRY(open_container(home, path));
-  if (restart::FileIdentity(MCR_TRY(container->status())) != read.file) return is_exchanged(path);
+  if (restart::FileIdentity(MCR_TRY(container->status())) != read.file)
+    return replaced_meanwhile(path);
   return container;
 }
 
@@ -46,7 +47,7 @@ std::string damage_of(const StoredSet& set) {
   return {};
 }
 
-/// False if another directory had come to the path of the set's containers when they were read.
+/// False if another directory was at the path of the set's containers by the time they were read.
 bool lies_there(const StoredSet& set, const ContainersTogether& together) {
   if (together.directory) return set.beside.identity() == *together.directory;
   return !together.top || set.beside.identity() == *together.top ||
@@ -118,7 +119,7 @@ Result<SetsIn> sets_in(const std::string& argument, const char* command) {
   SetsIn all;
   all.top = without_last_slashes(argument);
   for (SetsIn& here : MCR_TRY(sets_by_directory(argument, command))) {
-    // Each directory was found from one open directory.
+    // All these directories were found from one open directory, so this value is the same for each.
     if (here.top_identity) all.top_identity = here.top_identity;
     all.has_damage |= here.has_damage;
     if (here.code != exit_code::success) all.code = here.code;

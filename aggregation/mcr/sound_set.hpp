@@ -16,7 +16,7 @@ namespace mcr::aggregation {
 struct SetsIn {
   std::vector<StoredSet> sets;                        ///< oldest first
   std::string top;                                    ///< the named directory
-  std::optional<restart::FileIdentity> top_identity;  ///< which directory it was
+  std::optional<restart::FileIdentity> top_identity;  ///< of that directory
   bool has_damage = false;  ///< unreadable containers were left out and reported
   int code = 0;             ///< exit code of the last of them
 };

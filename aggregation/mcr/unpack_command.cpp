@@ -193,23 +193,6 @@ Result<void> copy_natives(const Containers& containers, const UnpackCommand& com
   return for_each_native(containers, command, copy);
 }
 
-/// The directories of the containers that one argument names.
-class Homes {
- public:
-  /// Opens the directory of the container, once for all containers there.
-  Result<std::shared_ptr<const HeldContainers>> of(const std::string& container) {
-    const std::string directory = restart::parent_of(container);
-    const auto known = held_.find(directory);
-    if (known != held_.end()) return known->second;
-    auto held = std::make_shared<const HeldContainers>(
-        MCR_TRY(HeldContainers::open(directory, LinksToContainers::any)));
-    return held_.emplace(directory, std::move(held)).first->second;
-  }
-
- private:
-  std::map<std::string, std::shared_ptr<const HeldContainers>> held_;
-};
-
 /// Opens a container that the user named by its own path, perhaps through a link.
 Result<Container> open_argument(const std::string& path) {
   restart::File file = MCR_TRY(restart::File::open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
@@ -218,12 +201,12 @@ Result<Container> open_argument(const std::string& path) {
 }
 
 Result<Container> open_wanted(const NamedContainer& named, const std::string& argument,
-                              Homes& homes) {
+                              HeldByPath& directories) {
   Container container;
   if (named.path == argument) {
     container = MCR_TRY(open_argument(argument));
   } else {
-    container.home = MCR_TRY(homes.of(named.path));
+    container.home = MCR_TRY(directories.hold(restart::parent_of(named.path)));
     container.reader = MCR_TRY(open_container(*container.home, named.path));
   }
   if (named.file && restart::FileIdentity(MCR_TRY(container.reader->status())) != *named.file) {
@@ -247,9 +230,9 @@ Error with_remedy(Error error, const std::string& remedy) {
 
 /// True if this user does not trust the container's owner. If such a container cannot be opened,
 /// this user's sets are not affected.
-bool is_of_a_stranger(const std::string& path, Homes& homes) {
+bool is_of_a_stranger(const std::string& path, HeldByPath& directories) {
   struct stat status {};
-  const auto home = homes.of(path);
+  const auto home = directories.hold(restart::parent_of(path));
   return home &&
          restart::system_calls().fstatat((*home)->directory().descriptor(),
                                          restart::name_of(path).c_str(), &status,
@@ -265,10 +248,10 @@ Result<Containers> open_named(const std::string& argument) {
   Containers others;
   std::set<uid_t> owners;
   std::optional<Error> left_out;
-  Homes homes;
+  HeldByPath directories(LinksToContainers::any);
   for (const NamedContainer& named : MCR_TRY(find_named_containers(argument))) {
-    auto opened = open_wanted(named, argument, homes);
-    if (!opened && is_of_a_stranger(named.path, homes)) {
+    auto opened = open_wanted(named, argument, directories);
+    if (!opened && is_of_a_stranger(named.path, directories)) {
       print_line(stderr, "mcr unpack: %s is ignored, because it belongs to another user",
                  restart::printable(named.path).c_str());
       if (!left_out) left_out = opened.error();

@@ -52,8 +52,8 @@ std::string prefix_of(std::string_view relative, std::string_view launch, std::u
   return prefix + std::to_string(sequence) + ".";
 }
 
-/// Returns where the last '/' before the first mask is. The components before it are the same for all
-/// parts.
+/// Returns the position of the last '/' before the first mask, or npos. The components before it are the
+/// same for all parts.
 std::size_t end_of_base(std::string_view masked_name) {
   const std::size_t mask =
       std::min({masked_name.find("{rank"), masked_name.find("{part}"), masked_name.size()});

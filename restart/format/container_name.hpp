@@ -40,9 +40,9 @@ struct ContainerName {
 ContainerName container_name(std::string_view masked_name, std::string_view container_dir,
                              std::string_view launch, std::uint64_t sequence);
 
-/// Returns the end of a masked name that tells sets in one directory of containers apart: the masked
-/// name relative to the directory that holds the containers' directory. With container_dir=../NAME it
-/// begins with the directory of the files.
+/// Returns the masked name relative to the directory that holds the directory of containers. This end of
+/// the name differs between all sets in one directory of containers. With container_dir=../NAME it begins
+/// with the directory of the files.
 std::string_view name_beside_containers(std::string_view masked_name,
                                         std::string_view container_dir);
 

@@ -115,7 +115,7 @@ class View {
   [[nodiscard]] std::optional<Decision> decided() const {
     return may_decide_ ? find_decision(decision_directory_, decision_name_) : std::nullopt;
   }
-  /// Records the decision for the other ranks of the launch. Without a launch, nobody has to be told.
+  /// Records the decision for the other ranks of the launch. Without a launch, there is no other rank.
   Result<Recorded> decide(const Decision& decision) const {
     if (!is_launch()) return Recorded{decision, true};
     if (!may_decide_)
@@ -194,8 +194,8 @@ class View {
   /// True if parts that drain on this node may change what is opened.
   [[nodiscard]] bool is_draining_here(const Choice& choice) const {
     if (leader_puts_a_stub()) return true;
-    // If there is no other set of these names, each path gives its own file, whatever the drain shows.
-    // Ranks wait all the same, because they record what they know in a decision.
+    // If no other set of these names exists, each path gives its own file, whatever the drain brings.
+    // Ranks wait even then, because they record what they know in a decision.
     const bool is_only_set = !is_launch() && generations_.size() <= 1;
     return choice.may_change && drains_ && !is_only_set;
   }
@@ -203,7 +203,7 @@ class View {
   /// True if a later look may lead to another choice. A process without other ranks does not wait for
   /// other nodes or for processes that may be dying: tools read files of running jobs, and files whose
   /// node is gone, one file in a process.
-  bool may_change(const Choice& choice, std::uint64_t begin_ms) const {
+  [[nodiscard]] bool may_change(const Choice& choice, std::uint64_t begin_ms) const {
     if (!is_launch()) return is_draining_here(choice);
     return choice.may_change || leader_puts_a_stub() || may_be_dying(choice, begin_ms);
   }
@@ -229,9 +229,10 @@ class View {
   void look_for_a_later_stub() {
     coming_.reset();
     if (!opener_.waits_for_drains) return;
-    const auto of = is_launch() ? ComingStub::Of::any_launch : ComingStub::Of::ended_launches;
+    using From = ComingStub::From;
     coming_ =
-        stub_coming_to(path_, stub_.part, opener_.is_native, parent_of(stub_.launch_directory), of);
+        stub_coming_to(path_, stub_.part, opener_.is_native, parent_of(stub_.launch_directory),
+                       is_launch() ? From::any_launch : From::ended_launches);
   }
   [[nodiscard]] bool leader_puts_a_stub() const { return coming_ && !coming_->writer_lives; }
 

@@ -39,7 +39,8 @@ Result<std::optional<OpenContainers>> none_or(const Error& error) {
 }  // namespace
 
 bool is_below_allowed(const std::string& directory, std::string_view allow) {
-  if (allow == "none") return false;  // each path takes a call for each directory in it
+  // This comes before real_path(), which makes a system call for each directory in a path.
+  if (allow == "none") return false;
   const std::string real = real_path(directory);
   if (real.empty()) return false;
   while (!allow.empty()) {

@@ -68,7 +68,7 @@ struct ContainerPlace {
 
   /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
-  /// False if the set has the same names of containers, but its files lie in another directory
+  /// False if the set's containers have the same names, but its files lie in another directory
   /// (ContainerName::distinct_prefix).
   [[nodiscard]] bool fits(const SetIdentity& set) const;
   /// Opens the directory if it exists and may be believed. An error means that this is not known, for

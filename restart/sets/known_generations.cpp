@@ -227,7 +227,7 @@ void find_native_members(std::vector<Generation>& generations, PresentNames& pre
 
 bool drains(const std::string& launch_directory) {
   const auto directory = LaunchDirectory::open(launch_directory);
-  // Few launches have parts left. To find out whether processes live takes several calls a process.
+  // has_parts() comes first: few launches have parts left, and goes_on() makes several calls per process.
   return directory && has_parts(*directory) && !goes_on(*directory);
 }
 
@@ -245,7 +245,7 @@ bool replaces(const Journal& journal, const PartId& there, bool is_native) {
 
 std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& there,
                                          bool is_native, const std::string& stage,
-                                         ComingStub::Of of) {
+                                         ComingStub::From from) {
   using State = LaunchDirectory::State;
   const auto launches = launch_directories(stage);
   if (!launches) return std::nullopt;
@@ -254,7 +254,7 @@ std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& 
     const auto parts = directory ? directory->list(State::published)
                                  : Result<std::vector<PartId>>(directory.error());
     if (!parts || parts->empty()) continue;
-    if (of == ComingStub::Of::ended_launches && goes_on(*directory)) continue;
+    if (from == ComingStub::From::ended_launches && goes_on(*directory)) continue;
     for (const PartId& part : *parts) {
       const auto journal = directory->journal(State::published, part);
       if (journal && journal->begin.path == path && replaces(*journal, there, is_native))

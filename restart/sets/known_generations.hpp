@@ -56,7 +56,8 @@ bool drains(const std::string& launch_directory);
 
 /// A stub that is not at its path yet, although its part is published.
 struct ComingStub {
-  enum class Of : std::uint8_t { any_launch, ended_launches };
+  /// The launches whose stubs are looked for.
+  enum class From : std::uint8_t { any_launch, ended_launches };
   std::string launch_directory;
   /// True if the writer lives and is about to put the stub there. If the writer died before that, a
   /// leader puts the stub there (aggregation/commit/put_back, repair_stub).
@@ -66,7 +67,7 @@ struct ComingStub {
 /// lies there now; `is_native`: a native file lies there.
 std::optional<ComingStub> stub_coming_to(const std::string& path, const PartId& there,
                                          bool is_native, const std::string& stage,
-                                         ComingStub::Of of);
+                                         ComingStub::From from);
 
 /// Looks for the parts of the present stubs. Sets AtName::available, and adds generations that have
 /// no container yet, with their parts in this node's stages.

@@ -6,7 +6,7 @@
 //                               is held, then the first later open that fits the next word, and so on.
 //                               A word that begins with '@' fits only opens with O_PATH
 //   MCR_HELD_ASKS=FILE          is made when an open is held; the open goes on when FILE is gone
-#undef _FILE_OFFSET_BITS
+#undef _FILE_OFFSET_BITS  // or open() would be another name of open64()
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -7,9 +7,9 @@
 //     the empty file of H5Fcreate. The leader, or a leader that adopts the launch (`mcr recover`
 //     too), puts the stub there.
 //  3. the stub: done. Only this step replaces the old file. If storage refuses a new file for the stub, the
-//     journal gets a record of that, and the stub is written over the old file; if that is not possible
-//     either, the leader puts the stub there. If it cannot get that record either, the
-//     close fails and the part is dropped, as a native close would fail. After it the leader gets a descriptor
+//     journal gets a record of that, and the stub is written over the old file. If that is not possible
+//     either, the leader puts the stub there. If the journal cannot get the record, the close fails, as a
+//     native close would, and the part is dropped. After this step the leader gets a descriptor
 //     of the stub; without the descriptor, the leader searches for a stub that the program has
 //     renamed. With gc=on our link to the stub follows; without the link, the part's container is
 //     never removed automatically. The journal gets a record that the stub is in place: from then on
@@ -135,9 +135,9 @@ Result<void> replace_old(StagedPart& part, const restart::File& home) {
                                         MCR_TRY(restart::PartId::random()).text());
 }
 
-// Storage refused a new file for the stub. Records this, so that the leader puts the stub there later, and
+// Storage refused a new file for the stub. Records this, so that the leader puts the stub there later. Then
 // writes the stub over the old file if possible. Returns an error if the record cannot be made.
-Result<void> meet_refusal(StagedPart& part) {
+Result<void> handle_refusal(StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   // While this is locked, the leader neither exchanges a file at any path nor marks a stub. Afterwards it
   // leaves the file that the record names.
@@ -162,7 +162,7 @@ Result<void> put_stub(StagedPart& part) {
     part.has_stub = true;
     return {};
   }
-  if (!meet_refusal(part)) return replaced;
+  if (!handle_refusal(part)) return replaced;
   if (part.has_stub) return {};
   warn_once_in_job(part.stage->launcher, "stubs could not be put in place",
                    part.begin.path +

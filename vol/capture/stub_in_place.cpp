@@ -22,8 +22,9 @@ void unlink_old_stub(const StagedPart& part) {
     restart::unlink_stub(containers_of(part), *part.begin.replaced_part, *status);
 }
 
-// True if nobody but the program, under one name, has the old content.
-bool is_only_the_programs(const StagedPart& part) {
+// True if the old content is needed at this path only: the file is this user's, has no second name, and is
+// no native member of a set.
+bool may_be_overwritten(const StagedPart& part) {
   const auto status = part.at_path.status();
   if (!status || !S_ISREG(status->st_mode) || status->st_uid != ::geteuid() ||
       status->st_nlink != 1)
@@ -51,7 +52,7 @@ Result<void> put_stub_into_moved(StagedPart& part) {
 
 bool write_stub_over_old(StagedPart& part) {
   unlink_old_stub(part);
-  if (!is_only_the_programs(part)) return false;
+  if (!may_be_overwritten(part)) return false;
   const restart::Stub stub = stub_of(part);
   const std::size_t new_bytes = restart::write_stub(stub).size();
   const auto old_bytes = part.at_path.size();
@@ -63,7 +64,7 @@ bool write_stub_over_old(StagedPart& part) {
     part.has_stub = true;
     return true;
   }
-  // These bytes have their room already.
+  // Storage has room for the old bytes, because they lay there before.
   if (part.at_path.write_at(0, head)) (void)part.at_path.truncate(*old_bytes).has_value();
   return false;
 }

@@ -13,9 +13,9 @@ Result<void> put_stub_into_moved(StagedPart& part);
 
 /// Writes the stub over the content of the old file, which needs no room in most file systems. Call it
 /// while restart::RefusedStubs is locked and the journal names the old file: if this process dies meanwhile,
-/// the leader replaces the half-written file. Returns false and leaves the file if storage refuses this too, or
-/// if the old content may still be needed: under another name of the file, or by a set of which it is a
-/// native member.
+/// the leader replaces the half-written file. Returns false and leaves the file's content if storage refuses
+/// this write too, or if the old content may still be needed: under another name of the file, or by a set of
+/// which the file is a native member.
 bool write_stub_over_old(StagedPart& part);
 
 }  // namespace mcr::vol

@@ -77,7 +77,7 @@ TEST_CASE("a place is not found where its directory was moved to another base") 
 }
 
 TEST_CASE(
-    "the directory above is found by the path, and where the path has no name for it, really") {
+    "the directory above is found by the path, or by .. if the path does not name the directory") {
   const Places at;
   CHECK(hold(at.mcr)->place()->base == at.scratch / "run");
   CHECK(hold(at.mcr)->place()->name == "mcr");
@@ -92,7 +92,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "links of this user lead to a directory of containers and to a container, others' do not") {
+    "links to directories of containers and to containers are followed only if they are this "
+    "user's") {
   const Places at;
   const std::string link = at.scratch / "run/linked";
   fs::create_directory_symlink("../other/mcr", link);
@@ -105,7 +106,7 @@ TEST_CASE(
   REQUIRE(::lchown((at.mcr + "/b").c_str(), neighbour, neighbour) == 0);
   CHECK(hold(link).error().system_error == EPERM);
   CHECK(hold(at.mcr)->open_file("b").error().system_error == ELOOP);
-  // If the user has named the link, its target counts, in the directory where the target lies.
+  // If the user has named the link, the directory in which the link's target lies counts.
   const auto named = hold(link, LinksToContainers::any);
   CHECK(named->beside().directories() == hold(at.other)->beside().directories());
   CHECK(named->place()->base == link + "/..");

@@ -451,7 +451,7 @@ TEST_CASE("a stub that storage refused replaces the very file that lay there, an
     CHECK(*repair_stub(job.directory(), newest.begin,
                        restart::PartPublish::OlderFile{now->device, now->inode, 0}));
   }
-  SECTION("its writer died while it wrote the stub over it") {
+  SECTION("the writer died while it wrote the stub over the older file") {
     std::fstream(job.out("a.h5"), std::ios::in | std::ios::out).seekp(20) << "torn";
     REQUIRE(look_at(begun.begin)->kind == AtPath::Kind::damaged_stub);
     CHECK(*repair_stub(job.directory(), begun.begin, older));

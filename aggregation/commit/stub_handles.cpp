@@ -14,6 +14,7 @@
 #include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/stage/stub_file.hpp"
 
 namespace mcr::aggregation {
 
@@ -61,6 +62,15 @@ bool is_removal_in(const TimeSpan& span, const StubHandles::Removal& removal,
          system_calls().fstatat(AT_FDCWD, removal.path.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
+/// True if the file still holds the stub of that part.
+bool is_stub_of(const File& stub, const PartId& part) {
+  const auto readable =
+      File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_RDONLY | O_NONBLOCK);
+  const auto content =
+      readable ? restart::read_stub_file(*readable) : Result<restart::Stub>(readable.error());
+  return content && content->part == part;
+}
+
 /// Returns how the stub lost its last name; nothing if it has one.
 std::optional<StubHandles::Removal> removal_of(const File& stub) {
   const auto status = stub.is_open() ? stub.status() : Result<struct stat>(Error{});
@@ -87,7 +97,8 @@ int StubHandles::descriptor() const {
 void StubHandles::receive() {
   const std::lock_guard lock(mutex_);
   if (!socket_) return;
-  for (auto& message : socket_->take()) hold(message.part, std::move(message.stub), true);
+  for (auto& message : socket_->take())
+    hold(message.part, std::move(message.stub), message.modified_ns);
   release_removed();
   if (stubs_.size() >= look_again_at_) forget_what_left_the_stage();
 }
@@ -113,11 +124,12 @@ std::shared_ptr<File> StubHandles::directory_of(const std::string& path) {
   return directory;
 }
 
-void StubHandles::hold(const PartId& part, File stub, bool was_stub) {
+void StubHandles::hold(const PartId& part, File stub,
+                       std::optional<std::uint64_t> stub_written_ns) {
   const auto status = stub.status();
   if (!status || !S_ISREG(status->st_mode)) return;
   Handle handle;
-  handle.was_stub = was_stub;
+  handle.stub_written_ns = stub_written_ns;
   handle.identity = FileIdentity(*status);
   const bool is_kept = stubs_.size() < most_stubs && is_in_first_quarter(stub) &&
                        !restart::keeps_names_of_open_files(stub);
@@ -142,13 +154,14 @@ void StubHandles::remember(const PartBegin& begin) {
   const auto status = file->status();
   if (!status || !is_own_file(begin, *status)) return;
   if (is_our_empty_file(begin, *status)) {  // the stub comes with the flush or the close
-    hold(begin.part, *std::move(file), false);
+    hold(begin.part, *std::move(file), {});
     return;
   }
   const auto bytes = file->read_all(restart::Stub::max_bytes);
   if (!bytes) return;
   const auto stub = restart::read_stub(*bytes);
-  if (stub && stub->part == begin.part) hold(begin.part, *std::move(file), true);
+  if (stub && stub->part == begin.part)
+    hold(begin.part, *std::move(file), restart::modified_ns(*status));
 }
 
 File StubHandles::take(const PartId& part) {
@@ -172,7 +185,7 @@ void StubHandles::forget(const PartId& part) {
 File StubHandles::open_again(const PartId& part) const {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
-  if (known == stubs_.end() || !known->second.was_stub) return {};
+  if (known == stubs_.end() || !known->second.stub_written_ns) return {};
   return second_descriptor(known->second.stub);
 }
 
@@ -286,9 +299,14 @@ bool StubHandles::may_have_been_copied(const PartId& part) {
   const std::lock_guard lock(mutex_);
   const auto known = stubs_.find(part);
   if (known == stubs_.end() || !known->second.stub.is_open()) return true;
-  if (known->second.was_never_read) return false;
-  known->second.was_never_read = !restart::may_have_been_read(known->second.stub);
-  return !known->second.was_never_read;
+  Handle& handle = known->second;
+  const auto status = handle.stub.status();
+  if (!status || handle.stub_written_ns != restart::modified_ns(*status) ||
+      !is_stub_of(handle.stub, part))
+    return true;
+  if (handle.was_never_read) return false;
+  handle.was_never_read = !restart::may_have_been_read(handle.stub);
+  return !handle.was_never_read;
 }
 
 }  // namespace mcr::aggregation

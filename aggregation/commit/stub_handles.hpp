@@ -79,8 +79,8 @@ class StubHandles {
   /// nothing if no descriptor of the stub is open.
   [[nodiscard]] std::optional<restart::Access> access(const restart::PartId& part) const;
 
-  /// For a removed stub. False only if the stub was certainly not copied, because no process has
-  /// read it since its rank wrote it (restart/base/read_marks.hpp).
+  /// For a removed stub. False only if the stub was certainly not copied, because no process has read or
+  /// written it since its rank wrote it (restart/base/read_marks.hpp): a write hides earlier reads.
   [[nodiscard]] bool may_have_been_copied(const restart::PartId& part);
 
  private:
@@ -92,14 +92,16 @@ class StubHandles {
     std::shared_ptr<restart::File> directory;
     mutable std::string name;        ///< follows renames within the directory
     restart::FileIdentity identity;  ///< of the stub
-    bool was_stub = true;            ///< the file was the stub when it was opened, not empty
-    bool was_never_read = false;     ///< result of the check, which itself reads the stub
+    /// Modification time of the stub that its rank wrote; nothing if the file was still empty.
+    std::optional<std::uint64_t> stub_written_ns;
+    bool was_never_read = false;  ///< result of the check, which itself reads the stub
   };
   static constexpr std::size_t most_stubs = 4096;
 
   static constexpr std::size_t most_former = 64;
 
-  void hold(const restart::PartId& part, restart::File stub, bool was_stub);
+  void hold(const restart::PartId& part, restart::File stub,
+            std::optional<std::uint64_t> stub_written_ns);
   void keep_former(const restart::File& stub);
   void release_removed();
   void forget_what_left_the_stage();

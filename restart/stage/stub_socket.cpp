@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "codecs/base/bytes.hpp"
 #include "restart/base/local_socket.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/leader_files.hpp"
@@ -15,25 +16,36 @@ namespace {
 
 using leader_files::socket_name;
 
+constexpr std::size_t message_bytes = sizeof(PartId::bytes) + sizeof(std::uint64_t);
+
 Received receive(const File& connection, StubSocket::Message& message) {
   SocketMessage received;
-  const Received what = receive_message(connection, message.part.bytes.size(), received);
+  const Received what = receive_message(connection, message_bytes, received);
   if (what != Received::message) return what;
-  if (received.bytes.size() != message.part.bytes.size() || !received.file.is_open())
+  Reader reader(received.bytes);
+  const auto part = reader.bytes(message.part.bytes.size());
+  const auto modified_ns = reader.u64();
+  if (!part || !modified_ns || received.bytes.size() != message_bytes || !received.file.is_open())
     return Received::end;
-  std::memcpy(message.part.bytes.data(), received.bytes.data(), received.bytes.size());
+  std::memcpy(message.part.bytes.data(), part->data(), part->size());
+  message.modified_ns = *modified_ns;
   message.stub = File(received.file.release(), message.part.text());
   return Received::message;
 }
 
 }  // namespace
 
-Result<void> send_stub(int launch_directory, const PartId& part, int stub) {
+Result<void> send_stub(int launch_directory, const PartId& part, int stub,
+                       std::uint64_t modified_ns) {
   const File socket = MCR_TRY(connect_socket_in(launch_directory, socket_name));
   // Send a descriptor that was opened anew. The caller's descriptor may be locked (flock), and the
   // lock would last as long as the sent copy.
   const File path = MCR_TRY(File::open(AT_FDCWD, link_path(stub), O_PATH));
-  return send_message(socket, std::as_bytes(std::span(part.bytes)), path.descriptor());
+  Bytes message;
+  Writer writer(message);
+  writer.bytes(std::as_bytes(std::span(part.bytes)));
+  writer.u64(modified_ns);
+  return send_message(socket, message, path.descriptor());
 }
 
 Result<StubSocket> StubSocket::listen(int launch_directory) {

@@ -3,13 +3,15 @@
 //
 //   <launch directory>/stubs    a socket (AF_UNIX, SOCK_SEQPACKET) on which the leader listens
 //
-// Each message is the 16 bytes of a part's id with one descriptor (SCM_RIGHTS), opened with O_PATH.
+// Each message is the 16 bytes of a part's id and the stub's modification time (8 bytes, nanoseconds,
+// little-endian), with one descriptor (SCM_RIGHTS), opened with O_PATH.
 // The descriptor leads to the stub wherever the program renames the stub, or a directory above it,
 // later (docs/design/publish.md). A rank sends the message before H5Fclose returns and before it
 // releases the part's lock. So a leader that holds that lock has the message already. Neither side
 // ever waits for the other.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -18,9 +20,10 @@
 
 namespace mcr::restart {
 
-/// Sends a descriptor of the open file `stub` over the socket in the open launch directory. If no
-/// leader listens or too many messages wait, it returns an error and has no other effect.
-Result<void> send_stub(int launch_directory, const PartId& part, int stub);
+/// Sends a descriptor of the open file `stub`, which was modified at `modified_ns` by its rank, over the socket
+/// in the open launch directory. If no leader listens or too many messages wait, it returns an error and has no other effect.
+Result<void> send_stub(int launch_directory, const PartId& part, int stub,
+                       std::uint64_t modified_ns);
 
 /// The leader's end of the socket. Movable. The destructor leaves the socket's name behind; the
 /// next leader replaces it.
@@ -35,7 +38,8 @@ class StubSocket {
 
   struct Message {
     PartId part;
-    File stub;  ///< O_PATH
+    File stub;                      ///< O_PATH
+    std::uint64_t modified_ns = 0;  ///< when the rank had written the stub
   };
   /// Returns all waiting messages.
   std::vector<Message> take();

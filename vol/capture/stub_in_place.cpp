@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "restart/base/path_names.hpp"
+#include <string>
+
+#include "restart/base/system.hpp"
 #include "restart/sets/native_members.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/stage/stub_file.hpp"
@@ -15,24 +17,32 @@ namespace mcr::vol {
 
 namespace {
 
-// Our link to the old part's stub must go before the file becomes another part's stub.
-void unlink_old_stub(const StagedPart& part) {
-  const auto status = part.at_path.status();
-  if (status && part.begin.replaced_part)
-    restart::unlink_stub(containers_of(part), *part.begin.replaced_part, *status);
+// Returns our link to the old stub (gc=on); empty if there is none.
+std::string our_link(const StagedPart& part, const struct stat& status) {
+  const auto old = restart::read_stub_file(part.at_path);
+  if (!old) return {};
+  return restart::our_link_to(*old, part.begin.path, status).value_or(std::string());
 }
 
-// True if the old content is needed at this path only: the file is this user's, has no second name, and is
-// no native member of a set.
-bool may_be_overwritten(const StagedPart& part) {
-  const auto status = part.at_path.status();
-  if (!status || !S_ISREG(status->st_mode) || status->st_uid != ::geteuid() ||
-      status->st_nlink != 1)
-    return false;
+// True if the old content is needed at this path only: the file is this user's, has no second name but our
+// link, and is no native member of a set.
+bool may_be_overwritten(const StagedPart& part, const struct stat& status,
+                        const std::string& link) {
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return false;
+  if (status.st_nlink != (link.empty() ? 1 : 2)) return false;
   if (restart::is_stub_file(part.at_path)) return true;
   const auto home = restart::open_begun_in(part.begin, O_PATH);
   return home && !restart::find_native_note(*home, part.begin.path,
-                                            part.settings->text("container_dir"), *status);
+                                            part.settings->text("container_dir"), status);
+}
+
+// Gives the file its old content and times, by which the leader knows it. Storage has room for these
+// bytes, because they lay there before.
+void restore(const restart::File& file, ByteSpan head, const struct stat& old) {
+  if (file.write_at(0, head))
+    (void)file.truncate(static_cast<std::uint64_t>(old.st_size)).has_value();
+  const struct timespec times[2] = {old.st_atim, old.st_mtim};
+  (void)::futimens(file.descriptor(), times);
 }
 
 }  // namespace
@@ -42,7 +52,9 @@ Result<void> put_stub_into_moved(StagedPart& part) {
   struct stat status {};
   if (fstat(part.at_path.descriptor(), &status) == 0 && status.st_nlink == 0)
     return part.stage->directory.drop(part.begin.part);
-  unlink_old_stub(part);
+  // The old file will not be the old part's stub any more.
+  if (part.begin.replaced_part)
+    restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
   const Bytes content = restart::write_stub(stub_of(part));
   MCR_TRY(part.at_path.write_at(0, content));
   MCR_TRY(part.at_path.truncate(content.size()));
@@ -51,21 +63,22 @@ Result<void> put_stub_into_moved(StagedPart& part) {
 }
 
 bool write_stub_over_old(StagedPart& part) {
-  unlink_old_stub(part);
-  if (!may_be_overwritten(part)) return false;
+  const auto status = part.at_path.status();
+  if (!status) return false;
+  const std::string link = our_link(part, *status);
+  if (!may_be_overwritten(part, *status, link)) return false;
   const restart::Stub stub = stub_of(part);
   const std::size_t new_bytes = restart::write_stub(stub).size();
-  const auto old_bytes = part.at_path.size();
   Bytes head(new_bytes);
-  const auto read = old_bytes ? part.at_path.read_some_at(0, head) : Result<std::size_t>(Error{});
+  const auto read = part.at_path.read_some_at(0, head);
   if (!read) return false;
   head.resize(*read);
   if (restart::write_stub_file(part.at_path, stub) && part.at_path.truncate(new_bytes)) {
+    if (!link.empty()) restart::system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
     part.has_stub = true;
     return true;
   }
-  // Storage has room for the old bytes, because they lay there before.
-  if (part.at_path.write_at(0, head)) (void)part.at_path.truncate(*old_bytes).has_value();
+  restore(part.at_path, head, *status);
   return false;
 }
 

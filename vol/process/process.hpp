@@ -80,6 +80,7 @@ struct JobStage {
     restart::File stub;
     /// Identity of the stub: the program may have closed the descriptor and reused its number.
     restart::FileIdentity identity;
+    std::uint64_t modified_ns = 0;
   };
   std::deque<WaitingStub> waiting_stubs;
   std::map<std::uint64_t, bool> keeps_names;  ///< by device: true on NFS

@@ -5,6 +5,7 @@
 
 #include "restart/base/read_marks.hpp"
 #include "restart/base/spare_numbers.hpp"
+#include "restart/base/system.hpp"
 #include "restart/stage/stub_socket.hpp"
 
 namespace mcr::vol {
@@ -36,11 +37,12 @@ bool keeps_names_of_open_files(JobStage& stage, const restart::File& stub, std::
 }
 
 void keep(JobStage& stage, const restart::PartId& part, const restart::File& stub,
-          restart::FileIdentity identity) {
+          const struct stat& status) {
   auto again = restart::File::open(AT_FDCWD, restart::link_path(stub.descriptor()), O_PATH);
   if (!again || restart::are_numbers_few(again->descriptor())) return;
   if (stage.waiting_stubs.size() == most_waiting) forget_first(stage);
-  stage.waiting_stubs.push_back({part, *std::move(again), identity});
+  stage.waiting_stubs.push_back(
+      {part, *std::move(again), restart::FileIdentity(status), restart::modified_ns(status)});
 }
 
 }  // namespace
@@ -50,16 +52,17 @@ void hand_over_stub(JobStage& stage, const restart::PartId& part, const restart:
   const auto status = stub.status();
   if (!status || keeps_names_of_open_files(stage, stub, status->st_dev)) return;
   hand_over_waiting_stubs(stage);
-  const bool sent =
-      restart::send_stub(stage.directory.descriptor(), part, stub.descriptor()).has_value();
-  if (!sent) keep(stage, part, stub, restart::FileIdentity(*status));
+  const bool sent = restart::send_stub(stage.directory.descriptor(), part, stub.descriptor(),
+                                       restart::modified_ns(*status))
+                        .has_value();
+  if (!sent) keep(stage, part, stub, *status);
 }
 
 void hand_over_waiting_stubs(JobStage& stage) {
   while (!stage.waiting_stubs.empty()) {
     const JobStage::WaitingStub& first = stage.waiting_stubs.front();
-    if (is_still_ours(first) &&
-        !restart::send_stub(stage.directory.descriptor(), first.part, first.stub.descriptor())) {
+    if (is_still_ours(first) && !restart::send_stub(stage.directory.descriptor(), first.part,
+                                                    first.stub.descriptor(), first.modified_ns)) {
       return;
     }
     forget_first(stage);

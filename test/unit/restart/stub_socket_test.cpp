@@ -38,11 +38,12 @@ TEST_CASE("a sent descriptor leads to the file even after a rename") {
   auto socket = *StubSocket::listen(scratch.directory.descriptor());
   CHECK(socket.take().empty());
   const PartId part = *PartId::random();
-  REQUIRE(send_stub(scratch.directory.descriptor(), part, scratch.stub.descriptor()));
+  REQUIRE(send_stub(scratch.directory.descriptor(), part, scratch.stub.descriptor(), 7));
   fs::rename(scratch.root / "stub", scratch.root / "renamed");
   const auto messages = socket.take();
   REQUIRE(messages.size() == 1);
   CHECK(messages[0].part == part);
+  CHECK(messages[0].modified_ns == 7);
   CHECK(messages[0].stub.status()->st_ino == scratch.stub.status()->st_ino);
   CHECK((::fcntl(messages[0].stub.descriptor(), F_GETFL) & O_PATH) != 0);
   CHECK((::fcntl(messages[0].stub.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
@@ -51,9 +52,9 @@ TEST_CASE("a sent descriptor leads to the file even after a rename") {
 
 TEST_CASE("without a leader, or with a dead one, sending fails at once") {
   const Scratch scratch;
-  CHECK_FALSE(send_stub(scratch.directory.descriptor(), {}, scratch.stub.descriptor()));
+  CHECK_FALSE(send_stub(scratch.directory.descriptor(), {}, scratch.stub.descriptor(), 7));
   { const auto socket = *StubSocket::listen(scratch.directory.descriptor()); }
-  CHECK_FALSE(send_stub(scratch.directory.descriptor(), {}, scratch.stub.descriptor()));
+  CHECK_FALSE(send_stub(scratch.directory.descriptor(), {}, scratch.stub.descriptor(), 7));
   CHECK(StubSocket::listen(scratch.directory.descriptor()).has_value());
 }
 
@@ -63,9 +64,10 @@ TEST_CASE("many messages can wait for a leader that is busy") {
   std::size_t sent = 0;
   constexpr std::size_t many = 200;
   for (std::size_t i = 0; i < many; ++i)
-    sent += send_stub(scratch.directory.descriptor(), *PartId::random(), scratch.stub.descriptor())
-                ? 1
-                : 0;
+    sent +=
+        send_stub(scratch.directory.descriptor(), *PartId::random(), scratch.stub.descriptor(), 7)
+            ? 1
+            : 0;
   CHECK(sent > 100);  // a system may allow fewer than 200
   CHECK(socket.take().size() == sent);
 }

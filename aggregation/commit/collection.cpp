@@ -127,11 +127,11 @@ class Collector {
 
   /// True if the decision is about this masked name, or chose a set of this name for files that
   /// were renamed afterwards.
-  [[nodiscard]] bool is_about_this_name(const std::string& prefix) const {
+  [[nodiscard]] bool is_about_this_name(const std::string& name, const std::string& prefix) const {
     const auto parsed = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
     if (!parsed) return false;
     if (parsed->masked_name == distinct_masked_name_) return true;
-    const auto decision = restart::find_decision(directory_, restart::decision_name(prefix));
+    const auto decision = restart::find_decision(directory_, name);
     if (!decision) return false;
     return std::any_of(names_.begin(), names_.end(), [&](const std::string& other) {
       const auto container = restart::parse_container_name(other);
@@ -151,7 +151,7 @@ class Collector {
           restart::system_calls().fstatat(home_.descriptor(), name.c_str(), &status,
                                           AT_SYMLINK_NOFOLLOW) != 0 ||
           status.st_uid != ::geteuid() || modified_ns(status) >= begun_ns_ ||
-          !is_about_this_name(*prefix)) {
+          !is_about_this_name(name, *prefix)) {
         continue;
       }
       (void)restart::system_calls().unlinkat(home_.descriptor(), name.c_str(), 0);
@@ -209,9 +209,8 @@ class Collector {
   [[nodiscard]] std::set<std::pair<std::string, std::uint64_t>> decided() const {
     std::set<std::pair<std::string, std::uint64_t>> found;
     for (const std::string& name : names_) {
-      const auto prefix = restart::prefix_of_decision(name);
-      if (!prefix) continue;
-      if (const auto decision = restart::find_decision(directory_, restart::decision_name(*prefix)))
+      if (!restart::prefix_of_decision(name)) continue;
+      if (const auto decision = restart::find_decision(directory_, name))
         found.emplace(decision->given.launch, decision->given.sequence);
     }
     return found;

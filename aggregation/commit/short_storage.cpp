@@ -63,9 +63,8 @@ class SetsHere {
         }));
     for (const std::string& name : names) {
       struct stat status {};
-      if (const auto prefix = restart::prefix_of_decision(name)) {
-        if (const auto decision =
-                restart::find_decision(directory, restart::decision_name(*prefix)))
+      if (restart::prefix_of_decision(name)) {
+        if (const auto decision = restart::find_decision(directory, name))
           here.decisions_.push_back(*decision);
       } else if (restart::system_calls().fstatat(home.descriptor(), name.c_str(), &status,
                                                  AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -3,16 +3,19 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <filesystem>
 
 #include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/time_stamp.hpp"
+#include "restart/base/trust.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/open/drain_progress.hpp"
@@ -43,6 +46,13 @@ constexpr std::size_t cheap_containers = 8;
 void pause() {
   const timespec time{0, static_cast<long>(look_again_ms) * 1'000'000};
   ::nanosleep(&time, nullptr);
+}
+
+/// Writes a relative path in one way: "./mcr/" and "mcr" are the same.
+std::string without_dots(const std::string& path) {
+  std::string text = std::filesystem::path(path).lexically_normal().string();
+  while (text.ends_with('/')) text.pop_back();
+  return text;
 }
 
 /// True if the decision gives the generation of the stub.
@@ -106,22 +116,47 @@ class View {
         container_name(here_.masked_name, stub_.container_directory, opener_.launch, 0);
     decision_directory_ = decided.directory;
     decision_name_ = decision_name(decided.distinct_prefix);
+    decided_files_ = {
+        without_dots(stub_.container_directory),
+        std::string(name_beside_containers(here_.masked_name, stub_.container_directory))};
+    base_of_decided_ = decided.base;
     // A stub alone must not decide in which directory our files are made.
-    may_decide_ = !generations_.empty() || stub_.container_directory == opener_.container_dir;
+    may_name_directory_ =
+        !generations_.empty() || stub_.container_directory == opener_.container_dir;
     return true;
+  }
+
+  /// False if this launch neither records nor obeys a decision about these files. The directory of the
+  /// decision must be the one in which the set's containers lie, which may be made only now. And the stub
+  /// must belong to this user, or to one who could replace this user's files there: another user's stub
+  /// chooses the names under which the ranks agree, so it could decide about other files of this user.
+  [[nodiscard]] bool may_decide() const {
+    struct stat found {};
+    struct stat named {};
+    if (!may_name_directory_ ||
+        system_calls().fstatat(AT_FDCWD, here_.place.directory.c_str(), &found, 0) != 0 ||
+        system_calls().fstatat(AT_FDCWD, decision_directory_.c_str(), &named, 0) != 0 ||
+        FileIdentity(found) != FileIdentity(named))
+      return false;
+    struct stat stub {};
+    stub.st_uid = here_.place.owner;
+    return is_believed_among(path_, base_of_decided_, stub, ::geteuid());
   }
 
   /// Returns the decision of this launch, if there is one.
   [[nodiscard]] std::optional<Decision> decided() const {
-    return may_decide_ ? find_decision(decision_directory_, decision_name_) : std::nullopt;
+    return may_decide() ? find_decision(decision_directory_, decision_name_, &decided_files_)
+                        : std::nullopt;
   }
   /// Records the decision for the other ranks of the launch. Without a launch, there is no other rank.
   Result<Recorded> decide(const Decision& decision) const {
     if (!is_launch()) return Recorded{decision, true};
-    if (!may_decide_)
+    if (!may_decide())
       return Error{Cause::usage,
                    decision_directory_ + " cannot hold the record of the set that all ranks open"};
-    return record_decision(decision_directory_, decision_name_, decision);
+    Decision about = decision;
+    about.files = decided_files_;
+    return record_decision(decision_directory_, decision_name_, about);
   }
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
@@ -571,7 +606,9 @@ class View {
   bool drains_ = false;
   std::string decision_directory_;
   std::string decision_name_;
-  bool may_decide_ = false;
+  DecidedFiles decided_files_;
+  std::string base_of_decided_;  ///< the files that decisions are about lie in it or below
+  bool may_name_directory_ = false;
   std::vector<Generation> generations_;
   PresentNames present_;
   std::set<std::string> living_;  ///< launches with living ranks on this node

@@ -54,6 +54,10 @@ Bytes write_decision(const Decision& decision) {
   out.text(decision.recorded_as);
   out.varint(decision.recorded_in);
   out.u64(checksum(file));
+  // Decisions without the files end here.
+  out.text(decision.files.container_dir);
+  out.text(decision.files.name);
+  out.u64(checksum(file));
   return file;
 }
 
@@ -83,6 +87,12 @@ Result<Decision> read_decision(ByteSpan file) {
   const std::size_t all_summed = in.position();
   if (MCR_TRY(in.u64()) != checksum(file.first(all_summed)))
     return Error{Cause::damaged, "the decision's place does not match its checksum"};
+  if (in.position() == file.size()) return decision;  // a still later build wrote it
+  decision.files.container_dir = MCR_TRY(in.text(max_name_bytes));
+  decision.files.name = MCR_TRY(in.text(max_name_bytes));
+  const std::size_t files_summed = in.position();
+  if (MCR_TRY(in.u64()) != checksum(file.first(files_summed)))
+    return Error{Cause::damaged, "the decision's files do not match their checksum"};
   return decision;
 }
 
@@ -96,7 +106,8 @@ bool lies_where_it_was_recorded(const Decision& decision, const std::string& nam
 }
 
 /// Reads a decision of this user or root. No others count, because the launch is this user's.
-std::optional<Decision> read_own(const std::string& directory, const std::string& name) {
+std::optional<Decision> read_own(const std::string& directory, const std::string& name,
+                                 const DecidedFiles* files) {
   const auto home = open_own_containers(directory);
   const auto file = home ? File::open(home->descriptor(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
                          : Result<File>(home.error());
@@ -108,11 +119,12 @@ std::optional<Decision> read_own(const std::string& directory, const std::string
   if (!content) return std::nullopt;
   auto decision = read_decision(*content);
   if (!decision || !lies_where_it_was_recorded(*decision, name, *above)) return std::nullopt;
+  if (files != nullptr && decision->files != *files) return std::nullopt;
   return std::move(*decision);
 }
 
-/// Returns the name that is used if another user's file has the first name. Any user who may write
-/// to the directory can create such a file.
+/// Returns the name that is used if another user's file, or a decision about other files, has the first name.
+/// Any user who may write to the directory can create such a file.
 std::string second_name(const std::string& name) {
   return name + "." + std::to_string(::geteuid());
 }
@@ -129,9 +141,10 @@ std::optional<std::string> prefix_of_decision(std::string_view file_name) {
   return std::string(file_name.substr(0, file_name.size() - word.size()));
 }
 
-std::optional<Decision> find_decision(const std::string& directory, const std::string& name) {
-  if (auto decision = read_own(directory, name)) return decision;
-  return read_own(directory, second_name(name));
+std::optional<Decision> find_decision(const std::string& directory, const std::string& name,
+                                      const DecidedFiles* files) {
+  if (auto decision = read_own(directory, name, files)) return decision;
+  return read_own(directory, second_name(name), files);
 }
 
 Result<Recorded> record_decision(const std::string& directory, const std::string& name,
@@ -140,18 +153,21 @@ Result<Recorded> record_decision(const std::string& directory, const std::string
   Decision placed = decision;
   placed.recorded_in = MCR_TRY(home.status()).st_ino;
   for (const std::string& free : {name, second_name(name)}) {
-    if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
+    if (const auto there = find_decision(directory, name, &decision.files))
+      return Recorded{*there, false};
     placed.recorded_as = free;
     const auto put = replace_file(home.descriptor(), free, write_decision(placed), 0644,
                                   Durability::durable, Existing::kept);
     if (put) return Recorded{decision, true};
     if (put.error().system_error != EEXIST) return put.error();
   }
-  if (const auto there = find_decision(directory, name)) return Recorded{*there, false};
-  return Error{Cause::damaged,
-               directory + "/" + name + " and " + directory + "/" + second_name(name) +
-                   " are damaged or belong to other users, so the ranks cannot agree on a set; "
-                   "remove these files, or ask their owners to remove them"};
+  if (const auto there = find_decision(directory, name, &decision.files))
+    return Recorded{*there, false};
+  return Error{Cause::damaged, directory + "/" + name + " and " + directory + "/" +
+                                   second_name(name) +
+                                   " are damaged, belong to other users or are about other files, "
+                                   "so the ranks cannot agree on a set; "
+                                   "remove these files, or ask their owners to remove them"};
 }
 
 }  // namespace mcr::restart

@@ -18,12 +18,21 @@ Decision example() {
           {"mpi-0123456789abcdef", 7, "/out/c.{rank}.h5"},
           {"mpi-fedcba9876543210", 300},
           "set-c.{rank}.h5.now-0.decision",
-          12};
+          12,
+          {"mcr", "c.{rank}.h5"}};
+}
+
+/// The decision as builds wrote it that did not record which files it is about.
+Bytes without_files(const Decision& decision) {
+  Bytes file = write_decision(decision);
+  file.resize(file.size() - 8 - decision.files.container_dir.size() - 1 -
+              decision.files.name.size() - 1);
+  return file;
 }
 
 /// The decision as builds wrote it that did not record its place.
 Bytes without_place(const Decision& decision) {
-  Bytes file = write_decision(decision);
+  Bytes file = without_files(decision);
   file.resize(file.size() - 8 - 1 - decision.recorded_as.size() - 1);
   return file;
 }
@@ -38,7 +47,7 @@ Bytes without_name(const Decision& decision) {
 bool says(const Result<Decision>& read, const Decision& wanted) {
   return read && read->as_it_is == wanted.as_it_is && read->given == wanted.given &&
          read->newest == wanted.newest && read->recorded_as == wanted.recorded_as &&
-         read->recorded_in == wanted.recorded_in;
+         read->recorded_in == wanted.recorded_in && read->files == wanted.files;
 }
 
 }  // namespace
@@ -60,7 +69,8 @@ TEST_CASE("every altered bit of a decision is noticed, and every length to which
     }
   }
   const std::set<std::size_t> earlier_forms{without_name(example()).size(),
-                                            without_place(example()).size()};
+                                            without_place(example()).size(),
+                                            without_files(example()).size()};
   for (std::size_t length = 0; length < file.size(); ++length)
     CHECK(read_decision(ByteSpan(file).first(length)).has_value() ==
           earlier_forms.contains(length));
@@ -98,11 +108,38 @@ TEST_CASE("the first decision that is recorded under a name holds") {
   const auto first = record_decision(place, "set-x.decision", example());
   REQUIRE(first);
   CHECK(first->is_ours);
-  const auto second = record_decision(place, "set-x.decision", {});
+  Decision other;
+  other.files = example().files;
+  const auto second = record_decision(place, "set-x.decision", other);
   REQUIRE(second);
   CHECK_FALSE(second->is_ours);
   CHECK(second->decision.given == example().given);
   CHECK(find_decision(place, "set-x.decision")->newest == example().newest);
+}
+
+TEST_CASE(
+    "a decision about files of the same flat name in another place is neither obeyed nor in the "
+    "way") {
+  const ScratchDirectory directory;
+  const std::string place = directory / "mcr";
+  REQUIRE(::mkdir(place.c_str(), 0755) == 0);
+  const DecidedFiles own{"mcr", "a/+b.{rank}.h5"};
+  const DecidedFiles theirs = GENERATE(DecidedFiles{"mcr", "a+/b.{rank}.h5"},
+                                       DecidedFiles{"run/mcr", "a/+b.{rank}.h5"}, DecidedFiles{});
+  Decision decision = example();
+  decision.files = theirs;
+  REQUIRE(record_decision(place, "set-x.decision", decision));
+  CHECK_FALSE(find_decision(place, "set-x.decision", &own));
+  decision.files = own;
+  decision.given.sequence = 8;
+  const auto recorded = record_decision(place, "set-x.decision", decision);
+  REQUIRE(recorded);
+  CHECK(recorded->is_ours);
+  const auto found = find_decision(place, "set-x.decision", &own);
+  REQUIRE(found);
+  CHECK(found->given.sequence == 8);
+  CHECK(find_decision(place, "set-x.decision", &theirs)->given.sequence == 7);
+  CHECK_FALSE(record_decision(place, "set-x.decision", decision)->is_ours);
 }
 
 TEST_CASE("a decision that was moved does not count where other users can move files") {

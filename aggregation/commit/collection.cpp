@@ -50,6 +50,12 @@ bool is_regular(const std::string& path) {
          S_ISREG(status.st_mode);
 }
 
+/// Returns the masked name in a prefix of containers' names; empty if it is none.
+std::string masked_name_in(const std::string& prefix) {
+  const auto own = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
+  return own ? own->masked_name : std::string();
+}
+
 class Collector {
  public:
   Collector(const CommittedSet& committed, File home, std::vector<std::string> names)
@@ -57,12 +63,8 @@ class Collector {
         directory_(committed.where.directory),
         home_(std::move(home)),
         names_(std::move(names)) {
-    const auto masked_name = [](const std::string& prefix) {
-      const auto own = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
-      return own ? own->masked_name : std::string();
-    };
-    masked_name_ = masked_name(committed.where.prefix);
-    distinct_masked_name_ = masked_name(committed.where.distinct_prefix);
+    masked_name_ = masked_name_in(committed.where.prefix);
+    distinct_masked_name_ = masked_name_in(committed.where.distinct_prefix);
   }
 
   Result<std::vector<std::string>> run() {
@@ -128,17 +130,33 @@ class Collector {
   /// True if the decision is about this masked name, or chose a set of this name for files that
   /// were renamed afterwards.
   [[nodiscard]] bool is_about_this_name(const std::string& name, const std::string& prefix) const {
-    const auto parsed = restart::parse_container_name(prefix + restart::container_suffix(0, 0, {}));
-    if (!parsed) return false;
-    if (parsed->masked_name == distinct_masked_name_) return true;
+    const std::string masked_name = masked_name_in(prefix);
+    if (masked_name.empty()) return false;
+    if (masked_name == distinct_masked_name_) return true;
     const auto decision = restart::find_decision(directory_, name);
     if (!decision) return false;
-    return std::any_of(names_.begin(), names_.end(), [&](const std::string& other) {
+    const auto may_be_chosen = [&](const std::string& other) {
       const auto container = restart::parse_container_name(other);
       return container && container->masked_name == masked_name_ &&
              container->launch == decision->newest.launch &&
              container->sequence == decision->newest.sequence;
+    };
+    if (masked_name_ == distinct_masked_name_)
+      return std::any_of(names_.begin(), names_.end(), may_be_chosen);
+    // The names of containers do not tell the sets of step1/ and step2/ apart; the containers do.
+    const auto chosen = sets_of(may_be_chosen);
+    return std::any_of(chosen.begin(), chosen.end(), [&](const StoredSet& set) {
+      return distinct_name_of(set) == distinct_masked_name_;
     });
+  }
+
+  [[nodiscard]] std::string distinct_name_of(const StoredSet& set) const {
+    const restart::ContainerName& where = committed_.where;
+    const std::string container_dir =
+        where.directory.substr(where.base == "/" ? 1 : where.base.size() + 1);
+    return masked_name_in(restart::container_name(set.name.masked_name, container_dir,
+                                                  set.name.launch, set.name.sequence)
+                              .distinct_prefix);
   }
 
   /// Removes the decisions made before this set was begun. Ranks that follow such a decision opened

@@ -9,10 +9,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "aggregation/commit/index_place.hpp"
+#include "aggregation/commit/written_place.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
@@ -31,24 +34,32 @@ using restart::parent_of;
 
 namespace {
 
-/// Finds the part ids of all stubs in an open directory and below it, for a decision about `set`.
+/// Where stubs are looked for: an open directory, and the name in it of the directory of containers.
+struct Tree {
+  const File& directory;
+  std::string path;
+  std::string containers;
+};
+
+/// Finds all stubs in an open directory and below it, for a decision about `set`.
 /// Fails if a directory or file could not be looked at. Fails as well if stubs may be hidden by
 /// users who move directories and may not remove the set's containers.
 class StubsBelow {
  public:
-  StubsBelow(const StoredSet& set, const File& home, std::string base)
+  /// `base` is the set's; `tree` may be another directory.
+  StubsBelow(const StoredSet& set, const File& base, const Tree& tree)
       : set_(set),
-        home_(home),
-        base_(std::move(base)),
-        root_(restart::link_path(home.descriptor())),
-        links_(root_ + "/" + set.home->name + "/" + std::string(restart::stub_links_directory)) {}
+        base_(base),
+        top_(tree.path),
+        root_(restart::link_path(tree.directory.descriptor())),
+        links_(root_ + "/" + tree.containers + "/" + std::string(restart::stub_links_directory)) {}
 
-  Result<std::set<PartId>> find() {
+  Result<StubsFound> find() {
     MCR_TRY(look_below());
     // A file that was moved during the first look may have been missed at both places.
     is_second_look_ = true;
     MCR_TRY(look_below());
-    return std::move(parts_);
+    return std::move(stubs_);
   }
 
  private:
@@ -66,7 +77,7 @@ class StubsBelow {
   }
 
   [[nodiscard]] std::string shown(const std::string& path) const {
-    return base_ + path.substr(std::min(root_.size(), path.size()));
+    return top_ + path.substr(std::min(root_.size(), path.size()));
   }
   [[nodiscard]] Error failed(const std::string& path, int number) const {
     return Error{Cause::system,
@@ -84,7 +95,7 @@ class StubsBelow {
       return !restart::is_believed(status.st_uid, set_.owner) || restart::others_may_write(status);
     const int links = path == root_ ? 0 : O_NOFOLLOW;
     const File directory = MCR_TRY(File::open(AT_FDCWD, path, O_PATH | O_DIRECTORY | links));
-    return !MCR_TRY(restart::Beside::of(home_, directory)).is_no_more_open();
+    return !MCR_TRY(restart::Beside::of(base_, directory)).is_no_more_open();
   }
 
   Result<void> look_at(const std::string& path) {
@@ -112,7 +123,7 @@ class StubsBelow {
     if (S_ISDIR(status.st_mode)) return compare(path, status);
     if (!S_ISREG(status.st_mode)) return {};
     const auto there = restart::file_at(AT_FDCWD, path, restart::Links::not_followed);
-    if (there.is_stub()) parts_.insert(there.stub.part);
+    if (there.is_stub()) stubs_.emplace(there.stub.part, there.stub.container_directory);
     // A file that another user has closed to this user cannot be a stub of the set's owner.
     const int number = there.error.system_error;
     const bool is_hidden = there.kind == restart::FileAt::Kind::closed &&
@@ -138,11 +149,11 @@ class StubsBelow {
   }
 
   const StoredSet& set_;
-  const File& home_;  ///< the base
-  std::string base_;
+  const File& base_;
+  std::string top_;  ///< path of the directory, for messages
   std::string root_;
   std::string links_;  ///< the directory of our links to the stubs of these containers
-  std::set<PartId> parts_;
+  StubsFound stubs_;
   bool is_second_look_ = false;
   std::map<FileIdentity, std::uint64_t> modified_;  ///< of directories, at the first look
 };
@@ -242,15 +253,84 @@ std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart:
   return found;
 }
 
-Result<std::set<PartId>> stubs_below_base_of(const StoredSet& set) {
-  const File home = MCR_TRY(set.home->open_base(O_RDONLY | O_DIRECTORY));
-  return StubsBelow(set, home, set.home->base).find();
+namespace {
+
+Result<StubsFound> stubs_below_base(const StoredSet& set) {
+  const File base = MCR_TRY(set.home->open_base(O_RDONLY | O_DIRECTORY));
+  return StubsBelow(set, base, {base, set.home->base, set.home->name}).find();
 }
 
-Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
-  std::map<std::pair<FileIdentity, uid_t>, std::set<PartId>> named;  // by base and the set's owner
+Result<StubsFound> stubs_below(const WrittenPlace& place, const StoredSet& set) {
+  const File base = MCR_TRY(set.home->open_base(O_RDONLY | O_DIRECTORY));
+  return StubsBelow(set, base, {place.directory, place.path, place.name}).find();
+}
+
+/// Looks for stubs, and searches no directory twice for sets of one owner in one base.
+class StubSearch {
+ public:
+  explicit StubSearch(const std::vector<StoredSet>& sets) : sets_(sets) {}
+
+  /// True if a stub of the set lies below its base or below the directory where it was written. ENOENT: no
+  /// stub shows that the set's stubs belong below the base.
+  Result<bool> finds_stub_of(const StoredSet& set) {
+    const FileIdentity& base = set.home->directories.outer;
+    const auto place = place_of(set);
+    const StubsFound& below_base =
+        *MCR_TRY(found(base, set, [&] { return stubs_below_base(set); }));
+    if (!place && !was_moved_to_base(set, sets_, below_base)) {
+      return Error{
+          Cause::system,
+          no_stub_below_base(set) + "; they are kept; name the directory of the checkpoints",
+          ENOENT};
+    }
+    if (has_stub(set, below_base)) return true;
+    if (!place || place->is_base) return false;
+    const FileIdentity there(MCR_TRY(place->directory.status()));
+    return has_stub(set, *MCR_TRY(found(there, set, [&] { return stubs_below(*place, set); })));
+  }
+
+ private:
+  static bool has_stub(const StoredSet& set, const StubsFound& found) {
+    return std::any_of(set.parts.begin(), set.parts.end(),
+                       [&](const StoredPart& part) { return found.contains(part.part); });
+  }
+
+  /// As written_place(). A long directory is not listed again for each set if it leads nowhere.
+  std::optional<WrittenPlace> place_of(const StoredSet& set) {
+    const std::pair key{parent_of(set.name.masked_name), set.home->directories.inner};
+    if (nowhere_.contains(key)) return std::nullopt;
+    auto place = written_place(set);
+    if (!place) nowhere_.insert(key);
+    return place;
+  }
+
+  template <typename Look>
+  Result<const StubsFound*> found(const FileIdentity& top, const StoredSet& set, Look look) {
+    const Key key{top, set.home->directories.outer, set.owner};
+    const auto known = found_.find(key);
+    if (known != found_.end()) return &known->second;
+    return &found_.emplace(key, MCR_TRY(look())).first->second;
+  }
+
+  using Key = std::tuple<FileIdentity, FileIdentity, uid_t>;  ///< top of the search, base, owner
+  const std::vector<StoredSet>& sets_;
+  std::map<Key, StubsFound> found_;
+  std::set<std::pair<std::string, FileIdentity>> nowhere_;  ///< parents of masked names; containers
+};
+
+}  // namespace
+
+Result<std::set<PartId>> stubs_below_base_of(const StoredSet& set) {
+  std::set<PartId> parts;
+  for (const auto& [part, container_dir] : MCR_TRY(stubs_below_base(set))) parts.insert(part);
+  return parts;
+}
+
+Result<Superseded> superseded(const std::vector<StoredSet>& sets) {
+  StubSearch search(sets);
   std::map<std::string, restart::StubLinks> links;
   std::vector<GivenUp> found;
+  Superseded answer;
   const Replacements replacements(sets);
   for (const StoredSet& set : sets) {
     // A directory that is more open than its parent was not made for containers: the stubs of
@@ -266,15 +346,19 @@ Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets) {
     if (replacement == nullptr) continue;
     // Stubs are searched for even if the links say that the set is given up: a copy of a stub may lie
     // below the base.
-    const std::pair key{place.directories.outer, set.owner};
-    if (!named.contains(key)) named[key] = MCR_TRY(stubs_below_base_of(set));
-    const bool in_use = std::any_of(set.parts.begin(), set.parts.end(), [&](const auto& part) {
-      return named[key].contains(part.part) ||
-             here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
-    });
-    if (!in_use) found.push_back({&set, replacement});
+    const auto has_stub = search.finds_stub_of(set);
+    if (!has_stub && has_stub.error().system_error == ENOENT) {
+      answer.kept.insert(has_stub.error().message);
+      continue;
+    }
+    const bool is_linked =
+        std::any_of(set.parts.begin(), set.parts.end(), [&](const StoredPart& part) {
+          return here.fate(part.part, set.owner) == restart::StubLinks::Fate::in_use;
+        });
+    if (!MCR_TRY(has_stub) && !is_linked) found.push_back({&set, replacement});
   }
-  return without_shared_containers(std::move(found), sets);
+  answer.orders = without_shared_containers(std::move(found), sets);
+  return answer;
 }
 
 namespace {

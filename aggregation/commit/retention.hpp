@@ -47,11 +47,16 @@ std::vector<GivenUp> given_up(const std::vector<StoredSet>& sets, const restart:
 std::vector<GivenUp> without_shared_containers(std::vector<GivenUp> orders,
                                                const std::vector<StoredSet>& sets);
 
-/// Returns the sets that may be removed. Looks at every file below a set's base: the set may go if
-/// no stub there names one of its parts, if no such stub is known to be elsewhere, and if a newer
-/// whole set of the same masked name exists. For `mcr gc`, not for a leader. Fails if a file or
-/// directory could not be looked at.
-Result<std::vector<GivenUp>> superseded(const std::vector<StoredSet>& sets);
+struct Superseded {
+  std::vector<GivenUp> orders;  ///< the sets that may be removed
+  std::set<std::string> kept;   ///< why others are kept that may be superseded, for the user
+};
+/// Looks at every file below a set's base, and below the directory where it was written if that still leads
+/// to its containers (written_place.hpp). The set may go if no stub there names one of its parts, if no
+/// such stub is known to be elsewhere, and if a newer whole set of the same masked name exists. It is
+/// kept if nothing shows that its stubs belong below the base. For `mcr gc`, not for a leader. Fails if
+/// a file or directory could not be looked at.
+Result<Superseded> superseded(const std::vector<StoredSet>& sets);
 
 /// Returns the parts of all stubs that lie in the directory which the set's ranks share, or below it. Fails
 /// if a file or directory could not be looked at, and with EAGAIN if files were moved meanwhile.

@@ -4,6 +4,7 @@
 // whole set with the same names replaces.
 #include <fcntl.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
@@ -42,7 +43,10 @@ struct Removal {
 /// replaces none of them, because that directory may be a copy.
 Result<void> collect(const std::vector<StoredSet>& sets, const GcWords& words, bool json,
                      Removal& removal) {
-  for (const GivenUp& order : MCR_TRY(superseded(sets))) {
+  const Superseded found = MCR_TRY(superseded(sets));
+  for (const std::string& reason : found.kept)
+    removal.code = print_error({}, "gc", Error{Cause::system, reason, ENOENT});
+  for (const GivenUp& order : found.orders) {
     const StoredSet& set = *order.set;
     if (words.remove) {
       // Before a set is removed, the set that replaces it must be durable.

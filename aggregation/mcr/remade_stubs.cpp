@@ -9,19 +9,25 @@
 #include <cerrno>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "aggregation/commit/set_files.hpp"
+#include "aggregation/commit/written_place.hpp"
 #include "aggregation/mcr/acting_as.hpp"
+#include "aggregation/mcr/files_below.hpp"
 #include "aggregation/mcr/make_stub.hpp"
 #include "aggregation/mcr/moved_stubs.hpp"
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/sound_set.hpp"
+#include "aggregation/mcr/surroundings.hpp"
 #include "restart/base/birth_time.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/sets/stub_links.hpp"
 #include "restart/stage/file_at.hpp"
 
 namespace mcr::aggregation {
@@ -210,6 +216,57 @@ Result<void> remake_stub(const StoredSet& set, const StoredPart& part) {
   return make_stub(home.descriptor(), name, wanted);
 }
 
+/// Decides whether stubs of a set belong below its base, and keeps the answers.
+class Bases {
+ public:
+  explicit Bases(const std::vector<StoredSet>& sets) : sets_(sets) {}
+
+  Result<void> check(const StoredSet& set) {
+    const ContainersPlace& home = *set.home;
+    const auto [known, is_new] = refusals_.try_emplace(
+        {home.directory, restart::parent_of(set.name.masked_name), set.owner});
+    if (is_new) known->second = refusal(set);
+    if (known->second.empty()) return {};
+    return Error{Cause::system, known->second};
+  }
+
+ private:
+  std::string refusal(const StoredSet& set) {
+    const auto place = written_place(set);
+    if (place && place->is_base) return {};
+    if (was_moved_to_base(set, sets_, stubs_below_base(set))) return {};
+    if (place) {
+      return no_stub_below_base(set) + "; no file is made there; name the directory " + place->path;
+    }
+    // A directory of the usual name, whose run lost all its stubs after it was moved.
+    std::vector<std::string> warnings;
+    const auto settings = effective_settings(set.home->base, warnings);
+    if (settings &&
+        restart::name_of(std::string(settings->text("container_dir"))) == set.home->name)
+      return {};
+    return no_stub_below_base(set) +
+           "; no file is made there; name the directory of the checkpoints";
+  }
+
+  const StubsFound& stubs_below_base(const StoredSet& set) {
+    const auto [known, is_new] = stubs_.try_emplace({set.home->directories.outer, set.owner});
+    const auto base = set.home->open_base(O_RDONLY | O_DIRECTORY);
+    if (!is_new || !base) return known->second;
+    StubsFound& found = known->second;
+    look_below(*base, set.home->base, [&](const FileBelow& file) {
+      if (restart::name_of(restart::parent_of(file.path)) == restart::stub_links_directory) return;
+      const auto there = restart::file_at(AT_FDCWD, file.path, restart::Links::not_followed);
+      if (there.is_stub() && restart::is_believed(there.status.st_uid, set.owner))
+        found.emplace(there.stub.part, there.stub.container_directory);
+    });
+    return found;
+  }
+
+  const std::vector<StoredSet>& sets_;
+  std::map<std::tuple<std::string, std::string, uid_t>, std::string> refusals_;  ///< empty: none
+  std::map<std::pair<restart::FileIdentity, uid_t>, StubsFound> stubs_;  ///< by base and owner
+};
+
 /// A part that needs a stub, and its set.
 using Claim = std::pair<const StoredSet*, const StoredPart*>;
 
@@ -298,6 +355,8 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     for (const StoredPart& part : set.parts)
       newest[home_of(part)][set.beside.voice(set.owner)] = {&set, &part};
   }
+  Bases bases(found.sets);
+  std::set<std::string> refused;
   Remaking remaking;
   remaking.has_damage = found.has_damage;
   remaking.mended = std::move(moved.mended);
@@ -315,6 +374,11 @@ Result<Remaking> remake_stubs(const std::string& directory, bool dry_run) {
     if (claims.empty()) continue;
     const std::string path = claims.front().second->path;
     const auto claim = chosen(std::move(claims));
+    if (const auto belongs = claim ? bases.check(*claim->first) : Result<void>(); !belongs) {
+      if (refused.insert(belongs.error().message).second)
+        remaking.failures.push_back(belongs.error().message);
+      continue;
+    }
     const auto made = [&]() -> Result<void> {
       if (!claim) return claim.error();
       if (!dry_run) return remake_stub(*claim->first, *claim->second);

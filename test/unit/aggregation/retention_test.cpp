@@ -101,13 +101,13 @@ TEST_CASE("a set is superseded when no stub names it and a newer one is whole") 
   job.join(0);
   job.join(1);
   commit_set(job, 2, {0, 1}, 0);
-  CHECK(superseded(sets_of(job))->empty());
+  CHECK(superseded(sets_of(job))->orders.empty());
   commit_set(job, 2, {0}, 1);
-  CHECK(superseded(sets_of(job))->empty());  // rank 1's stub is the old one
+  CHECK(superseded(sets_of(job))->orders.empty());  // rank 1's stub is the old one
   commit_set(job, 2, {1}, 1, 1);
   auto sets = sets_of(job);
-  REQUIRE(superseded(sets)->size() == 1);
-  CHECK(superseded(sets)->front().set->name.sequence == 0);
+  REQUIRE(superseded(sets)->orders.size() == 1);
+  CHECK(superseded(sets)->orders.front().set->name.sequence == 0);
 }
 
 namespace {
@@ -149,14 +149,14 @@ TEST_CASE("no set is superseded while a stub cannot be read") {
   std::filesystem::copy_file(job.out("a.0.h5"), job.out("copy.h5"));
   commit_set(job, 1, {0}, 1);
   const auto sets = sets_of(job);
-  CHECK(superseded(sets)->empty());
+  CHECK(superseded(sets)->orders.empty());
   {
     const Unreadable copy(job.out("copy.h5"));
     const auto found = superseded(sets);
-    CHECK((!found || found->empty()));
+    CHECK((!found || found->orders.empty()));
   }
   std::filesystem::remove(job.out("copy.h5"));
-  CHECK(superseded(sets)->size() == 1);
+  CHECK(superseded(sets)->orders.size() == 1);
 }
 
 TEST_CASE("a set that does not read is neither whole nor superseded") {
@@ -168,15 +168,15 @@ TEST_CASE("a set that does not read is neither whole nor superseded") {
   }
   const auto sets = sets_of(job);
   CHECK(newest_whole(sets) == nullptr);
-  CHECK(superseded(sets)->empty());
+  CHECK(superseded(sets)->orders.empty());
 }
 
 TEST_CASE("a set is removed only where it was looked at: in that directory, of those files") {
   namespace fs = std::filesystem;
   StagedJob job(1);
   const auto sets = a_set_and_its_successor(job);
-  const auto orders = superseded(sets);
-  REQUIRE(orders->size() == 1);
+  const auto orders = superseded(sets)->orders;
+  REQUIRE(orders.size() == 1);
   const auto containers_below = [](const std::string& path) {
     return std::count_if(fs::directory_iterator(path), fs::directory_iterator(),
                          [](const auto& entry) { return entry.path().extension() == ".h5"; });
@@ -186,22 +186,22 @@ TEST_CASE("a set is removed only where it was looked at: in that directory, of t
   fs::copy(job.out("moved"), job.out("copy"), fs::copy_options::recursive);
 
   fs::create_directory_symlink(job.out("copy"), home);
-  CHECK(!remove_set(orders->front()).has_value());
+  CHECK(!remove_set(orders.front()).has_value());
   fs::remove(home);
   fs::rename(job.out("copy"), home);
-  CHECK(!remove_set(orders->front()).has_value());
+  CHECK(!remove_set(orders.front()).has_value());
   CHECK(containers_below(home) == 2);
 
   fs::rename(home, job.out("copy"));
   fs::rename(job.out("moved"), home);
-  const std::string container = orders->front().set->containers.front();
+  const std::string container = orders.front().set->containers.front();
   fs::rename(container, container + ".aside");
   fs::copy(container + ".aside", container);
-  CHECK(!remove_set(orders->front()).has_value());
+  CHECK(!remove_set(orders.front()).has_value());
   CHECK(fs::exists(container));
 
   fs::rename(container + ".aside", container);
-  CHECK(remove_set(orders->front()).has_value());
+  CHECK(remove_set(orders.front()).has_value());
   CHECK(containers_below(home) == 1);
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("what may go is looked for only in the directory in which the containe
   namespace fs = std::filesystem;
   StagedJob job(1);
   const auto sets = a_set_and_its_successor(job);
-  REQUIRE(superseded(sets)->size() == 1);
+  REQUIRE(superseded(sets)->orders.size() == 1);
   // Another directory lies at the path, and has no stubs.
   const fs::path base = fs::path(job.out("mcr")).parent_path();
   const fs::path moved = base.parent_path() / "moved";
@@ -219,5 +219,5 @@ TEST_CASE("what may go is looked for only in the directory in which the containe
   CHECK_FALSE(sets.front().parts.front().open().has_value());
   fs::remove_all(base);
   fs::rename(moved, base);
-  CHECK(superseded(sets)->size() == 1);
+  CHECK(superseded(sets)->orders.size() == 1);
 }

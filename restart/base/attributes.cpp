@@ -144,6 +144,17 @@ Access readers_of(const std::vector<Access>& all) {
   return access;
 }
 
+Access within(const Access& access, const Access& limit) {
+  // Containers have no write permission for others, so only readers are compared.
+  const auto readers = [](Access one) {
+    one.mode = (one.mode & 0044) | 0600;
+    if (!one.list.empty()) one.list = list_with_mode(one.list, one.mode);
+    return one;
+  };
+  const Access own = readers(access);
+  return common_access({own, readers(limit)}) == own ? access : common_access({access, limit});
+}
+
 Access without_list(Access access) {
   if (access.list.empty()) return access;
   access.mode = with(access.mode, group_bits(access.mode) & rights_of_all_groups(access.list), 0);
@@ -184,8 +195,16 @@ Result<void> give_access(const File& file, const Access& access) {
 }
 
 Result<void> copy_attributes(const File& from, const File& to) {
-  if (MCR_TRY(from.status()).st_uid != MCR_TRY(to.status()).st_uid)
-    return open_as_new(to, MCR_TRY(access_of(from)));
+  return copy_attributes(from, to, MCR_TRY(access_of(from)));
+}
+
+Result<void> copy_attributes(const File& from, const File& to, const Access& access) {
+  if (MCR_TRY(from.status()).st_uid != MCR_TRY(to.status()).st_uid) {
+    const bool is_limited = access != MCR_TRY(access_of(from));
+    // The other user may have chosen whom the inherited list names.
+    if (is_limited && !MCR_TRY(attribute(to, access_list_name)).empty()) return set_mode(to, 0600);
+    return open_as_new(to, access);
+  }
   for (const std::string& name : MCR_TRY(attribute_names(from))) {
     const bool is_label = name == label_name;
     if (!is_label && !name.starts_with(program_prefix)) continue;
@@ -195,7 +214,7 @@ Result<void> copy_attributes(const File& from, const File& to) {
     // its directory.
     if (!set && !is_label) return set;
   }
-  return give_access(to, MCR_TRY(access_of(from)));
+  return give_access(to, access);
 }
 
 Result<void> open_as_parent(const File& directory, const File& parent) {

@@ -31,6 +31,9 @@ Access common_access(const std::vector<Access>& all);
 /// The same for a container, which only its owner may write.
 Access readers_of(const std::vector<Access>& all);
 
+/// Returns `access` if it lets nobody read whom `limit` shuts out, else what both allow.
+Access within(const Access& access, const Access& limit);
+
 /// Returns the access without its list. The group keeps only the rights that the list gives to the
 /// owning group and to all named users and groups; users outside the group get no access. So no
 /// user whom the list shuts out gets access.
@@ -49,8 +52,10 @@ Result<void> give_access(const File& file, const Access& access);
 
 /// Copies access, `user.*` attributes and security label of `from` to `to`, which takes the place
 /// of `from`. If another user owns `from`, only its mode counts: `to` gets the mode of a new file
-/// of this user, narrowed by the mode of `from`.
+/// of this user, narrowed by the mode of `from`. `access` stands for that of `from`; a list that `to`
+/// inherited from its directory then gives nobody access whom `access` does not let through.
 Result<void> copy_attributes(const File& from, const File& to);
+Result<void> copy_attributes(const File& from, const File& to, const Access& access);
 
 /// Lets all users who can list and enter `parent` list and enter `directory`, which lies in it,
 /// whatever the umask was when `directory` was made.

@@ -26,7 +26,9 @@ namespace {
 
 class Search {
  public:
-  Search(const Stub& stub, const std::shared_ptr<FrameShare>& share) : stub_(stub), share_(share) {}
+  Search(const Stub& stub, const std::shared_ptr<FrameShare>& share,
+         std::optional<PartOrigin>* origin)
+      : stub_(stub), share_(share), origin_(origin) {}
 
   Result<std::unique_ptr<PartSource>> in_place(const ContainerPlace& place, bool is_above = false) {
     if (!is_above) looked_in_.push_back(place);
@@ -160,9 +162,11 @@ class Search {
     const std::vector<PartRecord>* parts = MCR_TRY(container->parts());
     for (std::size_t i = 0; i < parts->size(); ++i) {
       const PartRecord& record = (*parts)[i];
-      if (record.entry.part != stub_.part) continue;
+      if (record.entry.part != stub_.part || record.entry.rank != stub_.rank) continue;
       if (is_bundle && set.bundled[i].sequence != stub_.sequence) continue;
       if (place.is_allowed) container->trust_owner();
+      if (origin_ != nullptr)
+        *origin_ = MCR_TRY(stored_origin(*container, i, directory.descriptor()));
       log_debug(stub_.path, " is read from ", place.directory, "/", name);
       return open_part_image(container, record, share_);
     }
@@ -180,6 +184,7 @@ class Search {
 
   const Stub& stub_;
   const std::shared_ptr<FrameShare>& share_;
+  std::optional<PartOrigin>* origin_;
   std::vector<ContainerPlace> looked_in_;
   Look look_{monotonic_ms() + longest_search_ms};
   // Each directory is searched once for a prefix, and each container is read once. A stub may name
@@ -195,18 +200,21 @@ class Search {
 
 Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
                                               const std::string& allow,
-                                              const std::shared_ptr<FrameShare>& share) {
+                                              const std::shared_ptr<FrameShare>& share,
+                                              std::optional<PartOrigin>* origin) {
   if (!stub.launch_directory.empty()) {
     // If the stage cannot be used (it is gone, or another user's), the containers are tried.
     if (const auto launch = LaunchDirectory::open(stub.launch_directory)) {
-      auto source = open_staged_part(*launch, stub.part);
+      PartBegin begin;
+      auto source = open_staged_part(*launch, stub.part, &begin);
       if (source && *source != nullptr) {
+        if (origin != nullptr) *origin = staged_origin(begin);
         log_debug(stub_path, " is read from the stage ", stub.launch_directory);
         return source;
       }
     }
   }
-  Search search(stub, share);
+  Search search(stub, share, origin);
   for (const ContainerPlace& place : container_places(stub, stub_path, allow)) {
     auto source = search.in_place(place);
     if (!source || *source != nullptr) return source;

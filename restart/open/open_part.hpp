@@ -4,11 +4,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "restart/container/shared_frames.hpp"
 #include "restart/format/part_source.hpp"
 #include "restart/format/stub.hpp"
+#include "restart/open/part_origin.hpp"
 
 namespace mcr::restart {
 
@@ -22,6 +24,8 @@ namespace mcr::restart {
 /// `allow` (the setting: "none", or absolute paths joined by ':'). Nothing else of a stub is ever
 /// used as a path.
 ///
+/// If `origin` is given, it gets what is recorded about the part where it was found.
+///
 /// If `share` is given, frames that also hold bytes of other parts are decoded once for all ranks of
 /// the node.
 ///
@@ -30,6 +34,7 @@ namespace mcr::restart {
 /// ENOENT.
 Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::string& stub_path,
                                               const std::string& allow,
-                                              const std::shared_ptr<FrameShare>& share = nullptr);
+                                              const std::shared_ptr<FrameShare>& share = nullptr,
+                                              std::optional<PartOrigin>* origin = nullptr);
 
 }  // namespace mcr::restart

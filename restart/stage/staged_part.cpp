@@ -37,7 +37,7 @@ bool has_gone(const Error& error) { return error.system_error == ENOENT; }
 }  // namespace
 
 Result<std::unique_ptr<PartSource>> open_staged_part(const LaunchDirectory& directory,
-                                                     const PartId& part) {
+                                                     const PartId& part, PartBegin* begin) {
   using State = LaunchDirectory::State;
   for (int turn = 0; turn < turns; ++turn) {
     if (!directory.is_in(State::published, part) && !directory.is_in(State::committed, part)) break;
@@ -61,6 +61,7 @@ Result<std::unique_ptr<PartSource>> open_staged_part(const LaunchDirectory& dire
       if (MCR_TRY(bytes->size()) < size) {
         return Error{Cause::damaged, bytes->name() + " in the stage is shorter than was published"};
       }
+      if (begin != nullptr) *begin = journal->begin;
       return std::unique_ptr<PartSource>(
           std::make_unique<StagedPartSource>(std::move(*bytes), size));
     }

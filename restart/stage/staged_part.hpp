@@ -11,8 +11,10 @@
 namespace mcr::restart {
 
 /// Opens the part if it is published or kept in `directory`; its bytes stay locked against reuse
-/// while it is open. Returns nothing if the part is not, or no longer, in `directory`.
+/// while it is open. Returns nothing if the part is not, or no longer, in `directory`. If `begin` is
+/// given, it gets the journal's.
 Result<std::unique_ptr<PartSource>> open_staged_part(const LaunchDirectory& directory,
-                                                     const PartId& part);
+                                                     const PartId& part,
+                                                     PartBegin* begin = nullptr);
 
 }  // namespace mcr::restart

@@ -55,6 +55,13 @@ bool is_begun_in(const PartBegin& begin, const File& directory) {
   return FileIdentity(*status) == begun && !was_made_after(directory, begin.begin_for_files_ns());
 }
 
+bool is_begun_file(const PartBegin& begin, const std::string& path, const struct stat& status) {
+  if (begin.file_inode != 0) return begin.file_inode == status.st_ino;
+  if (begin.path == path) return true;
+  struct stat there {};
+  return ::lstat(begin.path.c_str(), &there) == 0 && FileIdentity(there) == FileIdentity(status);
+}
+
 Result<File> open_begun_in(const PartBegin& begin, int flags) {
   const std::string path = parent_of(begin.path);
   File directory = MCR_TRY(File::open(AT_FDCWD, path, flags | O_DIRECTORY));

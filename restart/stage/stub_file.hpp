@@ -27,6 +27,10 @@ Result<void> write_stub_file(const File& file, const Stub& stub);
 /// True if the part was begun in this directory, and not in an earlier one that had its inode number.
 bool is_begun_in(const PartBegin& begin, const File& directory);
 
+/// True if the file that is open is the one for which the part was begun, and no copy of it that has come
+/// to its path, or to another one. If the file was renamed, this cannot be told.
+bool is_begun_file(const PartBegin& begin, const std::string& path, const struct stat& status);
+
 /// Opens the directory in which the part was begun. ESTALE: another directory has its path now.
 Result<File> open_begun_in(const PartBegin& begin, int flags);
 

@@ -30,6 +30,12 @@ Result<void> copy(Read read, const restart::File& to, std::uint64_t begin, std::
   return {};
 }
 
+void warn_if_not_kept(const restart::File& old, const Result<void>& kept) {
+  if (kept) return;
+  restart::log_warning_once(
+      "attributes", old.name() + " may have lost its mode or attributes: " + kept.error().message);
+}
+
 }  // namespace
 
 Result<void> copy_bytes(const restart::File& from, const restart::File& to, std::uint64_t begin,
@@ -44,10 +50,12 @@ Result<void> copy_source(restart::PartSource& source, const restart::File& to) {
 }
 
 void keep_attributes(const restart::File& old, const restart::File& now) {
-  if (const auto kept = restart::copy_attributes(old, now); !kept) {
-    restart::log_warning_once("attributes", old.name() + " may have lost its mode or attributes: " +
-                                                kept.error().message);
-  }
+  warn_if_not_kept(old, restart::copy_attributes(old, now));
+}
+
+void keep_attributes(const restart::File& old, const restart::File& now,
+                     const restart::Access& access) {
+  warn_if_not_kept(old, restart::copy_attributes(old, now, access));
 }
 
 Result<std::pair<restart::File, std::string>> temporary_in(const restart::File& directory,

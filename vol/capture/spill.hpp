@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/file.hpp"
 #include "restart/format/part_source.hpp"
 
@@ -25,5 +26,8 @@ Result<std::pair<restart::File, std::string>> temporary_in(const restart::File& 
 /// Calls copy_attributes(), but only warns if the file system refuses something, because the file
 /// gets its path in any case.
 void keep_attributes(const restart::File& old, const restart::File& now);
+/// The same with other access rights than those of `old`.
+void keep_attributes(const restart::File& old, const restart::File& now,
+                     const restart::Access& access);
 
 }  // namespace mcr::vol

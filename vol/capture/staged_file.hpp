@@ -105,7 +105,8 @@ class StagedFile : public std::enable_shared_from_this<StagedFile> {
   // staged_reopen.cpp
   static Result<bool> withdraw(const restart::Stub& stub, const std::string& path,
                                const restart::File& at_path, StagedPart& part);
-  static Result<void> amend(const restart::Stub& stub, const ResolvedPath& place, StagedPart& part);
+  static Result<void> amend(const restart::Stub& stub, const ResolvedPath& place,
+                            const restart::File& at_path, StagedPart& part);
   // staged_append.cpp
   void note_flush();
   [[nodiscard]] bool is_appended() const;

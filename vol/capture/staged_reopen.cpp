@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <string_view>
 
+#include "restart/base/attributes.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/read_marks.hpp"
 #include "restart/base/system.hpp"
 #include "restart/format/container_name.hpp"
+#include "restart/open/part_origin.hpp"
 #include "restart/sets/stub_links.hpp"
 #include "restart/settings/choices.hpp"
 #include "restart/stage/file_at.hpp"
+#include "restart/stage/stub_file.hpp"
 #include "vol/capture/publish.hpp"
 #include "vol/capture/spill.hpp"
 #include "vol/capture/staged_file.hpp"
@@ -67,16 +70,6 @@ bool is_handed_on(const restart::Stub& stub, const restart::Launcher& launcher,
          (status.st_nlink > 1 && !restart::our_link_to(stub, path, status));
 }
 
-// True if the file that is open is the one for which the part was begun, and no copy of it that has come
-// to its path, or to another one. If the file was renamed, this cannot be told.
-bool is_begun_file(const restart::PartBegin& begin, const std::string& path,
-                   const struct stat& status) {
-  if (begin.file_inode != 0) return begin.file_inode == status.st_ino;
-  if (begin.path == path) return true;
-  struct stat there {};
-  return ::lstat(begin.path.c_str(), &there) == 0 && FileIdentity(there) == FileIdentity(status);
-}
-
 }  // namespace
 
 // Takes the part back from the leader without a copy. False if the part is not this launch's or no
@@ -88,7 +81,7 @@ Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& 
   // The journal, not the stub, says for which file the part was begun.
   const auto journal = directory.journal(restart::LaunchDirectory::State::published, stub.part);
   if (!journal) return false;
-  if (!is_begun_file(journal->begin, path, MCR_TRY(at_path.status()))) return false;
+  if (!restart::is_begun_file(journal->begin, path, MCR_TRY(at_path.status()))) return false;
   // Copies of the stub lead to this part, too, and must keep what they were copied from.
   if (restart::shows_reads(at_path) && restart::was_read(at_path)) return false;
   auto withdrawn = MCR_TRY(directory.withdraw(stub.part));
@@ -105,10 +98,22 @@ Result<bool> StagedFile::withdraw(const restart::Stub& stub, const std::string& 
 
 // Copies the part into a new one of the same generation, which replaces the old one at publish.
 Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& place,
-                               StagedPart& part) {
+                               const restart::File& at_path, StagedPart& part) {
   const restart::LaunchDirectory& directory = part.stage->directory;
   const restart::Launcher& launcher = part.stage->launcher;
-  const auto source = MCR_TRY(open_source(stub, place.path));
+  std::optional<restart::PartOrigin> origin;
+  const auto source = MCR_TRY(open_source(stub, place.path, &origin));
+  // Rank, set and names are those that are recorded beside the part. The stub may be a copy of another
+  // user's, who wants the new data in a set of this user's.
+  std::vector<std::string> names;
+  if (origin) names = restart::recorded_names(*origin, stub);
+  if (names.empty()) return Error{Cause::system, "its stub names another file's part", EXDEV};
+  // The new container gets the access of the file at the path.
+  const restart::File home =
+      MCR_TRY(restart::File::open(AT_FDCWD, place.directory, O_PATH | O_DIRECTORY));
+  if (MCR_TRY(restart::access_of_copy(*origin, at_path, place.path, home)) !=
+      MCR_TRY(restart::access_of(at_path)))
+    return Error{Cause::system, "more users may read its stub than its data", EXDEV};
   auto made = MCR_TRY(directory.create_part(launcher.rank));
   UnfinishedPart unfinished(directory, made.part);
   part.bytes = std::move(made.bytes);
@@ -122,13 +127,13 @@ Result<void> StagedFile::amend(const restart::Stub& stub, const ResolvedPath& pl
   begin.path = place.path;
   begin.directory_device = place.directory_status.st_dev;
   begin.directory_inode = place.directory_status.st_ino;
-  begin.rank = stub.rank;
-  begin.rank_count = stub.rank_count;
+  begin.rank = origin->rank;
+  begin.rank_count = origin->rank_count;
   begin.local_rank_count = launcher.local_rank_count;
   begin.node = launcher.node;
-  begin.launch = stub.launch;
-  begin.sequence = stub.sequence;
-  begin.masked_names = stub.masked_names;
+  begin.launch = origin->launch;
+  begin.sequence = origin->sequence;
+  begin.masked_names = names;
   begin.presence = part.stage->presence.name;
   begin.replaced = restart::Replaced::stub;
   begin.replaced_part = stub.part;
@@ -170,7 +175,7 @@ Result<std::shared_ptr<StagedFile>> StagedFile::reopen(const restart::Stub& stub
   part.durable = restart::close_of(*part.settings) == restart::Close::durable;
   if (!is_handed_on(stub, launcher, place.path, status) ||
       !MCR_TRY(withdraw(stub, place.path, at_path, part)))
-    MCR_TRY(amend(stub, place, part));
+    MCR_TRY(amend(stub, place, at_path, part));
   part.at_path = std::move(at_path);
   auto file = in_table(std::move(part));
   file->wrote_ = true;

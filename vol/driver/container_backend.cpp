@@ -29,9 +29,11 @@ namespace {
 /// extension is only a little longer.
 constexpr std::size_t max_pending_bytes = 512;
 
-// Writes the part's bytes as a native file in place of the stub.
-Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const std::string& path,
-                                             const restart::File& stub,
+// Writes the part's bytes as a native file in place of the stub, for nobody who cannot read the part:
+// another user may have written into the stub whose part it names.
+Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source,
+                                             const restart::PartOrigin& origin,
+                                             const std::string& path, const restart::File& stub,
                                              bool ignore_disabled_locks) {
   const struct stat status = MCR_TRY(stub.status());
   const restart::File home =
@@ -41,10 +43,11 @@ Result<std::unique_ptr<Backend>> native_copy(restart::PartSource& source, const 
     errno = ESTALE;
     return restart::system_error("another process replaced the file", path);
   }
+  const restart::Access access = MCR_TRY(restart::access_of_copy(origin, stub, path, home));
   auto [file, name] =
       MCR_TRY(temporary_in(home, std::to_string(status.st_ino) + "." + std::to_string(getpid())));
   auto copied = copy_source(source, file);
-  if (copied) keep_attributes(stub, file);
+  if (copied) keep_attributes(stub, file, access);
   if (copied) copied = restart::put_in_place(home.descriptor(), name, home.descriptor(), last);
   if (!copied) {
     restart::system_calls().unlinkat(home.descriptor(), name.c_str(), 0);
@@ -215,8 +218,9 @@ Result<void> ContainerBackend::begin_writing() {
     } else {
       restart::log_warning_once("amend", path_ + " is written natively: " + file.error().message);
     }
-    source_ = MCR_TRY(open_source(stub_, path_));
-    written_ = MCR_TRY(native_copy(*source_, path_, at_path_, ignore_disabled_locks_));
+    std::optional<restart::PartOrigin> origin;
+    source_ = MCR_TRY(open_source(stub_, path_, &origin));
+    written_ = MCR_TRY(native_copy(*source_, *origin, path_, at_path_, ignore_disabled_locks_));
   }
   return write_pending();
 }

@@ -64,7 +64,7 @@ std::string count_text(const JobStage& stage, const restart::LaunchSummary& summ
 }
 
 std::string decimal(double value, const char* unit) {
-  std::array<char, 64> buffer;
+  std::array<char, 64> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.*f%s", value < 10 ? 1 : 0, value, unit);
   return buffer.data();
 }

@@ -116,8 +116,9 @@ int main(int count, char** words) {
   mcr::aggregation::prepare_hdf5();
   try {
     const int status = mcr::aggregation::run({words + 1, words + count});
-    if (mcr::codecs::gpu::is_being_opened()) {
-      // A thread is in a driver that starts slowly, whose own work at the exit could meet it.
+    if (mcr::codecs::gpu::is_being_opened() || !mcr::codecs::gpu::why_no_card().empty()) {
+      // A thread is in a driver that starts slowly, whose own work at the exit could meet it; or the driver
+      // waits at the exit for a card that does not answer.
       std::fflush(nullptr);
       ::_exit(status);
     }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "codecs/class_coder/class_parameters.hpp"
 #include "codecs/gpu/coder/block_coder.hpp"
 #include "codecs/gpu/coder/coders.hpp"
@@ -49,6 +51,8 @@ Result<Groups> group_symbols(const CoderInput& input, DeviceAddress symbols, std
       {symbols, count, contexts, rows, bricks.size(), places, tiles, groups.symbols}));
   MCR_TRY(device.download(sums, places));
   MCR_TRY(device.finish());
+  if (sums.front() != 0 || !std::is_sorted(sums.begin(), sums.end()) || sums.back() != count)
+    return Error{Cause::damaged, "it returns impossible sizes"};
   for (std::size_t group = 0; group < most_groups; ++group) {
     groups.sizes[group] = sums[(group + 1) * tiles] - sums[group * tiles];
   }

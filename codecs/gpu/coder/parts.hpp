@@ -2,6 +2,8 @@
 // Parts of a payload that kernels write to slots of their own, and that are then brought together.
 #pragma once
 
+#include <algorithm>
+
 #include "codecs/gpu/coder/device.hpp"
 #include "codecs/gpu/kernels/bit_writer.hpp"
 
@@ -33,8 +35,12 @@ class PartList {
     MCR_TRY(device.launch(kernel::gather, count, {parts_, places_, gathered_}));
     return device.download(sums_, places_);
   }
-  /// Downloads all parts; their bytes are known at the next finish().
+  /// Downloads all parts; their bytes are known at the next finish(). Cause::damaged: the card gave sizes
+  /// that parts cannot have.
   Result<void> fetch(Device& device) {
+    if (sums_.front() != 0 || !std::is_sorted(sums_.begin(), sums_.end()) ||
+        sums_.back() > count() * slot_bytes_)
+      return Error{Cause::damaged, "it returns impossible sizes"};
     bytes_.resize(sums_.back());
     return device.download(std::span(bytes_), gathered_);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The only file here that starts a thread: the plugin does not link it.
+#include <exception>
 #include <system_error>
 #include <thread>
 
@@ -10,7 +11,13 @@ namespace mcr::codecs::gpu {
 void begin_to_open_card(const CardOptions& options) {
   if (!is_first_to_ask(options)) return;
   try {
-    std::thread([options] { open_card(DriverUse::own_process, options); }).detach();
+    std::thread([options] {
+      try {
+        open_card(DriverUse::own_process, options);
+      } catch (const std::exception& error) {  // out of memory
+        decide_for_no_card(error.what());
+      }
+    }).detach();
   } catch (const std::system_error&) {
     decide_for_no_card("no thread can be started that opens it");
   }

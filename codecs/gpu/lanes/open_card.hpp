@@ -25,7 +25,7 @@ struct CardOptions {
 CardOptions card_options(std::string_view gpu, std::uint64_t memory_bytes);
 
 /// Opens the card in a thread of its own, if that has not been done yet, and returns at once: a driver
-/// that takes seconds to start, or hangs, delays nothing. For the leader and commands only.
+/// that takes seconds to start, or hangs meanwhile, delays nothing. For the leader and commands only.
 void begin_to_open_card(const CardOptions& options);
 /// Waits until the card is open or cannot be opened, at most for `limit`.
 void await_card(std::chrono::milliseconds limit);

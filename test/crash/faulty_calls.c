@@ -26,7 +26,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,6 +35,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../support/opens.h"
 
 enum { path_bytes = 4096 };
 typedef enum { go_on, fail, half } Order;
@@ -234,31 +235,6 @@ static int open_at(int directory, const char* name, int flags, mode_t mode) {
     errno = before;
   }
   return opened;
-}
-
-#define WITH_MODE(flags)                        \
-  mode_t mode = 0;                              \
-  if ((flags) & (O_CREAT | __O_TMPFILE)) {      \
-    va_list arguments;                          \
-    va_start(arguments, flags);                 \
-    mode = (mode_t)va_arg(arguments, unsigned); \
-    va_end(arguments);                          \
-  }
-int open(const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(AT_FDCWD, name, flags, mode);
-}
-int open64(const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(AT_FDCWD, name, flags, mode);
-}
-int openat(int directory, const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(directory, name, flags, mode);
-}
-int openat64(int directory, const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(directory, name, flags, mode);
 }
 
 int close(int descriptor) {

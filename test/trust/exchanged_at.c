@@ -6,11 +6,10 @@
 //                               is held, then the first later open that fits the next word, and so on.
 //                               A word that begins with '@' fits only opens with O_PATH
 //   MCR_HELD_ASKS=FILE          is made when an open is held; the open goes on when FILE is gone
-#undef _FILE_OFFSET_BITS  // or open() would be another name of open64()
+#undef _FILE_OFFSET_BITS
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../support/opens.h"
 
 static long (*raw)(long, ...);
 static char words[PATH_MAX];
@@ -67,29 +68,4 @@ static int open_at(int directory, const char* name, int flags, mode_t mode) {
       raw(SYS_nanosleep, &(struct timespec){0, 1000000}, NULL);
   }
   return (int)raw(SYS_openat, directory, name, flags, mode);
-}
-
-#define WITH_MODE(flags)                        \
-  mode_t mode = 0;                              \
-  if ((flags) & (O_CREAT | __O_TMPFILE)) {      \
-    va_list arguments;                          \
-    va_start(arguments, flags);                 \
-    mode = (mode_t)va_arg(arguments, unsigned); \
-    va_end(arguments);                          \
-  }
-int open(const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(AT_FDCWD, name, flags, mode);
-}
-int open64(const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(AT_FDCWD, name, flags, mode);
-}
-int openat(int directory, const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(directory, name, flags, mode);
-}
-int openat64(int directory, const char* name, int flags, ...) {
-  WITH_MODE(flags)
-  return open_at(directory, name, flags, mode);
 }

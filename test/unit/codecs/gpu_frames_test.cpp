@@ -85,6 +85,31 @@ bool comes_back(const Pipeline& pipeline, const Layout& layout, const Bytes& raw
   return true;
 }
 
+/// Calls `visit(predictor, pipeline, layout, raw, order)` for each byte that may name a predictor, with all types
+/// of numbers and all patterns.
+template <typename Visit>
+void for_each_predictor(const Visit& visit) {
+  for (unsigned byte = 0; byte < 64; ++byte) {
+    Pipeline pipeline = parsed("lorenzo|class_coder");
+    pipeline.steps[0].parameters = {static_cast<std::byte>(byte)};
+    for (const ElementType& type : sample::number_types()) {
+      const Layout layout{type,
+                          {{3, {4, 5, 6}},
+                           Shape::flat(27),
+                           {4, {2, 3, 4, 5}},
+                           {2, {3, 9}},
+                           Shape::flat(3),
+                           {3, {1, 2, 1}}}};
+      for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
+        const auto count = static_cast<std::size_t>(layout.count());
+        const Bytes raw = sample::make(type, count, static_cast<Pattern>(p), byte);
+        INFO(byte << " " << sample::describe(layout));
+        visit(byte, pipeline, layout, raw, static_cast<RunOrder>(p % 3));
+      }
+    }
+  }
+}
+
 TEST_CASE("an accelerator's frames are the CPU's for every type, shape and bit pattern") {
   for (const std::string& text : encoded_pipelines()) {
     DYNAMIC_SECTION(text) {
@@ -167,25 +192,7 @@ TEST_CASE("an accelerator decodes the CPU's frames at every edge of segments and
 }
 
 TEST_CASE("an accelerator decodes every predictor") {
-  for (unsigned byte = 0; byte < 64; ++byte) {
-    Pipeline pipeline = parsed("lorenzo|class_coder");
-    pipeline.steps[0].parameters = {static_cast<std::byte>(byte)};
-    for (const ElementType& type : sample::number_types()) {
-      const Layout layout{type,
-                          {{3, {4, 5, 6}},
-                           Shape::flat(27),
-                           {4, {2, 3, 4, 5}},
-                           {2, {3, 9}},
-                           Shape::flat(3),
-                           {3, {1, 2, 1}}}};
-      for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
-        const auto count = static_cast<std::size_t>(layout.count());
-        const Bytes raw = sample::make(type, count, static_cast<Pattern>(p), byte);
-        INFO(byte << " " << sample::describe(layout));
-        comes_back(pipeline, layout, raw, static_cast<RunOrder>(p % 3));
-      }
-    }
-  }
+  for_each_predictor([](unsigned, const auto&... frame) { comes_back(frame...); });
 }
 
 TEST_CASE("an accelerator refuses exactly the damaged payloads that the CPU refuses") {
@@ -248,25 +255,9 @@ TEST_CASE("an accelerator's frames do not depend on the order of threads and blo
 
 TEST_CASE("an accelerator's frames are the CPU's for every predictor") {
   std::set<unsigned> seen;
-  for (unsigned byte = 0; byte < 64; ++byte) {
-    Pipeline pipeline = parsed("lorenzo|class_coder");
-    pipeline.steps[0].parameters = {static_cast<std::byte>(byte)};
-    for (const ElementType& type : sample::number_types()) {
-      const Layout layout{type,
-                          {{3, {4, 5, 6}},
-                           Shape::flat(27),
-                           {4, {2, 3, 4, 5}},
-                           {2, {3, 9}},
-                           Shape::flat(3),
-                           {3, {1, 2, 1}}}};
-      for (int p = 0; p < static_cast<int>(Pattern::last); ++p) {
-        const auto count = static_cast<std::size_t>(layout.count());
-        const Bytes raw = sample::make(type, count, static_cast<Pattern>(p), byte);
-        INFO(byte << " " << sample::describe(layout));
-        if (same_frame(pipeline, layout, raw, static_cast<RunOrder>(p % 3))) seen.insert(byte);
-      }
-    }
-  }
+  for_each_predictor([&](unsigned predictor, const auto&... frame) {
+    if (same_frame(frame...)) seen.insert(predictor);
+  });
   REQUIRE(seen.size() == 36);
 }
 

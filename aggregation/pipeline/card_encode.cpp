@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/pipeline/card_encode.hpp"
 
-#include <cstring>
-
 #include "codecs/frames/frame.hpp"
 #include "codecs/gpu/coder/frame_coder.hpp"
 #include "codecs/gpu/lanes/card_lanes.hpp"
@@ -46,11 +44,7 @@ Result<void> verify_block_on_card(gpu::Queue& queue, ByteSpan stored, ByteSpan r
   const auto decoded = scratch.take<std::byte>(raw.size());
   const auto result = gpu::decode_frame(queue, stored, scratch, decoded.span());
   if (!result) return result;
-  if (std::memcmp(decoded.data(), raw.data(), raw.size()) != 0) {
-    return Error{Cause::damaged,
-                 "the frame decodes to other bytes than those from which it was made"};
-  }
-  return {};
+  return compare_with_source(decoded.span(), raw);
 }
 
 }  // namespace mcr::aggregation

@@ -45,6 +45,14 @@ Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                                      encode);
 }
 
+Result<void> compare_with_source(ByteSpan decoded, ByteSpan raw) {
+  if (std::memcmp(decoded.data(), raw.data(), raw.size()) != 0) {
+    return Error{Cause::damaged,
+                 "the frame decodes to other bytes than those from which it was made"};
+  }
+  return {};
+}
+
 Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, ByteSpan stored,
                           ByteSpan raw, Scratch& scratch) {
   if (dataset.linked) return {};
@@ -56,11 +64,7 @@ Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, 
                                         decoded.span())
           : codecs::decode_frame(stored, scratch, decoded.span());
   if (!result) return result;
-  if (std::memcmp(decoded.data(), raw.data(), raw.size()) != 0) {
-    return Error{Cause::damaged,
-                 "the frame decodes to other bytes than those from which it was made"};
-  }
-  return {};
+  return compare_with_source(decoded.span(), raw);
 }
 
 }  // namespace mcr::aggregation

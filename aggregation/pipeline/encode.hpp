@@ -23,6 +23,9 @@ Result<void> encode_block(const MergePlan& plan, const FrameNumber& number,
                           Scratch& scratch, Bytes& stored,
                           const codecs::FrameEncoder& encode = codecs::encode_frame);
 
+/// Cause::damaged: a frame that was made from `raw` decodes to other bytes.
+Result<void> compare_with_source(ByteSpan decoded, ByteSpan raw);
+
 /// Cause::damaged: `stored` does not decode to `raw`. Does not follow links, because the solid
 /// frames that they name are verified too.
 Result<void> verify_block(const DatasetPlan& dataset, const Encoding& encoding, ByteSpan stored,

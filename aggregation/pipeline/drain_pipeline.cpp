@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <semaphore>
 #include <utility>
 
 #include "aggregation/pipeline/card_encode.hpp"
@@ -42,16 +42,39 @@ struct Worker {
 
 namespace gpu = codecs::gpu;
 
+/// How many more threads may work on the CPU. (std::counting_semaphore of libstdc++ 12 can lose a wake-up.)
+class CpuTurns {
+ public:
+  explicit CpuTurns(unsigned turns) : free_(turns) {}
+  void take() {
+    std::unique_lock lock(mutex_);
+    freed_.wait(lock, [this] { return free_ > 0; });
+    --free_;
+  }
+  void give_back() {
+    {
+      const std::lock_guard lock(mutex_);
+      ++free_;
+    }
+    freed_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  unsigned free_;
+};
+
 /// A turn on the CPU, given back also if memory runs out meanwhile.
 class Turn {
  public:
-  explicit Turn(std::counting_semaphore<>& turns) : turns_(turns) { turns_.acquire(); }
-  ~Turn() { turns_.release(); }
+  explicit Turn(CpuTurns& turns) : turns_(turns) { turns_.take(); }
+  ~Turn() { turns_.give_back(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
  private:
-  std::counting_semaphore<>& turns_;
+  CpuTurns& turns_;
 };
 
 /// How fast card and CPU were in this process, over all drains. Never destroyed.
@@ -328,7 +351,7 @@ class Drain {
   std::vector<std::unique_ptr<Block>> free_;
   oneapi::tbb::enumerable_thread_specific<Worker> workers_;
   gpu::CardLanes lanes_;
-  std::counting_semaphore<> cpu_turns_;
+  CpuTurns cpu_turns_;
   std::atomic<std::uint64_t> encoded_bytes_{0};
   std::atomic<std::uint64_t> card_bytes_{0};
 

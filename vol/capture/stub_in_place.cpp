@@ -36,6 +36,11 @@ bool may_be_overwritten(const StagedPart& part, const struct stat& status,
                                             part.settings->text("container_dir"), status);
 }
 
+Result<void> overwrite(const restart::File& file, const restart::Stub& stub) {
+  MCR_TRY(restart::write_stub_file(file, stub));
+  return file.truncate(restart::write_stub(stub).size());
+}
+
 // Gives the file its old content and times, by which the leader knows it. Storage has room for these
 // bytes, because they lay there before.
 void restore(const restart::File& file, ByteSpan head, const struct stat& old) {
@@ -55,9 +60,7 @@ Result<void> put_stub_into_moved(StagedPart& part) {
   // The old file will not be the old part's stub any more.
   if (part.begin.replaced_part)
     restart::unlink_stub(containers_of(part), *part.begin.replaced_part, status);
-  const Bytes content = restart::write_stub(stub_of(part));
-  MCR_TRY(part.at_path.write_at(0, content));
-  MCR_TRY(part.at_path.truncate(content.size()));
+  MCR_TRY(overwrite(part.at_path, stub_of(part)));
   part.has_stub = true;
   return {};
 }
@@ -68,12 +71,11 @@ bool write_stub_over_old(StagedPart& part) {
   const std::string link = our_link(part, *status);
   if (!may_be_overwritten(part, *status, link)) return false;
   const restart::Stub stub = stub_of(part);
-  const std::size_t new_bytes = restart::write_stub(stub).size();
-  Bytes head(new_bytes);
+  Bytes head(restart::write_stub(stub).size());  // what is overwritten
   const auto read = part.at_path.read_some_at(0, head);
   if (!read) return false;
   head.resize(*read);
-  if (restart::write_stub_file(part.at_path, stub) && part.at_path.truncate(new_bytes)) {
+  if (overwrite(part.at_path, stub)) {
     if (!link.empty()) restart::system_calls().unlinkat(AT_FDCWD, link.c_str(), 0);
     part.has_stub = true;
     return true;

@@ -12,6 +12,7 @@
 //                  of the same name
 //   call=N:S       the same for the N-th call of any name
 //   hang=N         the N-th kernel never ends
+//   block=NAME     no call of NAME ever returns
 //   slow=US        each kernel takes so many microseconds more
 //   slow_init=MS   cuInit takes so many milliseconds
 //   flip=N         the N-th copy from the card has a wrong byte
@@ -61,6 +62,7 @@ struct Fake {
   long fail_at = 0;
   Status fail_status = 0;
   long call_at = 0;
+  std::string blocked_name;
   std::string log;
 
   std::map<std::string, long> calls;
@@ -85,6 +87,8 @@ struct Fake {
       const std::string value = word.substr(std::min(word.size(), key.size() + 1));
       if (key == "log") {
         log = value;
+      } else if (key == "block") {
+        blocked_name = value;
       } else if (key == "fail") {
         fail_name = value.substr(0, value.find(':'));
         std::sscanf(value.c_str() + fail_name.size(), ":%ld:%d", &fail_at, &fail_status);
@@ -126,6 +130,7 @@ enum class Needs { nothing, driver, context, card };
 /// What every call begins with. Returns what the call has to return, if that is an error.
 Status begin(const char* name, Needs needs) {
   Fake& now = fake();
+  while (now.blocked_name == name) ::pause();
   const std::lock_guard lock(now.mutex);
   ++now.all_calls;
   const long count = ++now.calls[name];

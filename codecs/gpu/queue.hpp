@@ -11,8 +11,8 @@
 
 namespace mcr::codecs::gpu {
 
-/// Work of one queue is done in the order in which it was given, and not at once: spans given to upload() and download() must
-/// stay valid until finish(). A Queue is used by one thread.
+/// Work of one queue is done in the order in which it was given, and not at once: spans given to upload() and
+/// download() must stay valid until finish() or release(). A Queue is used by one thread.
 class Queue {
  public:
   virtual ~Queue() = default;

@@ -15,7 +15,7 @@ Result<void> undo_lorenzo(Device& device, const DeviceData& data, const Layout& 
 /// False if undo_lorenzo() would take far longer than the CPU.
 bool lorenzo_undoes_fast(const Layout& layout, ByteSpan parameters);
 
-/// Writes the running sums of `count` words to the spare memory.
+/// Writes the running sums of `count` words to `to`. `from_zigzag`: the words are zigzag numbers.
 Result<void> sum_words(Device& device, DeviceAddress from, std::uint64_t count, std::uint64_t size,
                        bool from_zigzag, DeviceAddress to);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One accelerator as this process uses it: its primary context, which the card's other users in this
-// process and NVIDIA's MPS share too, the kernels, and the limit of memory. A card is never closed:
+// process and NVIDIA's MPS share too, and the kernels. A card is never closed:
 // the driver frees all at the process's end, and no destructor runs then.
 #pragma once
 

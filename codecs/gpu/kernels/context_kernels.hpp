@@ -8,8 +8,7 @@
 
 namespace mcr::codecs::gpu {
 
-/// Symbols in rows, as SymbolRows, but that `columns` is at least 1; for symbols without rows it is
-/// their count.
+/// Like SymbolRows, but `columns` is never 0: symbols without rows form one row.
 struct ContextBrick {
   std::uint64_t begin;
   std::uint64_t columns;
@@ -37,8 +36,8 @@ struct ContextShared {
   SumMemory<std::uint64_t> memory;
 };
 
-/// Counts the groups of a tile. `visit(thread, index, group, before)` is called for each symbol, in each
-/// thread's order, with the counts of the symbols before it in the tile. Returns the tile's counts.
+/// Counts the groups of a tile. `visit(index, group, before)` is called for each symbol, in each thread's
+/// order, with the counts of the symbols before it in the tile. Returns the tile's counts.
 template <typename Visit>
 MCR_DEVICE GroupCounts visit_tile(const Block& block, ContextShared& shared,
                                   const KernelArguments& a, const Visit& visit) {

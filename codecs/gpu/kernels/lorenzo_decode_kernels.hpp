@@ -15,7 +15,7 @@ MCR_DEVICE bool is_running_sum(const LorenzoBrick& brick) {
   return brick.floating == 0 && brick.order == 1;
 }
 
-/// 0: running sums of all residuals' differences; 1: the sums along rows to write, elsewhere, for bricks that are
+/// 0: running sums of all residuals; 1: the sums along rows to write, elsewhere, for bricks that are
 /// running sums; 2: count; 3: bytes of a word; 4: LorenzoBricks; 5: their count.
 MCR_DEVICE void run_row_sums(const Block& block, NoShared&, const KernelArguments& a) {
   const auto* const bricks = pointer<const LorenzoBrick>(a, 4);

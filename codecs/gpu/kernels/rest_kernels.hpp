@@ -100,7 +100,7 @@ struct ClassOfTopBits {
   unsigned width;
 };
 
-/// 0: TopBitsSymbols; 1: for each key, its symbol and 0x100 if one of the exact values has it (to write);
+/// 0: TopBitsSymbols; 1: for each key, its symbol, plus 0x100 if an exact value has this key (to write);
 /// 2: the number of possible keys. One block.
 MCR_DEVICE void run_top_bits_map(const Block& block, NoShared&, const KernelArguments& a) {
   const auto& table = *pointer<const TopBitsSymbols>(a, 0);

@@ -43,7 +43,7 @@ class CardLanes {
     }
     explicit operator bool() const { return queue_ != nullptr; }
     [[nodiscard]] Queue& queue() { return *queue_; }
-    /// Says that the frame did not fit into the lane's memory. After a few times, the lane is closed.
+    /// Says that the frame did not fit into the lane's memory. After a few times, all lanes are closed.
     void was_full() { ++lanes_->times_full_; }
 
    private:

@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "aggregation/pipeline/card_encode.hpp"
+#include "aggregation/pipeline/cpu_turns.hpp"
 #include "aggregation/pipeline/encode.hpp"
 #include "aggregation/pipeline/write_streams.hpp"
 #include "codecs/gpu/lanes/card_lanes.hpp"
@@ -41,41 +41,6 @@ struct Worker {
 };
 
 namespace gpu = codecs::gpu;
-
-/// How many more threads may work on the CPU. (std::counting_semaphore of libstdc++ 12 can lose a wake-up.)
-class CpuTurns {
- public:
-  explicit CpuTurns(unsigned turns) : free_(turns) {}
-  void take() {
-    std::unique_lock lock(mutex_);
-    freed_.wait(lock, [this] { return free_ > 0; });
-    --free_;
-  }
-  void give_back() {
-    {
-      const std::lock_guard lock(mutex_);
-      ++free_;
-    }
-    freed_.notify_one();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable freed_;
-  unsigned free_;
-};
-
-/// A turn on the CPU, given back also if memory runs out meanwhile.
-class Turn {
- public:
-  explicit Turn(CpuTurns& turns) : turns_(turns) { turns_.take(); }
-  ~Turn() { turns_.give_back(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  CpuTurns& turns_;
-};
 
 /// How fast card and CPU were in this process, over all drains. Never destroyed.
 gpu::CodingSpeeds& coding_speeds() {

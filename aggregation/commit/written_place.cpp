@@ -20,17 +20,18 @@ using restart::FileIdentity;
 
 namespace {
 
-bool leads_to(const File& directory, const std::string& name, const FileIdentity& containers) {
+/// As restart::leads_to(), but follows links.
+bool reaches(const File& directory, const std::string& name, const FileIdentity& containers) {
   struct stat there {};
   return restart::system_calls().fstatat(directory.descriptor(), name.c_str(), &there, 0) == 0 &&
          FileIdentity(there) == containers;
 }
 
-/// Returns the name of an entry that leads to the directory of containers; empty if there is none.
+/// Returns the name in `directory` of the directory of containers, or of a link to it; empty if there is none.
 std::string entry_to(const File& directory, const ContainersPlace& home) {
   const FileIdentity& containers = home.directories.inner;
   for (const std::string& name : {home.name, std::string("mcr")})
-    if (leads_to(directory, name, containers)) return name;
+    if (reaches(directory, name, containers)) return name;
   std::string found;
   const auto look = [&](std::string name) {
     struct stat entry {};
@@ -38,7 +39,7 @@ std::string entry_to(const File& directory, const ContainersPlace& home) {
                                                           &entry, AT_SYMLINK_NOFOLLOW) == 0 &&
                           (S_ISDIR(entry.st_mode) || S_ISLNK(entry.st_mode)) && name != "." &&
                           name != "..";
-    if (may_lead && leads_to(directory, name, containers)) found = std::move(name);
+    if (may_lead && reaches(directory, name, containers)) found = std::move(name);
     return found.empty();
   };
   (void)restart::for_each_name(directory.descriptor(), ".", look).has_value();

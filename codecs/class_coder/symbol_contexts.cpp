@@ -9,22 +9,75 @@ namespace {
 // Fewer symbols do not justify a table of their own.
 constexpr std::uint64_t symbols_a_group = 4096;
 
-/// Calls `visit(context, index)` for each symbol in order; `visit` must leave that symbol in
-/// `symbols`. Returns false as soon as `visit` does.
+/// Calls `visit(context, index)` for each symbol in order.
 template <typename Visit>
-bool walk(std::span<const SymbolRows> rows, const std::uint8_t* symbols, const Visit& visit) {
+void walk(std::span<const SymbolRows> rows, const std::uint8_t* symbols, const Visit& visit) {
   unsigned before = 0;
   std::size_t index = 0;
   for (const SymbolRows& brick : rows) {
     const std::size_t columns = brick.columns != 0 ? brick.columns : brick.count;
     for (std::size_t i = 0; i < brick.count; ++i, ++index) {
       const unsigned above = i < columns ? before : symbols[index - columns];
-      if (!visit((before + above) / 2, index)) return false;
+      visit((before + above) / 2, index);
       before = symbols[index];
     }
   }
-  return true;
 }
+
+/// By the sum of two neighbours: 8 times the group of their mean.
+using ContextShifts = std::array<std::uint8_t, 511>;
+
+ContextShifts shifts_of(const GroupTable& table) {
+  const auto group_of = table.of_context();
+  ContextShifts shifts{};
+  for (std::size_t sum = 0; sum < shifts.size(); ++sum) {
+    shifts[sum] = static_cast<std::uint8_t>(8 * group_of[sum / 2]);
+  }
+  return shifts;
+}
+
+/// The groups, read symbol by symbol. Each symbol chooses the group of the one after it, so the time from
+/// one symbol to the next bounds the decoder. The next two symbols of every group are therefore kept
+/// in two words: then only the look at the context waits for memory.
+class NextSymbols {
+ public:
+  NextSymbols(const std::array<std::size_t, most_groups>& sizes, entropy::Symbols grouped)
+      : symbols_(grouped.data()), last_(grouped.size() - 1) {
+    std::size_t start = 0;
+    for (std::size_t group = 0; group < most_groups; ++group) {
+      at_[group] = start;
+      first_ |= read(start) << 8 * group;
+      second_ |= read(start + 1) << 8 * group;
+      start += sizes[group];
+      end_[group] = start;
+    }
+  }
+
+  /// Takes the next symbol of the group `shift` / 8; returns false if it has none.
+  bool take(unsigned shift, unsigned& symbol) {
+    std::size_t& at = at_[shift / 8];
+    if (at == end_[shift / 8]) return false;
+    symbol = static_cast<unsigned>(first_ >> shift & 0xff);
+    const std::uint64_t mask = std::uint64_t{0xff} << shift;
+    first_ ^= (first_ ^ second_) & mask;
+    second_ ^= (second_ ^ read(at + 2) << shift) & mask;
+    ++at;
+    return true;
+  }
+
+ private:
+  /// The symbol at `index`; behind the last one, any symbol.
+  [[nodiscard]] std::uint64_t read(std::size_t index) const {
+    return symbols_[std::min(index, last_)];
+  }
+
+  const std::uint8_t* symbols_;
+  std::size_t last_;
+  std::array<std::size_t, most_groups> at_{};
+  std::array<std::size_t, most_groups> end_{};
+  std::uint64_t first_ = 0;   ///< byte g: the next symbol of group g, if it has one
+  std::uint64_t second_ = 0;  ///< byte g: the symbol after that one
+};
 
 }  // namespace
 
@@ -59,17 +112,13 @@ std::array<std::size_t, most_groups> split_by_context(const GroupTable& table,
                                                       std::uint8_t* grouped) {
   const auto group_of = table.of_context();
   std::array<std::size_t, most_groups> sizes{};
-  walk(rows, symbols.data(), [&](unsigned context, std::size_t) {
-    ++sizes[group_of[context]];
-    return true;
-  });
+  walk(rows, symbols.data(), [&](unsigned context, std::size_t) { ++sizes[group_of[context]]; });
   std::array<std::size_t, most_groups> place{};
   for (std::size_t group = 1; group < most_groups; ++group) {
     place[group] = place[group - 1] + sizes[group - 1];
   }
   walk(rows, symbols.data(), [&](unsigned context, std::size_t index) {
     grouped[place[group_of[context]]++] = symbols[index];
-    return true;
   });
   return sizes;
 }
@@ -77,22 +126,25 @@ std::array<std::size_t, most_groups> split_by_context(const GroupTable& table,
 bool join_by_context(const GroupTable& table, const std::array<std::size_t, most_groups>& sizes,
                      std::span<const SymbolRows> rows, entropy::Symbols grouped,
                      std::uint8_t* symbols) {
-  const auto group_of = table.of_context();
-  std::array<const std::uint8_t*, most_groups> at{};
-  std::array<const std::uint8_t*, most_groups> end{};
-  const std::uint8_t* start = grouped.data();
-  for (std::size_t group = 0; group < most_groups; ++group) {
-    at[group] = start;
-    start += sizes[group];
-    end[group] = start;
-  }
+  if (grouped.empty()) return true;
+  const ContextShifts shifts = shifts_of(table);
+  NextSymbols next(sizes, grouped);
+  unsigned before = 0;
   // The sizes sum up to the number of symbols, so if no group runs short, no symbol is left over.
-  return walk(rows, symbols, [&](unsigned context, std::size_t index) {
-    const std::uint8_t group = group_of[context];
-    if (at[group] == end[group]) return false;
-    symbols[index] = *at[group]++;
-    return true;
-  });
+  for (const SymbolRows& brick : rows) {
+    const std::size_t first_row =
+        brick.columns != 0 ? std::min(brick.columns, brick.count) : brick.count;
+    for (std::size_t i = 0; i < first_row; ++i) {
+      if (!next.take(shifts[before + before], before)) return false;
+      symbols[i] = static_cast<std::uint8_t>(before);
+    }
+    for (std::size_t i = first_row; i < brick.count; ++i) {
+      if (!next.take(shifts[before + symbols[i - first_row]], before)) return false;
+      symbols[i] = static_cast<std::uint8_t>(before);
+    }
+    symbols += brick.count;
+  }
+  return true;
 }
 
 }  // namespace mcr::codecs

@@ -85,11 +85,17 @@ int start(void* argument) {
 // Starts the leader so that it is not a child of this process. An intermediate process, which
 // shares our memory like a child of vfork, starts the leader and then ends. The user's program does
 // not notice the intermediate process, because clone() makes it without an exit signal: it sends no
-// SIGCHLD, and wait() without __WALL does not return it.
+// SIGCHLD, and wait() without __WALL does not return it. Emulators of other processors (qemu-user)
+// refuse such a child; there it sends SIGCHLD, and may have a copy of our memory, so that a failure
+// is noticed only by the leader that does not come.
 int spawn_orphan(Start what) {
   constexpr std::size_t stack_bytes = 64 * 1024;
   const auto stack = std::make_unique<std::byte[]>(stack_bytes);
-  const pid_t between = clone(&start, stack.get() + stack_bytes, CLONE_VM | CLONE_VFORK, &what);
+  std::byte* const top = stack.get() + stack_bytes;
+  pid_t between = clone(&start, top, CLONE_VM | CLONE_VFORK, &what);
+  if (between < 0 && errno == EINVAL) {
+    between = clone(&start, top, CLONE_VM | CLONE_VFORK | SIGCHLD, &what);
+  }
   if (between < 0) return errno;
   // The wait is bounded, because the intermediate process may have been stopped.
   const std::uint64_t begin = monotonic_ns();

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/leader/worker.hpp"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
 #include "restart/base/system.hpp"
 
 namespace mcr::aggregation {
+
+namespace {
+/// A worker without a job for this long gives freed memory back to the system.
+constexpr std::chrono::milliseconds idle_before_trim{200};
+}  // namespace
 
 Answers::Answers() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -70,7 +77,13 @@ void Worker::run() {
       std::unique_lock lock(mutex_);
       busy_ = {};
       if (orders_.empty()) idle_.notify_all();
-      wake_.wait(lock, [this] { return ending_ || !orders_.empty(); });
+      const auto has_news = [this] { return ending_ || !orders_.empty(); };
+      if (!wake_.wait_for(lock, idle_before_trim, has_news)) {
+        lock.unlock();
+        ::malloc_trim(0);  // the process keeps what a drain frees (main())
+        lock.lock();
+        wake_.wait(lock, has_news);
+      }
       if (ending_) return;
       job = std::move(orders_.front().job);
       busy_ = {std::move(orders_.front().what), restart::monotonic_ms()};

@@ -287,9 +287,8 @@ class Doctor {
                   (facts.is_shared_by_mps ? ", shared by MPS" : "") + ": frames may use " +
                   size_text(options.memory_bytes) + " of its memory (gpu_memory=)");
     }
-    const std::string why = codecs::gpu::why_no_card();
     note(
-        codecs::gpu::problem_text(why.empty() ? "the driver has not answered for 30 s" : why),
+        codecs::gpu::problem_text(codecs::gpu::why_no_card()),
         "nothing is lost. To use a GPU, check `nvidia-smi` on this node, CUDA_VISIBLE_DEVICES, and "
         "that libcuda.so.1 is found; else set gpu=off");
   }

@@ -308,7 +308,8 @@ void run_solver(const Options& options) {
   static constexpr const char* solver_name = "mcr_solver";
   auto card = gpu::Card::open(gpu::DriverUse::own_process, options.card,
                               {std::string_view(solver_text, sizeof solver_text),
-                               std::span<const char* const>(&solver_name, 1)});
+                               std::span<const char* const>(&solver_name, 1)},
+                              &gpu::make_thread_runner);
   if (!card) fail("solver: " + card.error().message);
   auto queue = (*card)->make_queue(std::size_t{1} << 30);
   if (!queue) fail("solver: " + queue.error().message);
@@ -402,8 +403,9 @@ int main(int argc, char** argv) {
     run_solver(options);
     return 0;
   }
-  const auto card = gpu::Card::open(gpu::DriverUse::own_process, options.card,
-                                    {gpu::module_text(), gpu::kernel_names()});
+  const auto card =
+      gpu::Card::open(gpu::DriverUse::own_process, options.card,
+                      {gpu::module_text(), gpu::kernel_names()}, &gpu::make_thread_runner);
   if (!card) fail(card.error().message);
   std::printf("# GPU %d: %s, compute capability %d.%d; %u lanes, %zu MiB\n", (*card)->facts().index,
               (*card)->facts().name.c_str(), (*card)->facts().capability_major,

@@ -21,9 +21,9 @@ class Queue {
   /// of the card's memory (or the card itself) has no room.
   [[nodiscard]] virtual Result<DeviceAddress> reserve(std::size_t bytes) = 0;
 
-  /// Takes back all that reserve() gave. Waits for the work that was given, forgets downloads that no
+  /// Takes back all that reserve() gave. Drops or ends the work that was given, forgets downloads that no
   /// finish() has delivered, and touches no span of the caller.
-  virtual void release() = 0;
+  virtual void release() noexcept = 0;
 
   [[nodiscard]] virtual Result<void> upload(DeviceAddress to, ByteSpan from) = 0;
   [[nodiscard]] virtual Result<void> download(MutableByteSpan to, DeviceAddress from) = 0;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 
 #include "codecs/gpu/device/cuda_queue.hpp"
 
@@ -69,6 +70,40 @@ Result<CardFacts> choose_card(const Driver& driver, DriverUse use, std::optional
   return Error{Cause::unsupported, refusal};
 }
 
+Result<std::shared_ptr<const CardHandles>> load(const Driver& driver, int index,
+                                                const KernelModule& kernels) {
+  const std::string named = "GPU " + std::to_string(index) + ": ";
+  const auto failed = [&](const char* what, DriverStatus status) {
+    return unsupported(driver, named + what, status);
+  };
+  const auto handles = std::make_shared<CardHandles>();
+  handles->driver = driver;
+  DriverDevice device = 0;
+  if (const auto status = driver.DeviceGet(&device, index); status != status_success)
+    return failed("it cannot be chosen", status);
+  if (const auto status = driver.DevicePrimaryCtxRetain(&handles->context, device);
+      status != status_success)
+    return failed("it gives no context", status);
+  const ContextScope scope(driver, handles->context);
+  if (scope.status() != status_success) return failed("its context cannot be used", scope.status());
+  int highest = 0;
+  if (driver.CtxGetStreamPriorityRange(&handles->lowest_priority, &highest) != status_success)
+    handles->lowest_priority = 0;
+  DriverModule module = nullptr;
+  if (const auto status =
+          driver.ModuleLoadDataEx(&module, kernels.text.data(), 0, nullptr, nullptr);
+      status != status_success)
+    return failed("the kernels cannot be loaded", status);
+  for (const char* const name : kernels.names) {
+    DriverFunction function = nullptr;
+    if (const auto status = driver.ModuleGetFunction(&function, module, name);
+        status != status_success)
+      return failed((std::string("kernel ") + name).c_str(), status);
+    handles->kernels.push_back(function);
+  }
+  return std::shared_ptr<const CardHandles>(handles);
+}
+
 }  // namespace
 
 Result<std::vector<CardFacts>> list_cards(const Driver& driver) {
@@ -81,65 +116,28 @@ Result<std::vector<CardFacts>> list_cards(const Driver& driver) {
 }
 
 Result<std::shared_ptr<Card>> Card::open(DriverUse use, std::optional<int> index,
-                                         const KernelModule& kernels) {
+                                         const KernelModule& kernels, MakeRunner make_runner) {
   if (kernels.text.empty())
     return Error{Cause::unsupported, "this build of mcr has no kernels for GPUs"};
-  const std::shared_ptr<Card> card(new Card);
-  card->driver_ = MCR_TRY(load_driver(use));
-  card->facts_ = MCR_TRY(choose_card(card->driver_, use, index));
-  MCR_TRY(card->load(kernels));
+  const Driver driver = MCR_TRY(load_driver(use));
+  const std::shared_ptr<Card> card(new Card(MCR_TRY(choose_card(driver, use, index)), make_runner));
+  card->handles_ = MCR_TRY(load(driver, card->facts_.index, kernels));
   return card;
-}
-
-Result<void> Card::load(const KernelModule& kernels) {
-  const std::string named = "GPU " + std::to_string(facts_.index) + ": ";
-  const auto failed = [&](const char* what, DriverStatus status) {
-    return unsupported(driver_, named + what, status);
-  };
-  DriverDevice device = 0;
-  if (const auto status = driver_.DeviceGet(&device, facts_.index); status != status_success)
-    return failed("it cannot be chosen", status);
-  if (const auto status = driver_.DevicePrimaryCtxRetain(&context_, device);
-      status != status_success)
-    return failed("it gives no context", status);
-  const ContextScope scope(driver_, context_);
-  if (scope.status() != status_success) return failed("its context cannot be used", scope.status());
-  int highest = 0;
-  if (driver_.CtxGetStreamPriorityRange(&lowest_priority_, &highest) != status_success)
-    lowest_priority_ = 0;
-  DriverModule module = nullptr;
-  if (const auto status =
-          driver_.ModuleLoadDataEx(&module, kernels.text.data(), 0, nullptr, nullptr);
-      status != status_success)
-    return failed("the kernels cannot be loaded", status);
-  for (const char* const name : kernels.names) {
-    DriverFunction function = nullptr;
-    if (const auto status = driver_.ModuleGetFunction(&function, module, name);
-        status != status_success)
-      return failed((std::string("kernel ") + name).c_str(), status);
-    kernels_.push_back(function);
-  }
-  return {};
 }
 
 Result<std::unique_ptr<Queue>> Card::make_queue(std::size_t memory_bytes) {
   return CudaQueue::make(*this, memory_bytes);
 }
 
-std::size_t Card::free_bytes() {
-  const ContextScope scope(driver_, context_);
-  std::size_t free = 0;
-  std::size_t total = 0;
-  if (scope.status() != status_success || driver_.MemGetInfo_v2(&free, &total) != status_success)
-    return 0;
-  return free;
-}
-
-void Card::give_up(const std::string& why) {
+void Card::give_up(std::string_view why) noexcept {
   const std::lock_guard lock(mutex_);
   if (given_up_) return;
-  why_given_up_ = "GPU " + std::to_string(facts_.index) + ": " + why;
   given_up_ = true;
+  try {
+    why_given_up_ = "GPU " + std::to_string(facts_.index) + ": " + std::string(why);
+  } catch (const std::bad_alloc&) {
+    why_given_up_ = "no memory";  // short enough to need none
+  }
 }
 
 std::string Card::why_given_up() const {

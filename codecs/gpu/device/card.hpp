@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "codecs/base/result.hpp"
+#include "codecs/gpu/device/call_runner.hpp"
 #include "codecs/gpu/device/driver.hpp"
 #include "codecs/gpu/queue.hpp"
 
@@ -42,9 +43,10 @@ Result<std::vector<CardFacts>> list_cards(const Driver& driver);
 class Card {
  public:
   /// Opens card `index` (without: the first that may be used; in the program's process, the first that
-  /// the program uses). Cause::unsupported, with the reason, if no such card can be used.
+  /// the program uses). Cause::unsupported, with the reason, if no such card can be used. `make_runner`: which
+  /// threads call the driver for queues.
   static Result<std::shared_ptr<Card>> open(DriverUse use, std::optional<int> index,
-                                            const KernelModule& kernels);
+                                            const KernelModule& kernels, MakeRunner make_runner);
   Card(const Card&) = delete;
   Card& operator=(const Card&) = delete;
 
@@ -53,25 +55,21 @@ class Card {
   Result<std::unique_ptr<Queue>> make_queue(std::size_t memory_bytes);
 
   [[nodiscard]] const CardFacts& facts() const { return facts_; }
-  /// Returns the free memory of the card; 0 if it cannot be told.
-  [[nodiscard]] std::size_t free_bytes();
 
   /// Notes an error after which the card is not used again. The first reason is kept.
-  void give_up(const std::string& why);
+  void give_up(std::string_view why) noexcept;
   [[nodiscard]] bool is_given_up() const { return given_up_; }
   /// Empty if the card is not given up.
   [[nodiscard]] std::string why_given_up() const;
 
  private:
   friend class CudaQueue;
-  Card() = default;
-  Result<void> load(const KernelModule& kernels);
+  Card(CardFacts facts, MakeRunner make_runner)
+      : facts_(std::move(facts)), make_runner_(make_runner) {}
 
-  Driver driver_{};
-  CardFacts facts_;
-  DriverContext context_ = nullptr;
-  int lowest_priority_ = 0;
-  std::vector<DriverFunction> kernels_;
+  const CardFacts facts_;
+  const MakeRunner make_runner_;
+  std::shared_ptr<const CardHandles> handles_;  ///< set by open()
   std::atomic<bool> given_up_{false};
   mutable std::mutex mutex_;
   std::string why_given_up_;  // guarded by mutex_

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
+#include <exception>
+#include <utility>
 
 namespace mcr::codecs::gpu {
 namespace {
@@ -11,49 +12,56 @@ namespace {
 constexpr std::size_t alignment = 256;
 /// The smallest piece of the card's memory that a queue asks for.
 constexpr std::size_t least_chunk = std::size_t{4} << 20;
+constexpr const char* no_memory = "memory ran out";
+
+Error given_up() { return {Cause::system, "the card is not used any more"}; }
 
 }  // namespace
 
+CudaQueue::CudaQueue(Card& card, std::size_t memory_bytes, std::unique_ptr<CallRunner> runner)
+    : card_(card),
+      memory_bytes_(memory_bytes),
+      runner_(std::move(runner)),
+      stream_(std::make_shared<CardStream>(card.handles_)) {}
+
 Result<std::unique_ptr<Queue>> CudaQueue::make(Card& card, std::size_t memory_bytes) {
-  std::unique_ptr<CudaQueue> queue(new CudaQueue(card, memory_bytes));
-  const ContextScope scope(card.driver_, card.context_);
-  MCR_TRY(queue->check(scope.status(), "its context cannot be used"));
-  MCR_TRY(queue->check(card.driver_.StreamCreateWithPriority(&queue->stream_, stream_non_blocking,
-                                                             card.lowest_priority_),
-                       "no stream can be made"));
-  void* pinned = nullptr;
-  MCR_TRY(queue->check(card.driver_.MemHostAlloc(&pinned, pinned_bytes, 0),
-                       "no pinned memory can be had"));
-  queue->pinned_ = static_cast<std::byte*>(pinned);
+  auto runner = card.make_runner_();
+  if (!runner) return Error{Cause::full, "no thread can be started"};
+  std::unique_ptr<CudaQueue> queue(new CudaQueue(card, memory_bytes, std::move(runner)));
+  MCR_TRY(queue->perform(&CardStream::open));
   return std::unique_ptr<Queue>(std::move(queue));
 }
 
 /// Gives up the memory instead of freeing it if the card has failed: it may still write there, and a
 /// call that frees memory waits for the card.
 CudaQueue::~CudaQueue() {
-  release();
-  if (card_.is_given_up()) return;
-  const ContextScope scope(card_.driver_, card_.context_);
-  if (scope.status() != status_success) return;
-  free_chunks();
-  if (pinned_ != nullptr) card_.driver_.MemFreeHost(pinned_);
-  if (stream_ != nullptr) card_.driver_.StreamDestroy_v2(stream_);
+  try {
+    if (!card_.is_given_up()) (void)perform(&CardStream::close).has_value();
+  } catch (const std::exception&) {
+    card_.give_up(no_memory);
+  }
 }
 
-Result<void> CudaQueue::check(DriverStatus status, const char* what) {
-  if (status == status_success) return {};
-  const std::string message = std::string(what) + ": " + status_text(card_.driver_, status);
-  if (status == status_out_of_memory) return Error{Cause::full, message};
-  card_.give_up(message);
-  return Error{Cause::system, message};
+Result<void> CudaQueue::perform(CardStream::Operation operation) {
+  if (card_.is_given_up()) return given_up();
+  if (!runner_->run(stream_, operation)) {
+    card_.give_up(std::string("its driver did not return from ") + stream_->call_name() + " for " +
+                  std::to_string(card_patience.count()) + " s");
+    return given_up();
+  }
+  Result<void> outcome = std::exchange(stream_->outcome, {});
+  if (!outcome && outcome.error().cause != Cause::full) card_.give_up(outcome.error().message);
+  return outcome;
 }
 
 Result<DeviceAddress> CudaQueue::reserve(std::size_t bytes) {
+  if (card_.is_given_up()) return given_up();
   if (bytes > memory_bytes_) return Error{Cause::full, "more than gpu_memory= allows"};
   const std::size_t needed =
       (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-  if (chunks_.empty() || chunks_.back().bytes - chunk_used_ < needed) MCR_TRY(add_chunk(needed));
-  const DeviceAddress address = chunks_.back().begin + chunk_used_;
+  if (stream_->chunks.empty() || stream_->chunks.back().bytes - chunk_used_ < needed)
+    MCR_TRY(add_chunk(needed));
+  const DeviceAddress address = stream_->chunks.back().begin + chunk_used_;
   chunk_used_ += needed;
   return address;
 }
@@ -62,40 +70,38 @@ Result<void> CudaQueue::add_chunk(std::size_t bytes) {
   const std::size_t left = memory_bytes_ - allocated_;
   if (bytes > left) return Error{Cause::full, "more than gpu_memory= allows"};
   const std::size_t size = std::min(std::max({bytes, least_chunk, allocated_}), left);
-  const ContextScope scope(card_.driver_, card_.context_);
-  MCR_TRY(check(scope.status(), "its context cannot be used"));
-  DriverAddress begin = 0;
-  MCR_TRY(check(card_.driver_.MemAlloc_v2(&begin, size), "no memory"));
-  chunks_.push_back({begin, size});
+  stream_->wanted_bytes = size;
+  MCR_TRY(perform(&CardStream::add_chunk));
   allocated_ += size;
   chunk_used_ = 0;
   return {};
 }
 
-void CudaQueue::free_chunks() {
-  for (const Chunk& chunk : chunks_) (void)check(card_.driver_.MemFree_v2(chunk.begin), "freeing");
-  chunks_.clear();
-  allocated_ = 0;
-  chunk_used_ = 0;
+/// Takes one chunk as large as all, so that later frames need no allocation.
+Result<void> CudaQueue::merge_chunks() {
+  stream_->wanted_bytes = std::exchange(allocated_, 0);
+  const Result<void> done = perform(&CardStream::replace_chunks);
+  if (card_.is_given_up()) return given_up();
+  for (const CardStream::Chunk& chunk : stream_->chunks) allocated_ += chunk.bytes;
+  return done;
 }
 
-void CudaQueue::release() {
+void CudaQueue::release() noexcept {
+  commands_.clear();
   deliveries_.clear();
-  if (is_working_) (void)wait().has_value();  // an error gives the card up
   pinned_used_ = 0;
-  if (chunks_.size() > 1 && !card_.is_given_up()) {
-    // Takes one chunk as large as all next time, so that later frames need no allocation.
-    const std::size_t all = allocated_;
-    const ContextScope scope(card_.driver_, card_.context_);
-    if (scope.status() == status_success) free_chunks();
-    if (chunks_.empty()) (void)add_chunk(all).has_value();
-  }
   chunk_used_ = 0;
+  try {
+    if (!card_.is_given_up() && stream_->chunks.size() > 1) (void)merge_chunks().has_value();
+  } catch (const std::exception&) {
+    card_.give_up(no_memory);
+  }
 }
 
 Result<MutableByteSpan> CudaQueue::pinned_room() {
   if (pinned_used_ == pinned_bytes) MCR_TRY(finish());
-  return MutableByteSpan(pinned_ + pinned_used_, pinned_bytes - pinned_used_);
+  if (card_.is_given_up()) return given_up();
+  return MutableByteSpan(stream_->pinned + pinned_used_, pinned_bytes - pinned_used_);
 }
 
 Result<void> CudaQueue::upload(DeviceAddress to, ByteSpan from) {
@@ -103,12 +109,9 @@ Result<void> CudaQueue::upload(DeviceAddress to, ByteSpan from) {
     const MutableByteSpan room = MCR_TRY(pinned_room());
     const std::size_t bytes = std::min(room.size(), from.size());
     std::memcpy(room.data(), from.data(), bytes);
+    commands_.push_back(
+        {.kind = Command::Kind::upload, .address = to, .pinned_at = pinned_used_, .bytes = bytes});
     pinned_used_ += bytes;
-    const ContextScope scope(card_.driver_, card_.context_);
-    MCR_TRY(check(scope.status(), "its context cannot be used"));
-    is_working_ = true;
-    MCR_TRY(check(card_.driver_.MemcpyHtoDAsync_v2(to, room.data(), bytes, stream_),
-                  "a copy to the card failed"));
     to += bytes;
     from = from.subspan(bytes);
   }
@@ -119,13 +122,12 @@ Result<void> CudaQueue::download(MutableByteSpan to, DeviceAddress from) {
   while (!to.empty()) {
     const MutableByteSpan room = MCR_TRY(pinned_room());
     const std::size_t bytes = std::min(room.size(), to.size());
+    deliveries_.push_back({to.first(bytes), pinned_used_});
+    commands_.push_back({.kind = Command::Kind::download,
+                         .address = from,
+                         .pinned_at = pinned_used_,
+                         .bytes = bytes});
     pinned_used_ += bytes;
-    const ContextScope scope(card_.driver_, card_.context_);
-    MCR_TRY(check(scope.status(), "its context cannot be used"));
-    is_working_ = true;
-    MCR_TRY(check(card_.driver_.MemcpyDtoHAsync_v2(room.data(), from, bytes, stream_),
-                  "a copy from the card failed"));
-    deliveries_.push_back({to.first(bytes), room.data()});
     from += bytes;
     to = to.subspan(bytes);
   }
@@ -133,62 +135,32 @@ Result<void> CudaQueue::download(MutableByteSpan to, DeviceAddress from) {
 }
 
 Result<void> CudaQueue::fill_zero(DeviceAddress to, std::size_t bytes) {
-  if (bytes == 0) return {};
-  const ContextScope scope(card_.driver_, card_.context_);
-  MCR_TRY(check(scope.status(), "its context cannot be used"));
-  is_working_ = true;
-  return check(card_.driver_.MemsetD8Async(to, 0, bytes, stream_), "memory cannot be cleared");
+  if (bytes != 0)
+    commands_.push_back({.kind = Command::Kind::fill_zero, .address = to, .bytes = bytes});
+  return {};
 }
 
 Result<void> CudaQueue::launch(KernelNumber kernel, unsigned blocks,
                                const KernelArguments& arguments) {
-  if (kernel >= card_.kernels_.size()) return Error{Cause::usage, "there is no such kernel"};
+  if (kernel >= card_.handles_->kernels.size())
+    return Error{Cause::usage, "there is no such kernel"};
   if (blocks == 0) return {};
-  const ContextScope scope(card_.driver_, card_.context_);
-  MCR_TRY(check(scope.status(), "its context cannot be used"));
-  is_working_ = true;
-  KernelArguments copy = arguments;  // the driver takes a pointer to mutable memory
-  void* parameters[] = {&copy};
-  return check(card_.driver_.LaunchKernel(card_.kernels_[kernel], blocks, 1, 1, k_block_threads, 1,
-                                          1, 0, stream_, parameters, nullptr),
-               "a kernel cannot be started");
-}
-
-Result<void> CudaQueue::finish() {
-  MCR_TRY(wait());
-  for (const Delivery& delivery : deliveries_)
-    std::memcpy(delivery.to.data(), delivery.from, delivery.to.size());
-  deliveries_.clear();
-  pinned_used_ = 0;
+  commands_.push_back(
+      {.kind = Command::Kind::launch, .kernel = kernel, .blocks = blocks, .arguments = arguments});
   return {};
 }
 
-/// Asks again and again instead of calling the driver's own wait, which spins on a core that the program
-/// may need, and which does not return if the card hangs.
-Result<void> CudaQueue::wait() {
-  using Clock = std::chrono::steady_clock;
-  if (!is_working_) return {};
-  if (card_.is_given_up()) return Error{Cause::system, "the card is not used any more"};
-  const ContextScope scope(card_.driver_, card_.context_);
-  MCR_TRY(check(scope.status(), "its context cannot be used"));
-  const Clock::time_point end = Clock::now() + card_patience;
-  auto pause = std::chrono::microseconds(10);
-  constexpr auto longest_pause = std::chrono::microseconds(200);
-  for (;;) {
-    const DriverStatus status = card_.driver_.StreamQuery(stream_);
-    if (status != status_not_ready) {
-      is_working_ = status != status_success;
-      return check(status, "its work failed");
-    }
-    if (Clock::now() >= end) {
-      const std::string message =
-          "it did not answer for " + std::to_string(card_patience.count()) + " s";
-      card_.give_up(message);
-      return Error{Cause::system, message};
-    }
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, longest_pause);
+Result<void> CudaQueue::finish() {
+  if (card_.is_given_up()) return given_up();
+  if (!commands_.empty()) {
+    stream_->commands.swap(commands_);
+    MCR_TRY(perform(&CardStream::run));
+    for (const Delivery& delivery : deliveries_)
+      std::memcpy(delivery.to.data(), stream_->pinned + delivery.pinned_at, delivery.to.size());
   }
+  deliveries_.clear();
+  pinned_used_ = 0;
+  return {};
 }
 
 }  // namespace mcr::codecs::gpu

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A queue of work on one stream of a card. The card reads and writes host memory only in the queue's own
-// pinned buffer: spans of the caller are copied from and to it by the calling thread. So a card that
-// fails or hangs never touches memory of the caller, whatever the caller does with it.
+// A queue of work on one stream of a card. Work is noted, and given to the card at finish(). The card reads and writes
+// host memory only in the stream's own pinned buffer: spans of the caller are copied from and to it by the
+// calling thread. So neither a card that fails or hangs, nor a driver that does not return, touches memory of the
+// caller.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "codecs/gpu/device/call_runner.hpp"
 #include "codecs/gpu/device/card.hpp"
 #include "codecs/gpu/queue.hpp"
 
 namespace mcr::codecs::gpu {
-
-/// Pinned memory of each queue.
-inline constexpr std::size_t pinned_bytes = std::size_t{4} << 20;
-/// The card has failed if it does not end a queue's work in this time. The program's own work comes first
-/// on the card, so that this must be longer than the program's kernels.
-inline constexpr std::chrono::seconds card_patience{5};
 
 /// An error of the driver is Cause::system, and the card is given up; no memory left is Cause::full, and
 /// the card stays in use.
@@ -31,7 +25,7 @@ class CudaQueue final : public Queue {
   CudaQueue& operator=(const CudaQueue&) = delete;
 
   Result<DeviceAddress> reserve(std::size_t bytes) override;
-  void release() override;
+  void release() noexcept override;
   Result<void> upload(DeviceAddress to, ByteSpan from) override;
   Result<void> download(MutableByteSpan to, DeviceAddress from) override;
   Result<void> fill_zero(DeviceAddress to, std::size_t bytes) override;
@@ -40,36 +34,31 @@ class CudaQueue final : public Queue {
   Result<void> finish() override;
 
  private:
-  struct Chunk {
-    DriverAddress begin = 0;
-    std::size_t bytes = 0;
-  };
+  using Command = CardStream::Command;
   /// A download that lies in the pinned buffer once the card is done.
   struct Delivery {
     MutableByteSpan to;
-    const std::byte* from = nullptr;
+    std::size_t pinned_at = 0;
   };
 
-  CudaQueue(Card& card, std::size_t memory_bytes) : card_(card), memory_bytes_(memory_bytes) {}
-  /// Turns a status into a result.
-  Result<void> check(DriverStatus status, const char* what);
+  CudaQueue(Card& card, std::size_t memory_bytes, std::unique_ptr<CallRunner> runner);
+  /// Lets the driver do it. Gives the card up for every error but Cause::full.
+  Result<void> perform(CardStream::Operation operation);
   Result<void> add_chunk(std::size_t bytes);
-  void free_chunks();
+  Result<void> merge_chunks();
   /// Returns free bytes of the pinned buffer, at least 1. Waits for earlier work if it is full.
   Result<MutableByteSpan> pinned_room();
-  /// Waits until the card has done all work.
-  Result<void> wait();
 
   Card& card_;
   const std::size_t memory_bytes_;
-  DriverStream stream_ = nullptr;
-  std::vector<Chunk> chunks_;
+  const std::unique_ptr<CallRunner> runner_;
+  /// Not touched after the card was given up: an operation that never ends may use it.
+  const std::shared_ptr<CardStream> stream_;
   std::size_t allocated_ = 0;   ///< bytes of all chunks
   std::size_t chunk_used_ = 0;  ///< of the last chunk
-  std::byte* pinned_ = nullptr;
   std::size_t pinned_used_ = 0;
+  std::vector<Command> commands_;  ///< not given to the card yet
   std::vector<Delivery> deliveries_;
-  bool is_working_ = false;  ///< work was given since the last wait()
 };
 
 }  // namespace mcr::codecs::gpu

@@ -55,7 +55,6 @@ Result<Driver> load_driver(DriverUse use) {
   MCR_FIND(StreamCreateWithPriority);
   MCR_FIND(StreamQuery);
   MCR_FIND(StreamDestroy_v2);
-  MCR_FIND(MemGetInfo_v2);
   MCR_FIND(MemAlloc_v2);
   MCR_FIND(MemFree_v2);
   MCR_FIND(MemHostAlloc);

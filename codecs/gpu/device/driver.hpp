@@ -56,7 +56,6 @@ struct Driver {
   DriverStatus (*StreamCreateWithPriority)(DriverStream* stream, unsigned flags, int priority);
   DriverStatus (*StreamQuery)(DriverStream stream);
   DriverStatus (*StreamDestroy_v2)(DriverStream stream);
-  DriverStatus (*MemGetInfo_v2)(std::size_t* free_bytes, std::size_t* total_bytes);
   DriverStatus (*MemAlloc_v2)(DriverAddress* address, std::size_t bytes);
   DriverStatus (*MemFree_v2)(DriverAddress address);
   DriverStatus (*MemHostAlloc)(void** memory, std::size_t bytes, unsigned flags);

@@ -60,7 +60,7 @@ Result<DeviceAddress> CpuQueue::reserve(std::size_t bytes) {
   return reinterpret_cast<DeviceAddress>(memory);
 }
 
-void CpuQueue::release() {
+void CpuQueue::release() noexcept {
   memory_.clear();
   reserved_ = 0;
 }

@@ -23,7 +23,7 @@ class CpuQueue final : public Queue {
       : limit_(memory_limit), order_(order) {}
 
   Result<DeviceAddress> reserve(std::size_t bytes) override;
-  void release() override;
+  void release() noexcept override;
   Result<void> upload(DeviceAddress to, ByteSpan from) override;
   Result<void> download(MutableByteSpan to, DeviceAddress from) override;
   Result<void> fill_zero(DeviceAddress to, std::size_t bytes) override;

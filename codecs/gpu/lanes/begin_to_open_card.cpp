@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only file here that starts a thread: the plugin does not link it.
+// Starts a thread: the plugin does not link this file.
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -13,7 +13,7 @@ void begin_to_open_card(const CardOptions& options) {
   try {
     std::thread([options] {
       try {
-        open_card(DriverUse::own_process, options);
+        open_card(DriverUse::own_process, options, &make_thread_runner);
       } catch (const std::exception& error) {  // out of memory
         decide_for_no_card(error.what());
       }

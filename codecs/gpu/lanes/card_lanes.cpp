@@ -44,13 +44,17 @@ CardLanes::Lane CardLanes::take() {
 void CardLanes::free_unused() {
   // In a forked process, the driver does not work; a card that was given up may still write.
   if (count_ == 0 || card_in_use() == nullptr) return;
-  std::vector<std::unique_ptr<Queue>> unused;
-  const std::lock_guard lock(mutex_);
-  unused.swap(free_);
-  made_ -= static_cast<unsigned>(unused.size());
+  for (;;) {
+    std::unique_ptr<Queue> unused;
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return;
+    unused = std::move(free_.back());
+    free_.pop_back();  // keeps its memory, so that give_back() needs none
+    --made_;
+  }
 }
 
-void CardLanes::give_back(std::unique_ptr<Queue> queue) {
+void CardLanes::give_back(std::unique_ptr<Queue> queue) noexcept {
   const std::lock_guard lock(mutex_);
   free_.push_back(std::move(queue));
 }

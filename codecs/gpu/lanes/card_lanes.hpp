@@ -58,7 +58,7 @@ class CardLanes {
 
  private:
   friend class Lane;
-  void give_back(std::unique_ptr<Queue> queue);
+  void give_back(std::unique_ptr<Queue> queue) noexcept;
 
   unsigned count_ = 0;
   std::uint64_t lane_bytes_ = 0;

@@ -14,9 +14,15 @@
 namespace mcr::codecs::gpu {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+/// A driver that takes longer to start is named as the reason why the card is not used.
+constexpr std::chrono::seconds opening_patience{10};
+
 struct State {
   std::mutex mutex;
   bool was_asked = false;
+  Clock::time_point asked_at;
   bool is_decided = false;
   pid_t process = 0;           ///< that opened the card
   std::shared_ptr<Card> card;  ///< set once
@@ -36,11 +42,13 @@ bool is_first_to_ask(const CardOptions& options) {
   if (!options.is_on) return false;
   State& now = state();
   const std::lock_guard lock(now.mutex);
-  return !std::exchange(now.was_asked, true);
+  if (std::exchange(now.was_asked, true)) return false;
+  now.asked_at = Clock::now();
+  return true;
 }
 
-void open_card(DriverUse use, const CardOptions& options) {
-  auto opened = Card::open(use, options.index, {module_text(), kernel_names()});
+void open_card(DriverUse use, const CardOptions& options, MakeRunner make_runner) {
+  auto opened = Card::open(use, options.index, {module_text(), kernel_names()}, make_runner);
   if (!opened) return decide_for_no_card(opened.error().message);
   State& now = state();
   const std::lock_guard lock(now.mutex);
@@ -75,7 +83,7 @@ CardOptions card_options(std::string_view gpu, std::uint64_t memory_bytes) {
 }
 
 void open_card_of_program(const CardOptions& options) {
-  if (is_first_to_ask(options)) open_card(DriverUse::program_process, options);
+  if (is_first_to_ask(options)) open_card(DriverUse::program_process, options, &make_direct_runner);
 }
 
 Card* card_in_use() {
@@ -88,7 +96,11 @@ Card* card_in_use() {
 std::string why_no_card() {
   State& now = state();
   const std::lock_guard lock(now.mutex);
-  return now.card ? now.card->why_given_up() : now.problem;
+  if (now.card) return now.card->why_given_up();
+  if (!now.was_asked || now.is_decided) return now.problem;
+  const auto waited = std::chrono::floor<std::chrono::seconds>(Clock::now() - now.asked_at);
+  if (waited < opening_patience) return {};
+  return "NVIDIA's driver has not answered for " + std::to_string(waited.count()) + " s";
 }
 
 std::string problem_text(const std::string& why_no_card) {

@@ -36,14 +36,15 @@ void open_card_of_program(const CardOptions& options);
 // The steps of opening a card, for the functions above.
 /// True for the first caller whose options ask for a card.
 bool is_first_to_ask(const CardOptions& options);
-void open_card(DriverUse use, const CardOptions& options);
+void open_card(DriverUse use, const CardOptions& options, MakeRunner make_runner);
 void decide_for_no_card(const std::string& why);
 bool is_being_opened();
 
 /// Returns the open card. Null if there is none or not yet, if it was given up, and in a process that was
 /// forked after the card was opened: the driver does not work there.
 Card* card_in_use();
-/// Returns why the card is not used; empty if it is used, was not asked for, or is still being opened.
+/// Returns why the card is not used; empty if it is used, was not asked for, or has been opened for a few seconds
+/// only.
 std::string why_no_card();
 /// Returns the one line for users about it.
 std::string problem_text(const std::string& why_no_card);

@@ -12,7 +12,7 @@
 //                  of the same name
 //   call=N:S       the same for the N-th call of any name
 //   hang=N         the N-th kernel never ends
-//   block=NAME     no call of NAME ever returns
+//   block=NAME:N   the N-th call of NAME (the first) and all later ones never return
 //   slow=US        each kernel takes so many microseconds more
 //   slow_init=MS   cuInit takes so many milliseconds
 //   flip=N         the N-th copy from the card has a wrong byte
@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csetjmp>
 #include <csignal>
@@ -63,6 +64,8 @@ struct Fake {
   Status fail_status = 0;
   long call_at = 0;
   std::string blocked_name;
+  long blocked_from = 1;
+  std::atomic<long> blocked_calls{0};
   std::string log;
 
   std::map<std::string, long> calls;
@@ -76,6 +79,7 @@ struct Fake {
   std::string full_name;
   bool hangs = false;
   pid_t process = 0;
+  std::atomic<bool> is_retained{false};
 
   Fake() {
     const char* const text = std::getenv("MCR_FAKE_CUDA");
@@ -88,7 +92,8 @@ struct Fake {
       if (key == "log") {
         log = value;
       } else if (key == "block") {
-        blocked_name = value;
+        blocked_name = value.substr(0, value.find(':'));
+        std::sscanf(value.c_str() + blocked_name.size(), ":%ld", &blocked_from);
       } else if (key == "fail") {
         fail_name = value.substr(0, value.find(':'));
         std::sscanf(value.c_str() + fail_name.size(), ":%ld:%d", &fail_at, &fail_status);
@@ -127,10 +132,21 @@ int the_context = 0;
 
 enum class Needs { nothing, driver, context, card };
 
+/// Never returns if the call is to be blocked.
+void stop_if_blocked(const char* name) {
+  Fake& now = fake();
+  if (now.blocked_name != name || ++now.blocked_calls < now.blocked_from) return;
+  {
+    const std::lock_guard lock(now.mutex);
+    now.tell("blocked");
+  }
+  for (;;) ::pause();
+}
+
 /// What every call begins with. Returns what the call has to return, if that is an error.
 Status begin(const char* name, Needs needs) {
   Fake& now = fake();
-  while (now.blocked_name == name) ::pause();
+  stop_if_blocked(name);
   const std::lock_guard lock(now.mutex);
   ++now.all_calls;
   const long count = ++now.calls[name];
@@ -169,6 +185,7 @@ EXPORTED Status cuDriverGetVersion(int* version) {
   return success;
 }
 EXPORTED Status cuGetErrorString(Status status, const char** text) {
+  stop_if_blocked("cuGetErrorString");
   *text = status == out_of_memory ? "out of memory" : "fake error";
   return success;
 }
@@ -214,12 +231,13 @@ EXPORTED Status cuDeviceGetAttribute(int* value, int attribute, int) {
 EXPORTED Status cuDevicePrimaryCtxRetain(void** context, int) {
   BEGIN("cuDevicePrimaryCtxRetain", driver);
   *context = &the_context;
+  fake().is_retained = true;
   return success;
 }
 EXPORTED Status cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
   BEGIN("cuDevicePrimaryCtxGetState", driver);
   *flags = 0;
-  *active = 1;
+  *active = fake().is_retained ? 1 : 0;
   return success;
 }
 EXPORTED Status cuCtxPushCurrent_v2(void* context) {
@@ -255,13 +273,6 @@ EXPORTED Status cuStreamDestroy_v2(void* stream) {
   delete static_cast<int*>(stream);
   const std::lock_guard lock(fake().mutex);
   fake().tell("calls " + std::to_string(fake().all_calls));
-  return success;
-}
-EXPORTED Status cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
-  BEGIN("cuMemGetInfo_v2", context);
-  const std::lock_guard lock(fake().mutex);
-  *total_bytes = static_cast<std::size_t>(fake().number("memory", 1L << 30));
-  *free_bytes = *total_bytes - fake().memory;
   return success;
 }
 EXPORTED Status cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {

@@ -389,7 +389,7 @@ class LateQueue final : public gpu::Queue {
     if (fails()) return broken();
     return memory_.reserve(bytes);
   }
-  void release() override {
+  void release() noexcept override {
     work_.clear();
     memory_.release();
   }

@@ -12,7 +12,9 @@
 
 #include <atomic>
 
-#if defined(__CUDA__) || defined(__CUDACC__)
+#include "codecs/base/accelerator.hpp"
+
+#if MCR_ON_DEVICE
 // Kernels of accelerators share formulas with the loops of the CPU.
 #define MCR_INLINE_LOOP __host__ __device__ inline
 #define MCR_INLINE_LAMBDA

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "codecs/base/accelerator.hpp"
 #include "codecs/gpu/kernel_arguments.hpp"
 
 #if defined(MCR_KERNEL_THREADS)
@@ -21,12 +22,6 @@
 #include <barrier>
 #include <thread>
 #include <vector>
-#endif
-
-#if defined(__CUDA__) || defined(__CUDACC__)
-#define MCR_ON_DEVICE 1
-#else
-#define MCR_ON_DEVICE 0
 #endif
 
 #if MCR_ON_DEVICE

@@ -3,7 +3,7 @@
 // (-nocudainc). NVIDIA's compiler knows them.
 #pragma once
 
-#if defined(__CUDA__) && defined(__clang__) && !defined(__CUDACC__)
+#if defined(__CUDA__) && defined(__clang__) && !defined(__CUDACC__) && !defined(__HIP__)
 
 #include <cstdlib>  // which clang's own header <new> needs
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All kernels, for accelerators; make_ptx compiles this file.
+// All kernels, for accelerators: CUDA (make_ptx) or HIP (test/gpu/hip-kernels).
 #include "codecs/gpu/kernels/cuda_prelude.hpp"
-// (the prelude comes first)
+#include "codecs/gpu/kernels/hip_prelude.hpp"
+// (the preludes come first)
 #include "codecs/gpu/kernels/context_kernels.hpp"
 #include "codecs/gpu/kernels/decode_kernels.hpp"
 #include "codecs/gpu/kernels/dictionary_kernels.hpp"

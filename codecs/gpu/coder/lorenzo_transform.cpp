@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codecs/gpu/coder/lorenzo_transform.hpp"
 
+#include <algorithm>
+
 #include "codecs/gpu/kernels/lorenzo_decode_kernels.hpp"
 #include "codecs/gpu/kernels/sum_kernels.hpp"
 #include "codecs/lorenzo/brick_views.hpp"
@@ -34,13 +36,22 @@ std::uint64_t is_floating(const Layout& layout) {
   return layout.type.kind == ElementKind::floating ? 1 : 0;
 }
 
+std::uint64_t numbers_of_box(const LorenzoBrick& brick) {
+  return brick.planes * brick.rows * brick.columns;
+}
+
+/// Returns where brick `b` ends.
+std::uint64_t end_of(const Layout& layout, const std::vector<LorenzoBrick>& bricks, std::size_t b) {
+  return b + 1 == bricks.size() ? layout.count() : bricks[b + 1].begin;
+}
+
 /// The boxes of all bricks that are not running sums.
 std::vector<WaveBox> boxes_of(const Layout& layout, const std::vector<LorenzoBrick>& bricks) {
   std::vector<WaveBox> boxes;
   for (std::size_t b = 0; b < bricks.size(); ++b) {
     if (is_running_sum(bricks[b])) continue;
-    const std::uint64_t end = b + 1 == bricks.size() ? layout.count() : bricks[b + 1].begin;
-    const std::uint64_t box = bricks[b].planes * bricks[b].rows * bricks[b].columns;
+    const std::uint64_t end = end_of(layout, bricks, b);
+    const std::uint64_t box = numbers_of_box(bricks[b]);
     for (std::uint64_t begin = bricks[b].begin; begin < end; begin += box) {
       boxes.push_back({begin, b});
     }
@@ -106,12 +117,20 @@ Result<void> undo_lorenzo(Device& device, const DeviceData& data, const Layout& 
 bool lorenzo_undoes_fast(const Layout& layout, ByteSpan parameters) {
   // A turn of a wave, 256 numbers, takes about half a microsecond; 4096 of them, two milliseconds.
   constexpr std::uint64_t most_turns = 4096;
-  for (const LorenzoBrick& brick : bricks_of(layout, parameters).bricks) {
+  constexpr std::uint64_t least_for_boxes = std::uint64_t{1} << 20;
+  const std::vector<LorenzoBrick> bricks = bricks_of(layout, parameters).bricks;
+  std::uint64_t box_bytes = 0;
+  for (std::size_t b = 0; b < bricks.size(); ++b) {
+    const LorenzoBrick& brick = bricks[b];
+    if (is_running_sum(brick)) continue;
+    const std::uint64_t numbers = end_of(layout, bricks, b) - brick.begin;
+    box_bytes += numbers / numbers_of_box(brick) * sizeof(WaveBox);
     const std::uint64_t waves = brick.planes + brick.rows + brick.columns;
     const std::uint64_t turns = (brick.planes * brick.rows + k_block_threads - 1) / k_block_threads;
-    if (!is_running_sum(brick) && waves * turns > most_turns) return false;
+    if (waves * turns > most_turns) return false;
   }
-  return true;
+  // The list of tiny boxes must not take more memory than the frame.
+  return box_bytes <= std::max(layout.count() * layout.type.size, least_for_boxes);
 }
 
 }  // namespace mcr::codecs::gpu

@@ -7,7 +7,9 @@
 #include "codecs/base/registry.hpp"
 #include "codecs/frames/plain_frame.hpp"
 #include "codecs/gpu/coder/frame_coder.hpp"
+#include "codecs/gpu/coder/lorenzo_transform.hpp"
 #include "codecs/gpu/kernels/cpu_queue.hpp"
+#include "codecs/lorenzo/predictor.hpp"
 #include "sample_data.hpp"
 #include "test/support/catch.hpp"
 
@@ -378,6 +380,15 @@ TEST_CASE(
   REQUIRE(payload[payload.size() - 3] == std::byte{1});
   payload[payload.size() - 4] = std::byte{2};
   both_refuse(parsed("dictionary"), layout, raw, payload);
+}
+
+TEST_CASE("frames whose list of boxes would be larger than their bytes stay on the CPU") {
+  const ElementType byte{ElementKind::unsigned_integer, 1, false};
+  const Bytes parameters{std::byte{Predictor{.dimensions = 2, .order = 2}.byte()}};
+  const Layout tiny{byte, {{3, {1'000'000, 1, 1}}}};
+  const Layout squares{byte, {{3, {100, 100, 100}}}};
+  CHECK(!gpu::lorenzo_undoes_fast(tiny, parameters));
+  CHECK(gpu::lorenzo_undoes_fast(squares, parameters));
 }
 
 /// Does nothing before finish(), as late as a card may be, and fails at one of its operations.

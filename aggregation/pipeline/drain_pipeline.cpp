@@ -52,6 +52,12 @@ gpu::CodingSpeeds& coding_speeds() {
 /// is a small part of what encoding on the CPU would be. One thread gets two lanes.
 unsigned wanted_lanes(unsigned threads) { return std::max(threads, 2U); }
 
+/// No lanes take threads and memory if it is known already that the card cannot be used.
+gpu::CardOptions usable(gpu::CardOptions options) {
+  options.is_on = options.is_on && gpu::why_no_card().empty();
+  return options;
+}
+
 class Drain {
   using Clock = std::chrono::steady_clock;
 
@@ -63,15 +69,13 @@ class Drain {
         encodings_(encodings),
         options_(options),
         sink_(sink),
-        lanes_(options.card, wanted_lanes(options.threads)),
+        lanes_(usable(options.card), wanted_lanes(options.threads)),
         cpu_turns_(std::max(options.threads, 1U)) {
     if (plan.has_batches()) places_.add(plan.datasets[plan.batches]);
   }
 
   Result<DrainTimes> run() {
     times_.threads = std::max(options_.threads, 1U);
-    gpu::begin_to_open_card(options_.card);
-    gpu::await_card(options_.card_wait);
     const BlockCounts counts = allowed_blocks();
     times_.blocks_allowed = counts.encoding + counts.storing;
     begin_ = Clock::now();
@@ -223,7 +227,8 @@ class Drain {
       note_error(coded.error(), lane, kind);
       return false;
     }
-    coding_speeds().measured(kind, gpu::Coder::card, block.raw.size(), now() - begin);
+    if (!lane.is_new())
+      coding_speeds().measured(kind, gpu::Coder::card, block.raw.size(), now() - begin);
     if (coder == gpu::Coder::card) {
       card_bytes_ += block.raw.size();
       return true;
@@ -342,6 +347,8 @@ std::uint64_t solid_frame_target(const DrainOptions& options) {
 Result<DrainTimes> drain(const MergePlan& plan, PartReads& reads,
                          const std::vector<Encoding>& encodings, const DrainOptions& options,
                          const FrameSink& sink) {
+  gpu::begin_to_open_card(options.card);
+  gpu::await_card(options.card_wait);
   return Drain(plan, reads, encodings, options, sink).run();
 }
 

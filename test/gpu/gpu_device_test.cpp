@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "codecs/base/checksum.hpp"
 #include "codecs/frames/frame.hpp"
@@ -17,6 +20,21 @@
 
 using namespace mcr;
 using namespace mcr::codecs;
+
+namespace {
+
+std::atomic<bool> memory_is_out{false};
+
+}  // namespace
+
+// Fails while memory_is_out.
+void* operator new(std::size_t bytes) {
+  void* const made = memory_is_out ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (made == nullptr) throw std::bad_alloc();
+  return made;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -157,7 +175,9 @@ TEST_CASE("frames go to the card while it is the faster one, and both are measur
     speeds.measured(kind, gpu::Coder::card, 1000, card);
   };
   CHECK(speeds.next(kind) == gpu::Coder::both);
-  measure(1, 50);  // the card's first frame pays for what the driver does once
+  CHECK(speeds.next(kind) ==
+        gpu::Coder::both);  // in another lane, before the first one is measured
+  measure(1, 50);           // the card's first frame pays for what the driver does once
   CHECK(speeds.next(kind) == gpu::Coder::both);
   measure(1, 0.1);
   CHECK(speeds.next(kind) == gpu::Coder::card);
@@ -172,6 +192,35 @@ TEST_CASE("frames go to the card while it is the faster one, and both are measur
   CHECK(both >= 10);
   CHECK(both <= 20);
   CHECK(speeds.next(kind) == gpu::Coder::cpu);
+  // Lanes that are always new are not measured. Their frames do not go to both for ever.
+  both = 0;
+  for (int i = 0; i < 1000; ++i) both += speeds.next("new lanes") == gpu::Coder::both ? 1 : 0;
+  CHECK(both <= 50);
   speeds.refuse("another");
   for (int i = 0; i < 200; ++i) CHECK(speeds.next("another") == gpu::Coder::cpu);
+}
+
+// The last case, because the card is given up.
+TEST_CASE("lanes are given back, and released, although memory has run out") {
+  open_card();
+  gpu::CardLanes lanes({true, 0, 64 * mib}, 2);
+  { const auto lane = lanes.take(); }
+  lanes.free_unused();
+  auto lane = std::make_unique<gpu::CardLanes::Lane>(lanes.take());
+  REQUIRE(*lane);
+  CHECK(lane->is_new());
+  memory_is_out = true;
+  lane.reset();
+  memory_is_out = false;
+  auto again = lanes.take();
+  REQUIRE(again);
+  CHECK(!again.is_new());
+  REQUIRE(again.queue().reserve(4 * mib));
+  REQUIRE(again.queue().reserve(4 * mib));  // release() makes one chunk of both
+  memory_is_out = true;
+  again.queue().release();
+  memory_is_out = false;
+  // The driver has no memory either: the card is not used again, and that is said without any.
+  CHECK(gpu::card_in_use() == nullptr);
+  CHECK(!gpu::why_no_card().empty());
 }

@@ -61,7 +61,7 @@ bool decode_by_card(Decoding& state, ByteSpan frame, Scratch& scratch, MutableBy
     if (cause == Cause::usage || cause == Cause::unsupported) state.speeds.refuse(kind);
     return false;
   }
-  state.speeds.measured(kind, Coder::card, raw.size(), card_time.seconds());
+  if (!lane.is_new()) state.speeds.measured(kind, Coder::card, raw.size(), card_time.seconds());
   state.card_bytes += raw.size();
   if (coder == Coder::card) return true;
   // The checksum of the raw bytes has been compared, so that only the CPU's time is asked for.

@@ -28,13 +28,13 @@ CardLanes::Lane CardLanes::take() {
   if (!free_.empty()) {
     std::unique_ptr<Queue> queue = std::move(free_.back());
     free_.pop_back();
-    return {*this, std::move(queue)};
+    return {*this, std::move(queue), false};
   }
   if (made_ == count_) return {};
   ++made_;
   lock.unlock();
   auto queue = card->make_queue(static_cast<std::size_t>(lane_bytes_));
-  if (queue) return {*this, *std::move(queue)};
+  if (queue) return {*this, *std::move(queue), true};
   ++times_full_;  // any other error has given the card up
   lock.lock();
   --made_;

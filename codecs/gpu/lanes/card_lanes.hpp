@@ -34,8 +34,8 @@ class CardLanes {
   class Lane {
    public:
     Lane() = default;
-    Lane(CardLanes& lanes, std::unique_ptr<Queue> queue)
-        : lanes_(&lanes), queue_(std::move(queue)) {}
+    Lane(CardLanes& lanes, std::unique_ptr<Queue> queue, bool is_new)
+        : lanes_(&lanes), queue_(std::move(queue)), is_new_(is_new) {}
     Lane(Lane&&) = default;
     Lane& operator=(Lane&&) = delete;
     ~Lane() {
@@ -43,12 +43,15 @@ class CardLanes {
     }
     explicit operator bool() const { return queue_ != nullptr; }
     [[nodiscard]] Queue& queue() { return *queue_; }
+    /// True if the lane's first frame is coded.
+    [[nodiscard]] bool is_new() const { return is_new_; }
     /// Says that the frame did not fit into the lane's memory. After a few times, all lanes are closed.
     void was_full() { ++lanes_->times_full_; }
 
    private:
     CardLanes* lanes_ = nullptr;
     std::unique_ptr<Queue> queue_;
+    bool is_new_ = false;
   };
 
   /// Returns a free lane; an empty one if all are in use, or if the card cannot be used (yet).

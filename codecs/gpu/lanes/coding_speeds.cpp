@@ -6,8 +6,10 @@
 namespace mcr::codecs::gpu {
 namespace {
 
-/// The first frame also pays for what the driver does once.
-constexpr std::uint64_t first_frames_for_both = 2;
+/// The first frame also pays for what the driver does once for each kernel, so that the second one's time replaces its time.
+constexpr std::uint64_t least_measurements = 2;
+/// Frames that wait in several lanes for their first measurement, or whose lanes are new, must not go to both for ever.
+constexpr std::uint64_t most_first_frames = 32;
 constexpr std::uint64_t frames_between_measurements = 64;
 /// Weight of a new measurement.
 constexpr double newest = 0.25;
@@ -25,7 +27,8 @@ Coder CodingSpeeds::next(const std::string& kind) {
   Speed& speed = speeds_[kind];
   if (speed.is_refused) return Coder::cpu;
   const std::uint64_t frame = speed.frames++;
-  if (frame < first_frames_for_both || frame % frames_between_measurements == 0) return Coder::both;
+  const bool is_measured = speed.measurements >= least_measurements || frame >= most_first_frames;
+  if (!is_measured || frame % frames_between_measurements == 0) return Coder::both;
   return speed.card > 0 && speed.card <= speed.cpu ? Coder::card : Coder::cpu;
 }
 
@@ -37,8 +40,9 @@ void CodingSpeeds::measured(const std::string& kind, Coder coder, std::size_t by
   const auto found = speeds_.find(kind);
   if (found == speeds_.end()) return;
   double& known = coder == Coder::card ? found->second.card : found->second.cpu;
-  const bool is_settled = found->second.frames > first_frames_for_both && known > 0;
-  known = is_settled ? known * (1 - newest) + now * newest : now;
+  // The CPU needs no start; the card's first frame of the kind is replaced.
+  const bool is_first = coder == Coder::card && ++found->second.measurements <= least_measurements;
+  known = known > 0 && !is_first ? known * (1 - newest) + now * newest : now;
 }
 
 void CodingSpeeds::refuse(const std::string& kind) {

@@ -30,6 +30,7 @@ class CodingSpeeds {
   Coder next(const std::string& kind);
   /// True if MCR_GPU_ALWAYS is set.
   [[nodiscard]] bool is_card_only() const { return is_card_only_; }
+  /// Not to be called for the first frame of a lane, which also pays for the lane's memory.
   void measured(const std::string& kind, Coder coder, std::size_t bytes, double seconds);
   /// Notes that the card does not take frames of the kind after all. They stay on the CPU.
   void refuse(const std::string& kind);
@@ -37,7 +38,8 @@ class CodingSpeeds {
  private:
   struct Speed {
     std::uint64_t frames = 0;
-    double cpu = 0;  ///< seconds per byte; 0: not measured
+    std::uint64_t measurements = 0;  ///< of the card
+    double cpu = 0;                  ///< seconds per byte; 0: not measured
     double card = 0;
     bool is_refused = false;
   };

@@ -74,8 +74,10 @@ class Collector {
     auto own = sets_of([&](const std::string& name) {  // 1
       return name.starts_with(committed_.where.prefix);
     });
-    std::erase_if(
-        own, [](const StoredSet& set) { return !set.beside.believes(set.owner, ::geteuid()); });
+    std::erase_if(own, [&](const StoredSet& set) {
+      return !set.beside.believes(set.owner, ::geteuid()) ||
+             (shares_its_names() && distinct_name_of(set) != distinct_masked_name_);
+    });
     if (own.size() != 1 || own.front().wholeness != Wholeness::whole)
       return std::vector<std::string>();
     begun_ns_ = own.front().begun_ns;
@@ -87,6 +89,9 @@ class Collector {
   }
 
  private:
+  /// True if containers of another directory's sets may have the same names (container_dir=../NAME).
+  [[nodiscard]] bool shares_its_names() const { return masked_name_ != distinct_masked_name_; }
+
   [[nodiscard]] bool has_anything_to_do() const {
     return committed_.collects || std::any_of(names_.begin(), names_.end(), [](const auto& name) {
              return restart::prefix_of_decision(name) || name == restart::native_members_directory;
@@ -96,6 +101,7 @@ class Collector {
   /// True if the names of the set's containers account for all ranks, or if the container with the
   /// lowest ranks is ours.
   [[nodiscard]] bool may_be_last() const {
+    if (shares_its_names()) return true;  // the names do not tell
     std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
     for (const std::string& name : names_) {
       if (!name.starts_with(committed_.where.prefix)) continue;
@@ -141,8 +147,7 @@ class Collector {
              container->launch == decision->newest.launch &&
              container->sequence == decision->newest.sequence;
     };
-    if (masked_name_ == distinct_masked_name_)
-      return std::any_of(names_.begin(), names_.end(), may_be_chosen);
+    if (!shares_its_names()) return std::any_of(names_.begin(), names_.end(), may_be_chosen);
     // The names of containers do not tell the sets of step1/ and step2/ apart; the containers do.
     const auto chosen = sets_of(may_be_chosen);
     return std::any_of(chosen.begin(), chosen.end(), [&](const StoredSet& set) {

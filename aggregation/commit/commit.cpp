@@ -217,6 +217,9 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   SetToCommit set;
   set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
                                  : identity_of_bundle(group, parts, directory.clock_behind_ns());
+  // A container in a directory above lies where no value of container_dir= leads.
+  if (!followed.placement.is_far)
+    set.set.steps_up = restart::steps_up_of(settings.text("container_dir"));
   set.set.natives = natives_among(locked, place_of(group, settings).base);
   set.directory = where.directory;
   set.home = &place.directory;

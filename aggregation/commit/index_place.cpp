@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "restart/base/fitting_names.hpp"
@@ -32,6 +34,57 @@ bool leads_to_entry(const std::string& path, const File& directory, const std::s
          FileIdentity(first) == FileIdentity(second);
 }
 
+std::string in(const std::string& directory, const std::string& below) {
+  return (directory == "/" ? "/" : directory + "/") + below;
+}
+
+/// Returns the length of the first `count` components of a path; 0 if it has no component after them.
+std::size_t end_of_components(const std::string& path, std::size_t count) {
+  std::size_t end = 0;
+  for (; count > 0; --count) {
+    end = path.find('/', end == 0 ? 0 : end + 1);
+    if (end == std::string::npos) return 0;
+  }
+  return end;
+}
+
+/// The most directories in which a renamed directory's files are looked for.
+constexpr std::size_t most_directories = 1000;
+
+/// True if the note in the directory of containers says that the native file at `path` is a member of the set.
+bool is_noted(const HeldContainers& home, const restart::SetIdentity& set, const std::string& path,
+              const File& file) {
+  const auto status = file.status();
+  const auto note = status ? restart::native_note_in(home.place()->directory, path, *status)
+                           : std::optional<restart::NativeNote>();
+  if (!note || !note->is_complete) return false;
+  const restart::Stub& stub = note->stub;
+  return stub.launch == set.launch && stub.sequence == set.sequence &&
+         std::find(stub.masked_names.begin(), stub.masked_names.end(), set.masked_name) !=
+             stub.masked_names.end();
+}
+
+/// Returns the path, from the base, of the directory that `step` was renamed to: a directory beside it, in which
+/// `is_it` accepts the file `below`. Empty if there is none.
+template <typename IsIt>
+std::string find_renamed(const File& base, const std::string& step, const std::string& below,
+                         const IsIt& is_it) {
+  const auto above = open_parent_beneath(base, step, O_RDONLY | O_DIRECTORY);
+  if (!above) return {};
+  std::string found;
+  std::size_t count = 0;
+  const auto look = [&](const std::string& name) {
+    const std::string path = name + "/" + below;
+    const std::string there =
+        step.find('/') == std::string::npos ? name : parent_of(step) + "/" + name;
+    if (is_it(restart::open_beneath(above->descriptor(), path, O_PATH), there + "/" + below))
+      found = there;
+    return found.empty() && ++count < most_directories;
+  };
+  (void)restart::for_each_name(above->descriptor(), ".", look).has_value();
+  return found;
+}
+
 }  // namespace
 
 Result<File> open_parent_beneath(const File& base, const std::string& path, int flags) {
@@ -58,10 +111,21 @@ IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity&
     return place;
   }
   std::string tail = path;
+  if (set.steps_up && *set.steps_up > 0) {
+    const std::string step = restart::path_tail(written.base, *set.steps_up);
+    const bool is_there =
+        restart::is_plain_path(step) && leads_to_entry(written.base, home.base(), step);
+    place.container_dir = restart::container_dir_of(*set.steps_up, name);
+    tail = step + "/" + tail;
+    place.text = is_there ? in(written.base, path) : in(above, tail);
+    if (restart::is_plain_path(tail)) place.below = tail;
+    return place;
+  }
+  // Containers of earlier builds do not tell container_dir=; then the directories that exist do.
   if (leads_to_entry(written.base, home.base(), ".")) {
     place.text = written.base;
   } else if (const std::string sibling = name_of(written.base);
-             restart::is_plain_path(sibling) &&
+             !set.steps_up && restart::is_plain_path(sibling) &&
              leads_to_entry(written.base, home.base(), sibling)) {
     place.text = written.base;  // container_dir=../mcr
     place.container_dir = "../" + name;
@@ -70,7 +134,7 @@ IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity&
     place.text = above;  // the whole tree was moved
   }
   const std::string shown = place.container_dir == name ? tail : tail.substr(tail.find('/') + 1);
-  place.text = (place.text == "/" ? "/" : place.text + "/") + shown;
+  place.text = in(place.text, shown);
   if (restart::is_plain_path(tail)) place.below = tail;
   return place;
 }
@@ -94,9 +158,9 @@ std::string NamesByInode::find(const File& directory, ino_t inode) {
   return found == known->second.end() ? std::string() : found->second;
 }
 
-Result<OpenNative> open_native(const HeldContainers& home, const IndexPlace& place,
-                               const restart::NativeMember& native, uid_t owner, int flags,
-                               NamesByInode& names) {
+Result<OpenNative> open_native(const HeldContainers& home, const restart::SetIdentity& set,
+                               const IndexPlace& place, const restart::NativeMember& native,
+                               uid_t owner, int flags, NamesByInode& names) {
   const auto is_it = [&](const Result<File>& file) {
     const auto status = file ? file->status() : Result<struct stat>(file.error());
     return status && S_ISREG(status->st_mode) && status->st_uid == owner &&
@@ -118,6 +182,21 @@ Result<OpenNative> open_native(const HeldContainers& home, const IndexPlace& pla
     auto file = name.empty() ? Result<File>(Error{})
                              : restart::open_beneath(there->descriptor(), name, flags);
     if (is_it(file)) return OpenNative{*std::move(file), parent_of(place.text) + "/" + name, false};
+  }
+  const std::size_t end = end_of_components(place.below, set.steps_up.value_or(0));
+  if (end > 0) {
+    const std::string step = place.below.substr(0, end);
+    const std::string below = place.below.substr(end + 1);
+    const std::string& above = home.place()->base;
+    const auto is_member = [&](const Result<File>& file, const std::string& path) {
+      return is_it(file) && is_noted(home, set, in(above, path), *file);
+    };
+    const auto [known, is_new] = names.renamed.try_emplace(in(above, step));
+    if (is_new) known->second = find_renamed(home.base(), step, below, is_member);
+    const std::string there = known->second + "/" + below;
+    auto file =
+        known->second.empty() ? Result<File>(Error{}) : restart::open_beneath(base, there, flags);
+    if (is_member(file, there)) return OpenNative{*std::move(file), in(above, there), false};
   }
   return Error{Cause::damaged, place.text + ", a native file of the set (rank " +
                                    std::to_string(native.rank) + "), was replaced or removed"};

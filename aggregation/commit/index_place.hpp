@@ -42,15 +42,19 @@ class NamesByInode {
   /// Returns the name of the regular file with that inode; empty if there is none.
   std::string find(const restart::File& directory, ino_t inode);
 
+  /// The present paths of renamed directories, by the paths that containers tell; empty if none was found.
+  std::map<std::string, std::string> renamed;
+
  private:
   std::map<restart::FileIdentity, std::map<ino_t, std::string>> directories_;
 };
 
 /// Opens the native member with `flags`: at `place`, where it was kept aside, or under another name
-/// in the directory of `place`, because the program renamed it. Cause::damaged: no such file is the
+/// in the directory of `place`, because the program renamed it, or with container_dir=../NAME in a renamed
+/// directory, if its note says that it is the set's. Cause::damaged: no such file is the
 /// member and belongs to `owner`. With O_PATH, this user need not be able to read the file.
-Result<OpenNative> open_native(const HeldContainers& home, const IndexPlace& place,
-                               const restart::NativeMember& native, uid_t owner, int flags,
-                               NamesByInode& names);
+Result<OpenNative> open_native(const HeldContainers& home, const restart::SetIdentity& set,
+                               const IndexPlace& place, const restart::NativeMember& native,
+                               uid_t owner, int flags, NamesByInode& names);
 
 }  // namespace mcr::aggregation

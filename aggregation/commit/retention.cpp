@@ -386,15 +386,21 @@ Result<void> remove_set(const GivenUp& order) {
   const File home = MCR_TRY(restart::open_own_containers(base, set.home->name));
   if (FileIdentity(MCR_TRY(home.status())) != set.beside.identity())
     return replaced_meanwhile(directory);
-  restart::note_removed_set(home, name_of(set.prefix),
-                            "removed: the program has deleted or overwritten its files, and " +
-                                name_of(order.replacement->prefix) +
-                                "* is whole; a copy of a stub keeps nothing alive");
+  const auto note = [&] {
+    return restart::note_removed_set(
+        home, set.steps_up ? distinct_prefix_of(set.name, *set.steps_up) : name_of(set.prefix),
+        "removed: the program has deleted or overwritten its files, and " +
+            name_of(order.replacement->prefix) +
+            "* is whole; a copy of a stub keeps nothing alive");
+  };
+  const bool is_noted = note();
   for (const std::string& path : set.containers) {
     // If the directory was copied, the set's containers lie in both copies. The containers in the
     // other directory are removed by the next call.
     if (parent_of(path) == directory) MCR_TRY(remove_container(home, path, set.read.at(path).file));
   }
+  // On full storage, the removal has made room for the line.
+  if (!is_noted) (void)note();
   const auto links = MCR_TRY(restart::StubLinks::list(home));
   for (const StoredPart& part : set.parts) links.remove(part.part);
   return {};

@@ -76,8 +76,8 @@ void add_natives(StoredSet& set, const ContainerFile& container, const SetShare&
                  NamesByInode& names) {
   for (const restart::NativeMember& native : share.set.natives) {
     const IndexPlace place = place_in_tree(container.home, share.set, native.path);
-    const auto there =
-        open_native(container.home, place, native, container.status.st_uid, O_PATH, names);
+    const auto there = open_native(container.home, share.set, place, native,
+                                   container.status.st_uid, O_PATH, names);
     if (!there) {
       set.lost_natives.push_back(place.text);
     } else if (there->is_aside) {
@@ -101,6 +101,7 @@ void add_share(StoredSet& set, const ContainerFile& container, const SetShare& s
   set.prefix = share.is_bundled ? parent_of(container.path) + "/" + name_prefix_of(identity)
                                 : prefix_of(container.path);
   set.is_bundled |= share.is_bundled;
+  if (identity.steps_up) set.steps_up = identity.steps_up;
   set.is_of_one_file |= is_of_one_file(identity);
   set.read[container.path] = {container.home.place(), FileIdentity(container.status)};
   set.container_bytes += bytes;
@@ -244,6 +245,12 @@ Result<File> StoredSet::open_container(const std::string& path) const {
 
 std::string name_prefix_of(const SetIdentity& set) {
   return restart::container_name(set.masked_name, "mcr", set.launch, set.sequence).prefix;
+}
+
+std::string distinct_prefix_of(const SetName& name, std::uint32_t steps_up) {
+  return restart::container_name(name.masked_name, restart::container_dir_of(steps_up, "any"),
+                                 name.launch, name.sequence)
+      .distinct_prefix;
 }
 
 std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,8 @@ struct StoredSet {
   /// `beside` and `home` describe one of these.
   restart::Beside beside;
   std::shared_ptr<const ContainersPlace> home;
-  std::string container_dir;  ///< the setting that leads to these containers
+  std::string container_dir;              ///< the setting that leads to these containers
+  std::optional<std::uint32_t> steps_up;  ///< SetIdentity::steps_up
   std::uint32_t rank_count = 1;
   std::string prefix;                         ///< common beginning of its containers' paths
   std::vector<std::string> containers;        ///< paths; those without parts come last
@@ -101,6 +103,9 @@ std::vector<StoredSet> stored_sets(const std::vector<std::string>& containers,
 /// Returns the beginning of the names of a set's own containers. Sets in bundles use it as their
 /// name too.
 std::string name_prefix_of(const restart::SetIdentity& set);
+
+/// Returns the ContainerName::distinct_prefix of a set with that SetIdentity::steps_up.
+std::string distinct_prefix_of(const SetName& name, std::uint32_t steps_up);
 
 /// Returns the newest whole set with files of several ranks; nullptr if there is none.
 const StoredSet* newest_whole(const std::vector<StoredSet>& sets);

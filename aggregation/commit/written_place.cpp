@@ -71,9 +71,13 @@ bool is_link_in_base(const StoredSet& set) {
 std::optional<WrittenPlace> written_place(const StoredSet& set) {
   std::string path = written_base(set);
   if (!path.starts_with('/')) return std::nullopt;
-  for (const bool is_above : {false, true}) {
-    if (is_above && path == "/") break;
-    if (is_above) path = restart::parent_of(path);
+  // Containers of earlier builds do not tell container_dir=.
+  const std::uint32_t first = set.steps_up.value_or(0);
+  const std::uint32_t last = set.steps_up.value_or(1);
+  for (std::uint32_t step = 0; step <= last; ++step) {
+    if (step > 0 && path == "/") break;
+    if (step > 0) path = restart::parent_of(path);
+    if (step < first) continue;
     auto directory = File::open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
     const auto status = directory ? directory->status() : Result<struct stat>(directory.error());
     // If the directory of the files is gone, nothing tells that the one above it was meant.

@@ -14,6 +14,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/container/container_reader.hpp"
 #include "restart/format/container_name.hpp"
 #include "restart/format/masked_name.hpp"
 #include "restart/sets/file_of_rank.hpp"
@@ -25,12 +26,24 @@ namespace {
 /// other nodes.
 constexpr std::uint32_t steps[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, 256};
 
+/// True if the container's set has its files in the same directory as `masked_name`. With container_dir=../NAME,
+/// the names of containers do not show it. A container that cannot be read counts by its name.
+bool is_of_same_directory(const restart::File& home, const std::string& name,
+                          const std::string& masked_name, std::string_view container_dir) {
+  const auto container = restart::ContainerReader::open(home.descriptor(), name);
+  return !container ||
+         restart::name_beside_containers((*container)->set().masked_name, container_dir) ==
+             restart::name_beside_containers(masked_name, container_dir);
+}
+
 /// True if the launch has containers under that name. If `of_its_set`, only containers of the
 /// part's own sequence count.
 bool has_containers(const restart::PartBegin& begin, const std::string& masked_name,
                     bool of_its_set) {
-  const auto where = restart::container_name(masked_name, settings_of(begin).text("container_dir"),
-                                             begin.launch, begin.sequence);
+  const restart::Settings settings = settings_of(begin);
+  const std::string_view container_dir = settings.text("container_dir");
+  const auto where =
+      restart::container_name(masked_name, container_dir, begin.launch, begin.sequence);
   const std::size_t sequence_bytes = std::to_string(begin.sequence).size() + 1;  // with its dot
   const std::string prefix =
       of_its_set ? where.prefix : where.prefix.substr(0, where.prefix.size() - sequence_bytes);
@@ -42,7 +55,9 @@ bool has_containers(const restart::PartBegin& begin, const std::string& masked_n
     found = name.starts_with(prefix) &&
             restart::system_calls().fstatat(home->descriptor(), name.c_str(), &status,
                                             AT_SYMLINK_NOFOLLOW) == 0 &&
-            restart::is_believed_in(*home, status, ::geteuid());
+            restart::is_believed_in(*home, status, ::geteuid()) &&
+            (where.prefix == where.distinct_prefix ||
+             is_of_same_directory(*home, name, masked_name, container_dir));
     return !found;
   });
   return listed && found;

@@ -13,10 +13,8 @@
 namespace mcr::aggregation {
 namespace {
 
-std::string distinct_beginning(const std::string& masked_name, const std::string& launch,
-                               std::uint64_t sequence) {
-  return restart::container_name(masked_name, "../any", launch, sequence).distinct_prefix;
-}
+/// For containers of earlier builds, which do not tell container_dir=.
+constexpr std::uint32_t usual_steps_up = 1;
 
 }  // namespace
 
@@ -31,7 +29,7 @@ std::vector<std::string> distinct_names(const std::vector<StoredSet>& sets) {
       continue;
     }
     const std::string beginning =
-        distinct_beginning(set.name.masked_name, set.name.launch, set.name.sequence);
+        distinct_prefix_of(set.name, set.steps_up.value_or(usual_steps_up));
     names.push_back(in_directory(restart::parent_of(set.prefix), beginning));
   }
   return names;
@@ -45,7 +43,8 @@ std::vector<NamedContainer> containers_of_distinct_name(
     const auto reader = restart::ContainerReader::open(AT_FDCWD, container.path);
     if (!reader) return true;
     const restart::SetIdentity& set = (*reader)->set();
-    return !fits(distinct_beginning(set.masked_name, set.launch, set.sequence));
+    return !fits(distinct_prefix_of({set.launch, set.masked_name, set.sequence},
+                                    set.steps_up.value_or(usual_steps_up)));
   });
   return found;
 }

@@ -187,7 +187,7 @@ std::string removal_of(const std::string& path, const restart::Stub& stub) {
   for (const restart::ContainerPlace& place : restart::container_places(stub, path, "none")) {
     const auto opened = place.open();
     if (!opened || !*opened) continue;
-    if (auto line = restart::removed_set(**opened, place.prefix)) return *std::move(line);
+    if (auto line = restart::removed_set(**opened, place.distinct_prefix)) return *std::move(line);
   }
   return {};
 }

@@ -147,8 +147,9 @@ Result<void> for_each_native(const Containers& containers, const UnpackCommand& 
     for (const restart::NativeMember& native : container->set().natives) {
       if (!is_wanted(command, native.rank)) continue;
       const IndexPlace place = place_in_tree(home, container->set(), native.path);
-      MCR_TRY(use(*container, native,
-                  MCR_TRY(open_native(home, place, native, author, O_RDONLY, names))));
+      MCR_TRY(use(
+          *container, native,
+          MCR_TRY(open_native(home, container->set(), place, native, author, O_RDONLY, names))));
     }
   }
   return {};

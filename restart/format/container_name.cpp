@@ -39,9 +39,7 @@ bool parse_number(std::string_view text, Number& value) {
 }  // namespace
 
 std::string ContainerName::directory_from_stub(std::string_view container_dir) const {
-  std::string path;
-  for (std::uint32_t i = 0; i < depth; ++i) path += "../";
-  return path.append(container_dir);
+  return container_dir_of(depth, container_dir);
 }
 
 namespace {
@@ -61,6 +59,19 @@ std::size_t end_of_base(std::string_view masked_name) {
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> steps_up_of(std::string_view container_dir) {
+  std::uint32_t steps = 0;
+  for (; container_dir.starts_with("../"); container_dir.remove_prefix(3)) ++steps;
+  if (container_dir.find('/') != std::string_view::npos) return std::nullopt;
+  return steps;
+}
+
+std::string container_dir_of(std::uint32_t steps_up, std::string_view name) {
+  std::string path;
+  for (std::uint32_t i = 0; i < steps_up; ++i) path += "../";
+  return path.append(name);
+}
 
 std::string_view name_beside_containers(std::string_view masked_name,
                                         std::string_view container_dir) {

@@ -54,6 +54,10 @@ Result<PartId> read_part_id(Reader& in) {
 }
 
 constexpr std::uint64_t drifted_flag = 1;
+/// The flags divided by this: 1 + steps_up, or 0 if `steps_up` is missing.
+constexpr std::uint64_t steps_unit = 2;
+/// A path has at most as many components.
+constexpr std::uint64_t most_steps_up = 2048;
 
 void write_set(const SetIdentity& set, Writer& out) {
   out.text(set.masked_name);
@@ -69,7 +73,8 @@ void write_set(const SetIdentity& set, Writer& out) {
   out.u64(set.begun_ns);
   out.varint(set.failed_ranks.size());
   for (const std::uint32_t rank : set.failed_ranks) out.varint(rank);
-  out.varint(set.drifted ? drifted_flag : 0);
+  const std::uint64_t steps = set.steps_up ? (*set.steps_up + std::uint64_t{1}) * steps_unit : 0;
+  out.varint(steps + (set.drifted ? drifted_flag : 0));
   out.varint(set.natives.size());
   for (const NativeMember& native : set.natives) {
     out.varint(native.rank);
@@ -110,7 +115,10 @@ Result<void> read_later_fields(Reader& in, SetIdentity& set) {
   if (in.remaining() == 0) return {};
   set.begun_ns = MCR_TRY(in.u64());
   set.failed_ranks = MCR_TRY(read_ranks(in, set.rank_count, "failed ranks"));
-  set.drifted = (MCR_TRY(in.varint()) & drifted_flag) != 0;
+  const std::uint64_t flags = MCR_TRY(in.varint());
+  set.drifted = (flags & drifted_flag) != 0;
+  if (const std::uint64_t steps = flags / steps_unit; steps > 0 && steps <= most_steps_up + 1)
+    set.steps_up = static_cast<std::uint32_t>(steps - 1);
   const std::uint64_t natives = MCR_TRY(in.varint_at_most(in.remaining(), "native members"));
   for (std::uint64_t i = 0; i < natives; ++i) {
     NativeMember native;
@@ -259,6 +267,7 @@ SetIdentity set_of_part(const SetIdentity& set, std::size_t part) {
   identity.sequence = bundled.sequence;
   identity.begun_ns = bundled.begun_ns;
   identity.order_ns = bundled.order_ns;
+  identity.steps_up = set.steps_up;
   return identity;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,10 @@ struct SetIdentity {
   std::uint64_t order_ns = 0;
   /// In a bundle: one set for each part of the table. `masked_name` is then their common pattern.
   std::vector<BundledSet> bundled;
+  /// How many directories container_dir= led upwards from the directory that all parts shared: 1 for
+  /// ../NAME. Missing in containers of earlier builds, and where the name does not say where they lie
+  /// (far_container_name, `mcr pack`).
+  std::optional<std::uint32_t> steps_up;
 
   [[nodiscard]] std::uint64_t order() const {
     if (order_ns != 0) return order_ns;

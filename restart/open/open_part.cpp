@@ -99,7 +99,7 @@ class Search {
     for (const ContainerPlace& place : looked_in_) {
       const auto opened = place.open();
       if (const auto removed =
-              opened && *opened ? removed_set(**opened, place.prefix) : std::nullopt)
+              opened && *opened ? removed_set(**opened, place.distinct_prefix) : std::nullopt)
         return Error{Cause::system, part + " was removed: " + *removed, ENOENT};
       if (!places.empty()) places += ", ";
       places += place.directory + "/" + place.prefix + "*.h5";

@@ -186,6 +186,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     place.container_dir = stub.container_directory;
     place.directory = stub_directory + "/" + relative;
     place.prefix = name.prefix;
+    place.distinct_prefix = name.distinct_prefix;
     place.above = stub_directory + "/" + relative.substr(0, down);
     place.below = relative.substr(down);
     place.from = from;
@@ -205,6 +206,7 @@ std::vector<ContainerPlace> container_places(const Stub& stub, const std::string
     place.container_dir = stub.container_directory;
     place.directory = name.directory;
     place.prefix = name.prefix;
+    place.distinct_prefix = name.distinct_prefix;
     place.owner = owner;
     place.is_allowed = is_below_allowed(name.directory, allow);
     places.push_back(std::move(place));

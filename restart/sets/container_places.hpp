@@ -68,6 +68,8 @@ struct ContainerPlace {
 
   /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
+  /// `prefix`, as it is in the log of removed sets (ContainerName::distinct_prefix).
+  std::string distinct_prefix;
   /// False if the set's containers have the same names, but its files lie in another directory
   /// (ContainerName::distinct_prefix).
   [[nodiscard]] bool fits(const SetIdentity& set) const;

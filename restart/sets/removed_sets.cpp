@@ -32,15 +32,18 @@ std::string tail_of(const File& file, std::uint64_t bytes) {
 
 }  // namespace
 
-void note_removed_set(const File& containers, const std::string& prefix, const std::string& why) {
+bool note_removed_set(const File& containers, const std::string& prefix, const std::string& why) {
   const auto log = add_to_log(containers, log_name, prefix + "* " + why);
   const auto status = log ? log->status() : Result<struct stat>(log.error());
-  if (!status || static_cast<std::uint64_t>(status->st_size) <= most_bytes) return;
-  if (!leads_to(containers.descriptor(), log_name, FileIdentity(*status))) return;
+  if (!status) return false;
+  if (static_cast<std::uint64_t>(status->st_size) <= most_bytes ||
+      !leads_to(containers.descriptor(), log_name, FileIdentity(*status)))
+    return true;
   const std::string rest = first_line_of_log(log_name) + tail_of(*log, most_bytes / 2);
   (void)replace_file(containers.descriptor(), log_name, as_bytes(rest), status->st_mode & 0666,
                      Durability::none)
       .has_value();
+  return true;
 }
 
 std::optional<std::string> removed_set(const OpenContainers& containers,

@@ -11,9 +11,9 @@
 
 namespace mcr::restart {
 
-/// Adds a line about a removed set. `prefix`: the common beginning of its containers' names. When
-/// the file exceeds 256 KiB, its older half is removed.
-void note_removed_set(const File& containers, const std::string& prefix, const std::string& why);
+/// Adds a line about a removed set. `prefix`: ContainerName::distinct_prefix of its containers. When
+/// the file exceeds 256 KiB, its older half is removed. Returns false if the line could not be written.
+bool note_removed_set(const File& containers, const std::string& prefix, const std::string& why);
 
 /// Returns the line about that set; nothing if there is no line, or the log is not believed.
 std::optional<std::string> removed_set(const OpenContainers& containers, const std::string& prefix);

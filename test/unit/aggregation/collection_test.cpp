@@ -62,10 +62,11 @@ class OldSets : public StagedJob {
   }
 
   /// Written and committed; with links to the stubs, as gc=on makes them.
-  void commit(std::uint64_t sequence, const std::vector<std::uint32_t>& writers) {
+  void commit(std::uint64_t sequence, const std::vector<std::uint32_t>& writers,
+              const std::string& masked_name = "a.{rank}.h5") {
     DrainGroup group;
     group.drain = 1;
-    group.set = {"launch", out("a.{rank}.h5"), sequence};
+    group.set = {"launch", out(masked_name), sequence};
     group.rank_count = ranks;
     group.ranks = writers;
     begin_ns = restart::clock_ns(CLOCK_REALTIME) + sequence * 1'000'000'000;
@@ -73,7 +74,7 @@ class OldSets : public StagedJob {
       fs::remove(path(rank));
       group.parts.push_back(write(rank, "a." + std::to_string(rank) + ".h5", "bytes", sequence));
       const auto stub = restart::File::open(AT_FDCWD, path(rank), O_RDONLY);
-      REQUIRE(restart::link_stub(out("mcr"), group.parts.back(), *stub, path(rank)));
+      REQUIRE(restart::link_stub(out(container_dir), group.parts.back(), *stub, path(rank)));
     }
     Summary summary(directory());
     REQUIRE(commit_group(directory(), group, summary).committed.size() == writers.size());
@@ -81,8 +82,8 @@ class OldSets : public StagedJob {
 
   [[nodiscard]] CommittedSet committed(std::uint64_t sequence) const {
     struct stat status {};
-    REQUIRE(::stat(out("mcr").c_str(), &status) == 0);
-    return {restart::container_name(out("a.{rank}.h5"), "mcr", "launch", sequence),
+    REQUIRE(::stat(out(container_dir).c_str(), &status) == 0);
+    return {restart::container_name(out("a.{rank}.h5"), container_dir, "launch", sequence),
             restart::FileIdentity(status), 0, ranks, true};
   }
 
@@ -104,6 +105,8 @@ class OldSets : public StagedJob {
   [[nodiscard]] std::size_t links() const {
     return restart::StubLinks::list(out("mcr"))->parts().size();
   }
+
+  std::string container_dir = "mcr";  ///< also in `settings`
 };
 
 using Sequences = std::vector<std::uint64_t>;
@@ -203,22 +206,21 @@ struct KeptAside {
   std::string file;
   std::string other;
 };
-KeptAside keep_aside(const OldSets& job, const std::string& masked_name = "a.{rank}.h5",
-                     const std::string& container_dir = "mcr") {
+KeptAside keep_aside(const OldSets& job, const std::string& masked_name = "a.{rank}.h5") {
   restart::Stub stub;
   stub.part = PartId::parse("00112233445566778899aabbccddeeff").value();
   stub.launch = "launch";
   stub.rank_count = ranks;
   stub.masked_names = {job.out(masked_name)};
-  stub.container_directory = container_dir;
+  stub.container_directory = job.container_dir;
   stub.path = job.out("old.h5");
   const auto directory = restart::File::open(AT_FDCWD, job.out(""), O_RDONLY | O_DIRECTORY);
   REQUIRE(directory);
   std::ofstream(stub.path) << "native";
   struct stat status {};
   REQUIRE(::stat(stub.path.c_str(), &status) == 0);
-  REQUIRE(restart::note_native(*directory, "mcr", stub, status.st_ino));
-  const std::string home = job.out("mcr/set-natives/");
+  REQUIRE(restart::note_native(*directory, job.container_dir, stub, status.st_ino));
+  const std::string home = job.out(job.container_dir + "/set-natives/");
   KeptAside kept{home + restart::aside_name(status.st_ino), home + "thesis"};
   fs::rename(stub.path, kept.file);
   std::ofstream(kept.other) << "not a part of a set";
@@ -248,27 +250,68 @@ TEST_CASE("a native file that was kept aside is removed, and no file of another 
 
 TEST_CASE("with container_dir=../NAME, what belongs to another directory's set is not removed") {
   OldSets job;
-  job.commit(0, {0, 1});
-  const std::string kept_by = GENERATE("step1/a.{rank}.h5", "step2/a.{rank}.h5");
-  const KeptAside kept = keep_aside(job, kept_by, "../mcr");
+  job.container_dir = "../mcr";
+  job.settings = "container_dir=../mcr";
+  const std::string other = "../step/a.{rank}.h5";
+  fs::create_directory(job.out("../step"));
+  const bool is_others = GENERATE(false, true);
+  const KeptAside kept = keep_aside(job, is_others ? other : "a.{rank}.h5");
   const auto decision_of = [&](const std::string& directory) {
-    return job.out("mcr/" + restart::decision_name("set-" + directory + "+a.{rank}.h5.restart-0."));
+    return job.out("../mcr/" +
+                   restart::decision_name("set-" + directory + "+a.{rank}.h5.restart-0."));
   };
-  // Sequence 0: the set that the decision chose has containers here, of the near name that step2 has too.
+  // Sequence 0: the decision chose the other directory's set. Its containers have the same names as those of
+  // this directory's sets.
+  job.commit(0, {0, 1}, other);
   const std::uint64_t chosen = GENERATE(0, 7);
-  for (const char* directory : {"step1", "step2"}) {
-    fs::create_directory(job.out(directory));
+  for (const char* directory : {"out", "step"}) {
     const std::string place = decision_of(directory);
-    REQUIRE(restart::record_decision(job.out("mcr"), fs::path(place).filename(),
+    REQUIRE(restart::record_decision(job.out("../mcr"), fs::path(place).filename(),
                                      {false, {"launch", chosen}, {"launch", chosen}}));
   }
+  job.commit(1, {0, 1}, other);
   job.commit(1, {0, 1});
-  CommittedSet committed = job.committed(1);
-  committed.where = restart::container_name(job.out("step2/a.{rank}.h5"), "../mcr", "launch", 1);
-  REQUIRE(collect_after(committed));
-  CHECK(fs::exists(kept.file) == (kept_by == "step1/a.{rank}.h5"));
-  CHECK(fs::exists(decision_of("step1")));
-  CHECK_FALSE(fs::exists(decision_of("step2")));
+  REQUIRE(collect_after(job.committed(1)));
+  CHECK(fs::exists(kept.file) == is_others);
+  CHECK(fs::exists(decision_of("step")));
+  CHECK_FALSE(fs::exists(decision_of("out")));
+}
+
+namespace {
+
+/// Storage is full until a container is removed.
+bool is_full = true;
+const restart::SystemCalls& full() {
+  static const restart::SystemCalls table = [] {
+    restart::SystemCalls calls = restart::real_system_calls();
+    calls.write = [](int descriptor, const void* data, std::size_t bytes) -> ssize_t {
+      if (!is_full) return restart::real_system_calls().write(descriptor, data, bytes);
+      errno = ENOSPC;
+      return -1;
+    };
+    calls.unlinkat = [](int directory, const char* name, int flags) {
+      is_full &= !std::string(name).ends_with(".h5");
+      return restart::real_system_calls().unlinkat(directory, name, flags);
+    };
+    return calls;
+  }();
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("on full storage, the log of removed sets gets its line after the removal") {
+  OldSets job;
+  job.commit(0, {0, 1});
+  job.commit(1, {0, 1});
+  {
+    is_full = true;
+    const restart::ReplacedSystemCalls replaced(full());
+    CHECK(collect_after(job.committed(1))->size() == 1);
+  }
+  std::ifstream log(job.out("mcr/set-removed.log"));
+  const std::string text(std::istreambuf_iterator<char>(log), {});
+  CHECK(text.find(" set-a.{rank}.h5.launch-0.* removed") != std::string::npos);
 }
 
 TEST_CASE("a set with a container that does not read stays") {

@@ -6,6 +6,14 @@
 
 using namespace mcr::restart;
 
+TEST_CASE("the steps of container_dir= upwards are known if only a name follows them") {
+  CHECK(steps_up_of("mcr") == 0U);
+  CHECK(steps_up_of("../sets") == 1U);
+  CHECK(steps_up_of("../../sets") == 2U);
+  CHECK_FALSE(steps_up_of("../other/mcr"));
+  CHECK(container_dir_of(2, "sets") == "../../sets");
+}
+
 TEST_CASE("a container lies in the deepest directory that all parts share") {
   const auto name = container_name("/w/out/DD0003/DD0003.cpu{rank}", "mcr", "L1", 4);
   CHECK(name.base == "/w/out/DD0003");

@@ -74,6 +74,18 @@ TEST_CASE(
   CHECK(set.order() == 7);
 }
 
+TEST_CASE("the steps of container_dir= upwards are read back, beside the mark of a drifted set") {
+  Index index = sample_index(1, 1);
+  index.set.steps_up = GENERATE(std::optional<std::uint32_t>(), 0U, 1U, 300U);
+  index.set.drifted = GENERATE(false, true);
+  const IndexBytes written = write_index(index);
+  const auto directory = read_index_directory(
+      ByteSpan(written.bytes).first(written.directory_bytes), written.bytes.size());
+  REQUIRE(directory);
+  CHECK(directory->set.steps_up == index.set.steps_up);
+  CHECK(directory->set.drifted == index.set.drifted);
+}
+
 TEST_CASE("an index is read back as it was written, piece by piece") {
   const Index index = sample_index(150, 1200);  // several pages of each table
   const IndexBytes written = write_index(index);

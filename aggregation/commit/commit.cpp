@@ -238,10 +238,9 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   set.temporary_word = temporary_word(directory, where, first);
   set.look_at_access = [&parts, &locked, stubs, &place] {
     std::vector<restart::Access> all;
-    for (const LockedPart* part : parts)
-      all.push_back(access_of_part(*part, stubs, FileIdentity(place.outer)));
+    for (const LockedPart* part : parts) all.push_back(access_of_part(*part, stubs, place.shared));
     for (const LockedPart& part : locked) {
-      if (part.is_native) all.push_back(access_of_part(part, stubs, FileIdentity(place.outer)));
+      if (part.is_native) all.push_back(access_of_part(part, stubs, place.shared));
     }
     return all;
   };

@@ -98,9 +98,7 @@ Result<Place> place_below(const File& base, const ContainerName& where) {
   place.directory = std::move(made.directory);
   place.is_new = made.is_new;
   place.outer = MCR_TRY(base.status());
-  // With container_dir=../mcr, the base itself may close the files to other users. With
-  // ../other/mcr, the directory above the containers is not above the files, so
-  // closed_by_directories() gives access to the container's owner only.
+  place.shared = MCR_TRY(restart::deepest_above(base, place.directory));
   const File above = MCR_TRY(File::open(place.directory.descriptor(), "..", O_PATH | O_DIRECTORY));
   if (!restart::is_at_or_above(FileIdentity(place.outer), above))
     place.outer = MCR_TRY(above.status());
@@ -166,8 +164,7 @@ Result<void> close_for_all(const File& container, const std::vector<LockedPart>&
   const File file = MCR_TRY(
       File::open(AT_FDCWD, restart::link_path(container.descriptor()), O_RDONLY | O_NONBLOCK));
   std::vector<restart::Access> all = {MCR_TRY(restart::access_of(file))};
-  for (const LockedPart& part : parts)
-    all.push_back(access_of_part(part, stubs, FileIdentity(there.outer)));
+  for (const LockedPart& part : parts) all.push_back(access_of_part(part, stubs, there.shared));
   const restart::Access common = restart::readers_of(all);
   return common == all.front() ? Result<void>() : restart::give_access(file, common);
 }

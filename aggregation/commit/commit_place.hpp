@@ -55,6 +55,9 @@ struct Place {
   restart::File directory;
   /// The base directory or, if the containers lie outside of it, their parent directory.
   struct stat outer {};
+  /// The deepest directory above the files and above the containers. The directories between it and a file may
+  /// keep users from the file, but not from the container.
+  restart::FileIdentity shared;
   bool is_new = false;
 };
 /// Removes the directory of containers again if `place` made it and it is empty.

@@ -90,4 +90,15 @@ bool is_at_or_above(FileIdentity base, const File& directory) {
   return levels_up_to(directory, base).has_value();
 }
 
+Result<FileIdentity> deepest_above(const File& one, const File& other) {
+  File at = MCR_TRY(File::open(other.descriptor(), ".", O_PATH | O_DIRECTORY));
+  for (std::size_t level = 0; level < most_levels; ++level) {
+    const FileIdentity identity(MCR_TRY(at.status()));
+    if (is_at_or_above(identity, one)) return identity;
+    at = MCR_TRY(File::open(at.descriptor(), "..", O_PATH | O_DIRECTORY));
+  }
+  errno = ELOOP;
+  return system_error("too many directories above", other.name());
+}
+
 }  // namespace mcr::restart

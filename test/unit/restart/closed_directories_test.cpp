@@ -54,6 +54,13 @@ TEST_CASE("if the file does not lie below the base, only its owner gets access")
   CHECK(tree.left(tree.open("v2"), "v") == 0600);  // the names begin alike
 }
 
+TEST_CASE("the deepest directory above two directories is one of them, or a common one") {
+  const Tree tree;
+  CHECK(*deepest_above(tree.open("v/0"), tree.open("v")) == FileIdentity(tree.status("v")));
+  CHECK(*deepest_above(tree.open("v"), tree.open("v/0")) == FileIdentity(tree.status("v")));
+  CHECK(*deepest_above(tree.open("v/0"), tree.open("v2")) == FileIdentity(*tree.root.status()));
+}
+
 TEST_CASE("the open directories restrict the access, even if they were renamed") {
   const Tree tree;
   const File directory = tree.open("v/0");

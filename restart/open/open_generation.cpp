@@ -13,6 +13,7 @@
 #include "restart/base/file_identity.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
+#include "restart/base/printable.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/time_stamp.hpp"
 #include "restart/base/trust.hpp"
@@ -432,9 +433,33 @@ class View {
     if (newest != generations_.end() && !newest->damaged_container.empty())
       return "cannot be read whole, because its container " + newest->damaged_container +
              " is damaged (`mcr verify` says which ranks can be restored)";
-    return "is incomplete: " + std::to_string(choice.missing) + " of " +
-           std::to_string(stub_.rank_count) + " ranks have no file of it" +
+    const std::string missing =
+        std::to_string(choice.missing) + " of " + std::to_string(stub_.rank_count) + " ranks";
+    if (const std::string node = node_of_closed_stage(choice.newest); !node.empty()) {
+      const std::string user = user_text(here_.place.owner);
+      return "is not in storage yet, as far as " + user_text(::geteuid()) + " can see: files of " +
+             missing + " may still be in the memory of " + user + "'s processes on the node " +
+             node + ". `mcr drain` there, as " + user + ", waits until they are in storage";
+    }
+    return "is incomplete: " + missing + " have no file of it" +
            (here_.renamed ? " under these names" : "");
+  }
+
+  /// If another user wrote the set, and parts that are in no container may be in a stage that only that user
+  /// may read, returns the node of the stage; else "".
+  [[nodiscard]] std::string node_of_closed_stage(const GenerationName& newest) const {
+    if (here_.place.owner == ::geteuid()) return {};
+    for (const auto& [rank, stub] : present_.stubs) {
+      struct stat status {};
+      const bool is_missing = present_.at.at(rank).generation == newest &&
+                              lost_in_.contains({stub.node, stub.launch_directory});
+      // EACCES: this user may not even see whether the launch's directory exists.
+      if (is_missing && (system_calls().fstatat(AT_FDCWD, stub.launch_directory.c_str(), &status,
+                                                AT_SYMLINK_NOFOLLOW) == 0 ||
+                         errno == EACCES))
+        return printable(stub.node);
+    }
+    return {};
   }
 
   [[nodiscard]] bool is_whole(const GenerationName& name) const {

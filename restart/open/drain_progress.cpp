@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "restart/base/durable_replace.hpp"
@@ -20,6 +22,19 @@ namespace mcr::restart {
 namespace {
 
 constexpr std::uint64_t look_again_ms = 500;
+/// After a whole wait in vain, a wait for the same launches in the same state ends after this time.
+constexpr std::uint64_t known_still_ms = 1000;
+
+/// What this process has waited for in vain: parts in the stage, and blocks of unfinished containers.
+struct Still {
+  std::mutex mutex;
+  std::map<std::set<std::string>, std::pair<std::size_t, std::uint64_t>> launches;
+};
+Still& still() {
+  // Never destroyed: HDF5 closes files after static destructors have run.
+  static Still& still = *new Still;
+  return still;
+}
 
 }  // namespace
 
@@ -31,12 +46,22 @@ bool DrainProgress::has_stopped(const std::set<std::string>& launches,
   const std::uint64_t now = monotonic_ms();
   if (now - begin_ms_ >= longest * still_ms_) return true;
   if (looked_ms_ == 0 || now - looked_ms_ >= look_again_ms) {
+    const bool is_first = looked_ms_ == 0;
     const State state = look(launches, containers, owner);
+    const std::pair seen{std::get<0>(state), std::get<2>(state)};
+    const std::lock_guard lock(still().mutex);
+    const auto known = still().launches.find(launches);
+    is_known_ = (is_first || is_known_) && known != still().launches.end() && known->second == seen;
     if (state != last_) moved_ms_ = now;
     last_ = state;
     looked_ms_ = now;
   }
-  return now - moved_ms_ >= still_ms_;
+  if (now - moved_ms_ >= still_ms_) {
+    const std::lock_guard lock(still().mutex);
+    still().launches[launches] = {std::get<0>(last_), std::get<2>(last_)};
+    return true;
+  }
+  return is_known_ && now - moved_ms_ >= known_still_ms;
 }
 
 DrainProgress::State DrainProgress::look(const std::set<std::string>& launches,

@@ -18,7 +18,8 @@ namespace mcr::restart {
 class DrainProgress {
  public:
   /// The wait ends after `still_ms` without any progress. Commits of other jobs to the same place
-  /// look like progress, so the whole wait also ends after ten times `still_ms`.
+  /// look like progress, so the whole wait also ends after ten times `still_ms`. If this process has waited
+  /// in vain for the same launches, and nothing has changed since, the wait is short.
   explicit DrainProgress(std::uint64_t still_ms);
 
   static constexpr std::uint64_t longest = 10;  ///< the whole wait, in units of `still_ms`
@@ -40,6 +41,7 @@ class DrainProgress {
   std::uint64_t moved_ms_;
   std::uint64_t looked_ms_ = 0;
   State last_;
+  bool is_known_ = false;  ///< an earlier wait of this process ended in this state
   /// The containers of the last look. Only the containers that are new since then are examined,
   /// because there may be 100,000.
   std::optional<std::vector<std::string>> known_;

@@ -98,11 +98,13 @@ Result<Decision> read_decision(ByteSpan file) {
 
 namespace {
 
-/// False if another user may have moved the decision to this name in the directory `home`.
+/// False if another user may have moved the decision to this name in the directory `home`. Wherever others may
+/// write to `home`, they can give a decision about an earlier launch the name of the next one.
 bool lies_where_it_was_recorded(const Decision& decision, const std::string& name,
                                 const struct stat& home) {
-  return !others_may_only_add(home) ||
-         (decision.recorded_as == name && decision.recorded_in == home.st_ino);
+  if (!others_may_write(home)) return true;
+  return decision.recorded_as == name &&
+         (!others_may_only_add(home) || decision.recorded_in == home.st_ino);
 }
 
 /// Reads a decision of this user or root. No others count, because the launch is this user's.

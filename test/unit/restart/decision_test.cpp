@@ -142,6 +142,21 @@ TEST_CASE(
   CHECK_FALSE(record_decision(place, "set-x.decision", decision)->is_ours);
 }
 
+TEST_CASE(
+    "a decision of an earlier launch under the next one's name does not count where others may "
+    "write") {
+  const ScratchDirectory directory;
+  const std::string place = directory / "mcr";
+  REQUIRE(::mkdir(place.c_str(), 0755) == 0);
+  const mode_t mode = GENERATE(02775, 0755);
+  REQUIRE(::chmod(directory.path().c_str(), mode) == 0);
+  REQUIRE(::chmod(place.c_str(), mode) == 0);
+  REQUIRE(record_decision(place, "set-x.earlier-0.decision", example()));
+  REQUIRE(::rename((place + "/set-x.earlier-0.decision").c_str(),
+                   (place + "/set-x.next-0.decision").c_str()) == 0);
+  CHECK(find_decision(place, "set-x.next-0.decision").has_value() == (mode == 0755));
+}
+
 TEST_CASE("a decision that was moved does not count where other users can move files") {
   const ScratchDirectory directory;
   const std::string own = directory / "own";

@@ -101,7 +101,9 @@ void print_old_sets(const restart::LaunchSummary& summary) {
     restart::log_summary("containers of superseded sets take " +
                          restart::size_text(summary.superseded_bytes) + ", the others " +
                          restart::size_text(summary.live_bytes) + ": `mcr gc " +
-                         summary.superseded_in + "` lists them, --remove removes them");
+                         summary.superseded_in +
+                         "` lists those whose names a newer set has, and --remove removes them; "
+                         "gc=on also removes those of other names, during the job");
   }
 }
 

@@ -84,6 +84,7 @@ nlohmann::json to_json(const LaunchStatus& launch) {
           {"processes", launch.processes},
           {"open", launch.open},
           {"published", launch.published},
+          {"held", launch.held},
           {"kept", launch.kept},
           {"stage_bytes", launch.bytes},
           {"summary", summary},

@@ -11,7 +11,9 @@
 
 #include "aggregation/merge/solid_plan.hpp"
 #include "codecs/choice/chooser.hpp"
+#include "codecs/choice/estimate.hpp"
 #include "codecs/frames/frame.hpp"
+#include "codecs/frames/frame_plan.hpp"
 #include "codecs/solid/solid_encode.hpp"
 
 namespace mcr::aggregation {
@@ -45,7 +47,8 @@ void add_with_needs(const std::vector<codecs::SectionReport>& report, std::uint3
 
 using Scratches = oneapi::tbb::enumerable_thread_specific<Scratch>;
 
-/// Encodes one solid frame, and compares its size with the sizes of its sections in plain frames.
+/// Codes the related sections of one solid frame, and compares their sizes with those in plain
+/// frames.
 class Trial {
  public:
   /// `plan` holds the batches of `datasets`; `number` is one of its frames.
@@ -64,16 +67,11 @@ class Trial {
     Bytes raw(static_cast<std::size_t>(batches.used[number_]));
     DirectReads reads(files_);
     MCR_TRY(fetch_frame(plan_, reads, batches, batches.frame(number_), raw));
-    Bytes frame;
-    std::vector<codecs::SectionReport> report;
-    MCR_TRY(codecs::encode_solid_frame(raw, solid.sections, codecs::solid_options(profile_),
-                                       scratches_.local(), frame, &report));
-    const std::vector<std::size_t> plain = plain_sizes(solid, report, raw);
-    std::vector<double> gain(report.size());  // of each section alone
-    for (std::size_t n = 0; n < report.size(); ++n) {
-      total_ += static_cast<double>(plain[n]);
-      gain[n] = static_cast<double>(plain[n]) - static_cast<double>(report[n].stored_bytes);
-    }
+    codecs::ProfileOptions weighing = profile_;
+    weighing.profile = codecs::Profile::balanced;
+    const std::vector<codecs::SectionReport> report = MCR_TRY(codecs::weigh_sections(
+        raw, solid.sections, codecs::solid_options(weighing), scratches_.local()));
+    const std::vector<double> gain = gains(solid, report, raw, weighing);
     std::set<std::uint32_t> linked;
     for (std::uint32_t n = 0; n < report.size(); ++n) {
       if (!report[n].is_related || gain[n] <= 0) continue;
@@ -87,6 +85,7 @@ class Trial {
       gain_ += gain[n];
       linked_.try_emplace(solid.datasets[n], report[n].coding);
     }
+    if (!linked.empty()) total_ = estimated_bytes(solid, report, raw);
     return {};
   }
 
@@ -96,25 +95,52 @@ class Trial {
   [[nodiscard]] const std::map<std::uint32_t, std::string>& linked() const { return linked_; }
 
  private:
-  /// Returns the size of each section in a plain frame of its own. A section without predictions
-  /// has the same size there as in the solid frame. Records are an exception, because only a plain
-  /// frame codes their columns.
-  std::vector<std::size_t> plain_sizes(const DatasetPlan::SolidFrame& solid,
-                                       const std::vector<codecs::SectionReport>& report,
-                                       ByteSpan raw) {
+  /// Returns how many bytes each section saves in the solid frame.
+  std::vector<double> gains(const DatasetPlan::SolidFrame& solid,
+                            const std::vector<codecs::SectionReport>& report, ByteSpan raw,
+                            const codecs::ProfileOptions& profile) {
+    std::vector<double> gain(report.size());
+    const std::vector<std::size_t> begins = begins_of(report);
+    oneapi::tbb::parallel_for(std::size_t{0}, report.size(), [&](std::size_t n) {
+      if (!report[n].is_related) return;
+      std::uint64_t plain = report[n].plain_bytes;
+      // Only a plain frame codes the columns of records.
+      if (solid.sections[n].layout.type != solid.elements[n].type) {
+        const auto bytes = static_cast<std::size_t>(report[n].raw_bytes);
+        plain = plain_bytes(datasets_[solid.datasets[n]], solid.elements[n],
+                            raw.subspan(begins[n], bytes), profile, scratches_.local());
+      }
+      gain[n] = static_cast<double>(plain) - static_cast<double>(report[n].stored_bytes);
+    });
+    return gain;
+  }
+
+  static std::vector<std::size_t> begins_of(const std::vector<codecs::SectionReport>& report) {
     std::vector<std::size_t> begins(report.size());
     for (std::size_t n = 1; n < report.size(); ++n)
       begins[n] = begins[n - 1] + static_cast<std::size_t>(report[n - 1].raw_bytes);
-    std::vector<std::size_t> sizes(report.size());
-    oneapi::tbb::parallel_for(std::size_t{0}, report.size(), [&](std::size_t n) {
-      const bool differs = solid.sections[n].layout.type != solid.elements[n].type;
-      sizes[n] = report[n].stored_bytes;
-      if (!report[n].is_related && !differs) return;
+    return begins;
+  }
+
+  /// Returns about how many bytes all sections have in plain frames.
+  static double estimated_bytes(const DatasetPlan::SolidFrame& solid,
+                                const std::vector<codecs::SectionReport>& report, ByteSpan raw) {
+    constexpr std::size_t points = 256;
+    const std::vector<std::size_t> begins = begins_of(report);
+    double total = 0;
+    for (std::size_t n = 0; n < report.size(); ++n) {
+      if (report[n].is_related) {
+        total += static_cast<double>(report[n].plain_bytes);
+        continue;
+      }
+      const codecs::Layout& layout = solid.elements[n];
       const ByteSpan own = raw.subspan(begins[n], static_cast<std::size_t>(report[n].raw_bytes));
-      sizes[n] = plain_bytes(datasets_[solid.datasets[n]], solid.elements[n], own, profile_,
-                             scratches_.local());
-    });
-    return sizes;
+      const auto bits = codecs::estimate(codecs::mesh_layout(layout), own, points).bits;
+      const double least = *std::min_element(bits.begin(), bits.end());
+      total += std::min(static_cast<double>(own.size()),
+                        least / 8 * static_cast<double>(layout.count()));
+    }
+    return total;
   }
 
   const MergePlan& plan_;

@@ -36,6 +36,9 @@ struct SectionReport {
   std::uint64_t raw_bytes = 0;
   std::uint64_t stored_bytes = 0;
   bool is_related = false;           ///< formulas or references were used
+  /// By weigh_sections() only, and only of related sections: about how many bytes a plain frame of
+  /// the section would have. Estimated if that is far more than `stored_bytes`.
+  std::uint64_t plain_bytes = 0;
   std::vector<std::uint32_t> needs;  ///< sections that must be decoded before it
 };
 

@@ -31,6 +31,8 @@ using solid::SectionKind;
 using solid::SectionMemory;
 using solid::SectionWords;
 
+/// Bytes of a plain frame beside its payload, if it has few bricks.
+constexpr std::uint64_t usual_frame_overhead = 48;
 constexpr std::size_t references_tried = 6;
 constexpr std::uint32_t tiny_bricks_tried = 16;
 
@@ -46,10 +48,28 @@ class Encoder {
 
   Result<void> run(Bytes& out, std::vector<SectionReport>* report) {
     MCR_TRY(take_sections());
+    MCR_TRY(code_sections());
+    write(out);
+    if (report != nullptr) *report = reports();
+    return {};
+  }
+
+  /// Codes related sections only, and makes no frame.
+  Result<std::vector<SectionReport>> weigh() {
+    codes_related_only_ = true;
+    MCR_TRY(take_sections());
+    MCR_TRY(code_sections());
+    set_payload_bytes();
+    std::vector<SectionReport> all = reports();
+    for (std::size_t n = 0; n < all.size(); ++n) all[n].plain_bytes = plain_bytes_[n];
+    return all;
+  }
+
+ private:
+  Result<void> code_sections() {
     const DefaultFloatEnvironment environment;
     order_ = solid::find_order(sections_, memory_, options_.formulas, scratch_);
     directory_.order = order_.order;
-    payloads_.resize(sections_.size());
     std::uint64_t count_4 = 0;
     std::uint64_t count_8 = 0;
     for (const Section& section : sections_) {
@@ -67,16 +87,15 @@ class Encoder {
         MCR_TRY(code_words(n, history_4));
       }
     }
-    write(out);
-    if (report != nullptr) {
-      std::vector<std::string> names;
-      for (const Section& section : sections_) names.push_back(section.name);
-      *report = solid::describe(directory_, names);
-    }
     return {};
   }
 
- private:
+  [[nodiscard]] std::vector<SectionReport> reports() const {
+    std::vector<std::string> names;
+    for (const Section& section : sections_) names.push_back(section.name);
+    return solid::describe(directory_, names);
+  }
+
   Result<void> take_sections() {
     std::uint64_t total = 0;
     for (const Section& section : sections_) {
@@ -88,16 +107,17 @@ class Encoder {
     }
     std::size_t at = 0;
     memory_.resize(sections_.size());
+    payloads_.resize(sections_.size());
+    plain_bytes_.resize(sections_.size());
     for (std::size_t n = 0; n < sections_.size(); ++n) {
       const Layout& layout = sections_[n].layout;
-      const auto bytes = static_cast<std::size_t>(layout.raw_bytes());
-      const ByteSpan own = raw_.subspan(at, bytes);
+      const ByteSpan own = raw_.subspan(at, static_cast<std::size_t>(layout.raw_bytes()));
       const auto file = layout.type.big_endian ? std::endian::big : std::endian::little;
       memory_[n].read(layout, own, file);
       SectionEntry& entry = directory_.sections.emplace_back();
       entry.layout = layout;
-      entry.raw_checksum = checksum(own);
-      at += bytes;
+      if (!codes_related_only_) entry.raw_checksum = checksum(own);
+      at += own.size();
     }
     return {};
   }
@@ -108,6 +128,8 @@ class Encoder {
 
   Result<void> code_alone(std::uint32_t n) {
     SectionEntry& entry = directory_.sections[n];
+    const bool has_words = !payloads_[n].empty();
+    if (codes_related_only_ && !has_words) return {};
     Layout layout = entry.layout;
     layout.type.big_endian = false;
     const auto turned = scratch_.take_vector();
@@ -131,8 +153,9 @@ class Encoder {
       coded.clear();
       payload.assign(bytes.begin(), bytes.end());
     }
+    plain_bytes_[n] = payload.size() + usual_frame_overhead;
     // Coding by words is smaller.
-    if (!payloads_[n].empty() && payloads_[n].size() <= payload.size()) return {};
+    if (has_words && payloads_[n].size() <= payload.size()) return {};
     entry.kind = SectionKind::plain;
     entry.needs.clear();
     entry.formulas.clear();
@@ -218,13 +241,14 @@ class Encoder {
 
   /// True if coding by words is worth a trial. With predictions from neighbours alone, it is worse
   /// than pipelines, unless the residuals are almost nothing.
-  static bool pays(const SectionSources& chosen, std::uint64_t raw_bits) {
+  [[nodiscard]] bool pays(const SectionSources& chosen, std::uint64_t raw_bits) const {
     bool related = false;
     for (const auto& sources : chosen.bricks) {
       for (const solid::BrickSource& source : sources) {
         related |= source.kind != PredictionSource::Kind::neighbours;
       }
     }
+    if (codes_related_only_ && !related) return false;
     return static_cast<double>(chosen.estimated_bits) * (related ? 1.1 : 32) <
            static_cast<double>(raw_bits);
   }
@@ -292,23 +316,30 @@ class Encoder {
 
   /// True if the estimates of all pipelines are far above the size of the words, so that no
   /// pipeline is worth a trial.
-  [[nodiscard]] bool nothing_comes_near(std::uint32_t n) const {
+  [[nodiscard]] bool nothing_comes_near(std::uint32_t n) {
     constexpr double far = 1.5;
     constexpr std::size_t points = 512;
     const Layout& layout = sections_[n].layout;
     const auto stored = static_cast<double>(payloads_[n].size());
-    if (stored * 1024 < static_cast<double>(layout.raw_bytes())) return true;
+    const bool nearly_vanishes = stored * 1024 < static_cast<double>(layout.raw_bytes());
+    if (nearly_vanishes && !codes_related_only_) return true;
     Layout in_memory = layout;
     in_memory.type.big_endian = std::endian::native == std::endian::big;
     const Estimates estimates = estimate(mesh_layout(in_memory), native(n), points);
     const double bits = *std::min_element(estimates.bits.begin(), estimates.bits.end());
-    return bits / 8 * static_cast<double>(layout.count()) > stored * far;
+    const double bytes = bits / 8 * static_cast<double>(layout.count());
+    plain_bytes_[n] = static_cast<std::uint64_t>(bytes) + usual_frame_overhead;
+    return nearly_vanishes || bytes > stored * far;
   }
 
-  void write(Bytes& out) {
+  void set_payload_bytes() {
     for (std::size_t n = 0; n < sections_.size(); ++n) {
       directory_.sections[n].payload_bytes = payloads_[n].size();
     }
+  }
+
+  void write(Bytes& out) {
+    set_payload_bytes();
     Bytes bytes;
     solid::write_directory(directory_, bytes);
     Bytes packed(ZSTD_compressBound(bytes.size()));
@@ -345,6 +376,8 @@ class Encoder {
   solid::SectionOrder order_;
   Directory directory_;
   std::vector<Bytes> payloads_;
+  bool codes_related_only_ = false;
+  std::vector<std::uint64_t> plain_bytes_;  ///< SectionReport::plain_bytes
 };
 
 }  // namespace
@@ -377,6 +410,12 @@ Result<void> encode_solid_frame(ByteSpan raw, const std::vector<Section>& sectio
   out.insert(out.end(), other.begin(), other.end());
   if (report != nullptr) *report = std::move(other_report);
   return {};
+}
+
+Result<std::vector<SectionReport>> weigh_sections(ByteSpan raw,
+                                                  const std::vector<Section>& sections,
+                                                  const SolidOptions& options, Scratch& scratch) {
+  return Encoder(raw, sections, options, scratch).weigh();
 }
 
 }  // namespace mcr::codecs

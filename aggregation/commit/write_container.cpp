@@ -24,12 +24,14 @@
 #include <utility>
 
 #include "aggregation/commit/container_writer.hpp"
+#include "aggregation/merge/choice_rounds.hpp"
 #include "aggregation/merge/common_attributes.hpp"
 #include "aggregation/merge/layout_reuse.hpp"
 #include "aggregation/merge/rehearsal.hpp"
 #include "aggregation/merge/solid_choice.hpp"
 #include "aggregation/pipeline/part_sums.hpp"
 #include "codecs/choice/chooser.hpp"
+#include "codecs/choice/similar_choices.hpp"
 #include "codecs/solid/solid_encode.hpp"
 #include "restart/base/durable_replace.hpp"
 #include "restart/base/system.hpp"
@@ -185,11 +187,23 @@ class ContainerMaker {
     encodings_.resize(plan_.datasets.size());
     reasons_.resize(plan_.datasets.size());
     oneapi::tbb::enumerable_thread_specific<Scratch> scratches;
-    return for_each(plan_.datasets.size(),
-                    [&](std::size_t i) { return choose_encoding(i, scratches.local()); });
+    const ChoiceRounds plan = plan_choices(plan_.datasets);
+    std::vector<codecs::SimilarChoices> earlier(plan.families);
+    for (const auto& round : plan.rounds) {
+      std::vector<std::optional<codecs::TriedChoice>> tried(round.size());
+      MCR_TRY(for_each(round.size(), [&](std::size_t i) {
+        return choose_encoding(round[i].dataset, {earlier[round[i].family], tried[i]},
+                               scratches.local());
+      }));
+      for (std::size_t i = 0; i < round.size(); ++i) {
+        if (tried[i]) earlier[round[i].family].add(*std::move(tried[i]));
+      }
+    }
+    return {};
   }
 
-  Result<void> choose_encoding(std::size_t number, Scratch& scratch) {
+  Result<void> choose_encoding(std::size_t number, const codecs::ChoiceSharing& sharing,
+                               Scratch& scratch) {
     const DatasetPlan& dataset = plan_.datasets[number];
     Encoding& encoding = encodings_[number];
     if (options_.profile.profile == codecs::Profile::portable) {
@@ -233,8 +247,8 @@ class ContainerMaker {
       raw.resize(begin + static_cast<std::size_t>(frame.bytes));
       MCR_TRY(fetch_frame(plan_, reads, dataset, frame, MutableByteSpan(raw).subspan(begin)));
     }
-    encoding.choice =
-        codecs::choose(options_.profile, layout, raw, scratch, dataset.name, encoding.columns);
+    encoding.choice = codecs::choose(options_.profile, layout, raw, scratch, dataset.name,
+                                     encoding.columns, &sharing);
     reasons_[number] = encoding.choice.why;
     return {};
   }

@@ -12,6 +12,7 @@
 #include "codecs/choice/chooser.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <optional>
 
@@ -20,6 +21,7 @@
 #include "codecs/choice/estimate.hpp"
 #include "codecs/choice/multiples_choice.hpp"
 #include "codecs/choice/sample.hpp"
+#include "codecs/choice/similar_choices.hpp"
 #include "codecs/estimates/code_sizes.hpp"
 #include "codecs/frames/frame_plan.hpp"
 #include "codecs/records/records_codec.hpp"
@@ -216,11 +218,28 @@ bool chooses(Profile profile) {
   return profile == Profile::fast || profile == Profile::balanced || profile == Profile::max;
 }
 
-Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
-                  Scratch& scratch, std::span<const Column> columns) {
-  const Layout shaped = mesh_layout(layout);
-  const std::size_t points = points_of(layout);
-  const Estimates estimates = estimate(shaped, raw, points);
+/// The data of a choice, and what points show of it.
+struct Seen {
+  const Layout& layout;
+  Layout shaped;  ///< as a mesh, if `layout` is flat
+  ByteSpan raw;
+  std::span<const Column> columns;
+  std::size_t points;
+  Estimates estimates;
+  std::optional<Multiples> multiples;
+};
+
+Seen look_at(const Layout& layout, ByteSpan raw, std::span<const Column> columns) {
+  Seen seen{layout, mesh_layout(layout), raw, columns, points_of(layout), {}, {}};
+  seen.estimates = estimate(seen.shaped, raw, seen.points);
+  const bool reverse = layout.type.big_endian != (std::endian::native == std::endian::big);
+  if (seen.estimates.of(Model::constant) != 0)
+    seen.multiples = find_multiples(layout.type, raw, reverse);
+  return seen;
+}
+
+Choice choose_one(const ProfileOptions& options, const Seen& seen, Scratch& scratch) {
+  const auto& [layout, shaped, raw, columns, points, estimates, common_step] = seen;
   const std::vector<Contender> all = estimated(options, layout, estimates);
   if (all.empty()) return {{}, "nothing takes such elements", 1, 0, {}};
   std::vector<Contender> contenders = all;
@@ -232,7 +251,8 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
     if (const Contender* other = best_coder(all)) few.push_back(*other);
     tried = try_repeats(std::move(few), contenders, all, options, shaped, raw, scratch);
   } else {
-    auto multiples = best_of_multiples(all.front(), options, shaped, raw, scratch, tried);
+    auto multiples =
+        best_of_multiples(common_step, all.front(), options, shaped, raw, scratch, tried);
     if (multiples && options.profile != Profile::max &&
         price(*multiples, options, layout.type) <
             clearly_less * price(all.front(), options, layout.type)) {
@@ -270,7 +290,8 @@ Choice choose_one(const ProfileOptions& options, const Layout& layout, ByteSpan 
 }  // namespace
 
 Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
-              std::string_view variable, std::span<const Column> columns) {
+              std::string_view variable, std::span<const Column> columns,
+              const ChoiceSharing* sharing) {
   if (const Pipeline* named = named_pipeline(options, variable, layout.type)) {
     return {*named, "named by the settings", 0, 0, {}};
   }
@@ -278,13 +299,21 @@ Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw,
     return {fixed_pipeline(options.profile, layout.type), "fixed by the profile", 0, 0, {}};
   }
   if (raw.empty()) return {{}, "no data", 0, 0, {}};
-  Choice choice = choose_one(options, layout, raw, scratch, columns);
+  const Seen seen = look_at(layout, raw, columns);
+  const bool is_shared = sharing != nullptr && columns.empty() && !seen.multiples &&
+                         may_be_shared(layout, seen.estimates);
+  if (is_shared) {
+    if (auto known = sharing->earlier.find(options, layout, seen.estimates))
+      return *std::move(known);
+  }
+  Choice choice = choose_one(options, seen, scratch);
   if (options.profile == Profile::max) {
     ProfileOptions balanced = options;
     balanced.profile = Profile::balanced;
-    Choice other = choose_one(balanced, layout, raw, scratch, columns);
+    Choice other = choose_one(balanced, seen, scratch);
     if (other.pipeline != choice.pipeline) choice.other = std::move(other.pipeline);
   }
+  if (is_shared) sharing->tried = {layout, seen.estimates, choice};
   return choice;
 }
 

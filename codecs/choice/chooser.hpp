@@ -27,12 +27,24 @@ struct Choice {
   std::optional<Pipeline> other;
 };
 
+class SimilarChoices;
+struct TriedChoice;
+
+/// Choices of earlier variables that this one may share (codecs/choice/similar_choices).
+struct ChoiceSharing {
+  const SimilarChoices& earlier;
+  /// Set to the new choice, if trials were made that later variables may share.
+  std::optional<TriedChoice>& tried;
+};
+
 /// `raw` is exactly `layout.raw_bytes()` long and holds the variable's data of one or more frames.
 /// More data gives a better choice, although only samples are read. `variable` is compared with the
 /// names in the settings codec.<name>. `columns`, if known, are the members of elements that are
-/// records; together they are as large as the element.
+/// records; together they are as large as the element. With `sharing`, no trials are made for a
+/// variable that looks like an earlier one.
 Choice choose(const ProfileOptions& options, const Layout& layout, ByteSpan raw, Scratch& scratch,
-              std::string_view variable = {}, std::span<const Column> columns = {});
+              std::string_view variable = {}, std::span<const Column> columns = {},
+              const ChoiceSharing* sharing = nullptr);
 
 /// Returns all pipelines that choose() may choose for elements of `type` if no setting names a
 /// pipeline. They are the candidates of an exhaustive trial.

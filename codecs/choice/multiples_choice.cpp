@@ -7,11 +7,11 @@
 #include "codecs/base/byte_order.hpp"
 #include "codecs/base/float_environment.hpp"
 #include "codecs/frames/frame_plan.hpp"
-#include "codecs/multiples/multiples.hpp"
 
 namespace mcr::codecs {
 
-std::optional<Contender> best_of_multiples(const Contender& other, const ProfileOptions& options,
+std::optional<Contender> best_of_multiples(const std::optional<Multiples>& found,
+                                           const Contender& other, const ProfileOptions& options,
                                            const Layout& layout, ByteSpan raw, Scratch& scratch,
                                            std::size_t& tried) {
   constexpr double transform_mb_s = 1500;
@@ -19,7 +19,6 @@ std::optional<Contender> best_of_multiples(const Contender& other, const Profile
   constexpr double close = 1.2;
   const ElementType& type = layout.type;
   const bool reverse = type.big_endian != (std::endian::native == std::endian::big);
-  const auto found = find_multiples(type, raw, reverse);
   if (!found) return std::nullopt;
   const Piece piece = middle_piece(layout, raw, largest_piece);
   Bytes numbers(piece.raw.begin(), piece.raw.end());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codecs/choice/contenders.hpp"
+#include "codecs/multiples/multiples.hpp"
 
 namespace mcr::codecs {
 
@@ -14,10 +15,11 @@ namespace mcr::codecs {
 /// against those.
 inline constexpr double clearly_less = 0.8;
 
-/// Returns the coding of numbers as multiples of a common step, with the pipeline that is best for
-/// the multiples on a piece. No value if there is no step, or if no estimate comes close to
+/// Returns the coding of numbers as multiples `found` of a common step, with the pipeline that is
+/// best for the multiples on a piece. No value if there is no step, or if no estimate comes close to
 /// `other`. Adds the size of the piece to `tried`.
-std::optional<Contender> best_of_multiples(const Contender& other, const ProfileOptions& options,
+std::optional<Contender> best_of_multiples(const std::optional<Multiples>& found,
+                                           const Contender& other, const ProfileOptions& options,
                                            const Layout& layout, ByteSpan raw, Scratch& scratch,
                                            std::size_t& tried);
 

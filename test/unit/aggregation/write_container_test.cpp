@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -61,9 +63,9 @@ class Packed {
     set_.name = "container.h5";
   }
 
-  Result<CommitReport> write(MergeOptions options = {}) {
+  Result<CommitReport> write(MergeOptions options = {}, unsigned threads = 2) {
     options.replace = true;
-    options.drain.threads = 2;
+    options.drain.threads = threads;
     const restart::ReplacedSystemCalls replaced(without_sync());
     return write_container(set_, options);
   }
@@ -243,6 +245,49 @@ TEST_CASE("sets whose choices are remembered come back, the same ones and others
     const auto report = lulesh.write(options);
     if (!report) FAIL(report.error().message);
     lulesh.require_same_bytes();
+  }
+}
+
+TEST_CASE("many variables that look alike share a few trials, and threads do not change a choice") {
+  constexpr std::size_t variables = 300;
+  const ScratchDirectory directory;
+  const std::string path = directory / "rank0.h5";
+  make_hdf5_file(path, {}, [](hid_t file) {
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> noise;
+    std::vector<double> values(256);
+    for (std::size_t v = 0; v < variables; ++v) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double wave = 2 + std::sin(0.01 * static_cast<double>(i + v));
+        values[i] = v % 2 == 0 ? noise(random) : wave * (1 + 1e-9 * noise(random));
+      }
+      const hsize_t extent = values.size();
+      const hid_t space = H5Screate_simple(1, &extent, nullptr);
+      const std::string name = "field " + std::to_string(v);
+      const hid_t dataset = H5Dcreate2(file, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
+                                       H5P_DEFAULT, H5P_DEFAULT);
+      REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >=
+              0);
+      H5Dclose(dataset);
+      H5Sclose(space);
+    }
+  });
+  Packed packed({path});
+  std::vector<std::string> first;
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    const auto report = packed.write({}, threads);
+    REQUIRE(report);
+    packed.require_same_bytes();
+    std::size_t shared = 0;
+    std::vector<std::string> storages;
+    for (const VariableReport& variable : report->variables) {
+      shared += variable.why.find("similar") != std::string::npos;
+      storages.push_back(variable.pipeline + ", " + std::to_string(variable.stored_bytes));
+    }
+    INFO(shared << " of " << variables << " shared");
+    REQUIRE(shared > variables * 2 / 3);
+    if (first.empty()) first = storages;
+    REQUIRE(storages == first);
   }
 }
 

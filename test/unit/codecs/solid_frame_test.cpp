@@ -120,6 +120,36 @@ TEST_CASE("related variables come back, and cost next to nothing") {
   CHECK(frame.size() < input.raw.size() * 6 / 10);
 }
 
+TEST_CASE("weighing codes related sections only, and tells their sizes in solid and plain frames") {
+  const Input input = related();
+  std::vector<SectionReport> coded;
+  encode(input, Profile::balanced, &coded);
+  Scratch scratch;
+  const auto weighed =
+      weigh_sections(input.raw, input.sections, options_for(Profile::balanced), scratch);
+  REQUIRE(weighed);
+  REQUIRE(weighed->size() == coded.size());
+  std::size_t related_sections = 0;
+  for (std::size_t n = 0; n < coded.size(); ++n) {
+    const SectionReport& section = (*weighed)[n];
+    INFO(section.name);
+    CHECK(section.is_related == coded[n].is_related);
+    CHECK(section.needs == coded[n].needs);
+    CHECK(section.raw_bytes == coded[n].raw_bytes);
+    if (!section.is_related) {
+      CHECK(section.stored_bytes == 0);
+      CHECK(section.plain_bytes == 0);
+      continue;
+    }
+    ++related_sections;
+    CHECK(section.stored_bytes == coded[n].stored_bytes);
+    // All these numbers are noise: a plain frame has six of their eight bytes at least.
+    CHECK(section.plain_bytes > section.raw_bytes * 3 / 4);
+    CHECK(section.plain_bytes < section.raw_bytes + 200);
+  }
+  CHECK(related_sections == 2);
+}
+
 TEST_CASE("every type, pattern and odd shape comes back from a solid frame") {
   for (const auto pattern : {Pattern::zeros, Pattern::ones, Pattern::counting, Pattern::random,
                              Pattern::smooth, Pattern::specials, Pattern::few}) {

@@ -22,6 +22,7 @@
 #include "aggregation/leader/signals.hpp"
 #include "restart/base/close_descriptors.hpp"
 #include "restart/base/file.hpp"
+#include "restart/base/huge_pages.hpp"
 
 extern char** environ;
 
@@ -45,6 +46,7 @@ constexpr std::array loaded_by{"LD_PRELOAD", "LD_AUDIT"};
 
 std::vector<std::string> clean_environment() {
   std::vector<std::string> kept;
+  bool has_tunables = false;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     bool wanted = true;
     for (const char* name : unwanted) {
@@ -52,7 +54,9 @@ std::vector<std::string> clean_environment() {
       wanted &= std::strncmp(*entry, name, length) != 0 || (*entry)[length] != '=';
     }
     if (wanted) kept.emplace_back(*entry);
+    has_tunables |= std::string_view(*entry).starts_with(restart::tunables_variable);
   }
+  if (!has_tunables) kept.emplace_back(restart::huge_pages_for_leader);
   return kept;
 }
 

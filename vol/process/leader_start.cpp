@@ -19,6 +19,7 @@
 
 #include "restart/base/close_descriptors.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/huge_pages.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/container/shared_frames.hpp"
@@ -115,10 +116,14 @@ int spawn(const std::string& command, std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  std::string huge_pages(restart::huge_pages_for_leader);
+  bool has_tunables = false;
   std::vector<char*> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (is_passed_on(*variable)) environment.push_back(*variable);
+    has_tunables |= std::string_view(*variable).starts_with(restart::tunables_variable);
   }
+  if (!has_tunables) environment.push_back(huge_pages.data());
   environment.push_back(nullptr);
 
   posix_spawnattr_t attributes;

@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t samples_per_brick = 48;
 constexpr std::uint64_t entries_wanted = 1U << 17;
 constexpr std::uint64_t max_sample_mask = 7;
+constexpr std::size_t prefetched = 16;  ///< how many places ahead entries of the table are fetched
 
 std::uint64_t mix(std::uint64_t key) {
   key *= 0x9e3779b97f4a7c15U;
@@ -90,10 +91,15 @@ std::uint32_t ReferenceIndex<T>::add(std::span<const T> words, const Box& box, s
   votes_.clear();
   const std::size_t every = std::max<std::size_t>(1, hits_.size() / samples_per_brick);
   std::size_t looked_up = 0;
+  const auto entry_of = [&](std::size_t h) {
+    const std::uint64_t hash = mix(static_cast<std::uint64_t>(words[hits_[h]] >> dropped_bits_));
+    return &table_[(hash >> (64 - table_log_)) * ways];
+  };
   for (std::size_t h = 0; h < hits_.size(); ++h) {
+    // The table is larger than a core's own caches.
+    if (h + prefetched < hits_.size()) __builtin_prefetch(entry_of(h + prefetched), 1);
     const std::size_t at = hits_[h];
-    const std::uint64_t hash = mix(static_cast<std::uint64_t>(words[at] >> dropped_bits_));
-    std::uint32_t* entry = &table_[(hash >> (64 - table_log_)) * ways];
+    std::uint32_t* entry = entry_of(h);
     if (h % every == 0) {
       ++looked_up;
       for (std::size_t way = 0; way < ways; ++way) {

@@ -29,6 +29,7 @@
 #include "aggregation/merge/layout_reuse.hpp"
 #include "aggregation/merge/rehearsal.hpp"
 #include "aggregation/merge/solid_choice.hpp"
+#include "aggregation/merge/stable_names.hpp"
 #include "aggregation/pipeline/part_sums.hpp"
 #include "codecs/choice/chooser.hpp"
 #include "codecs/choice/similar_choices.hpp"
@@ -153,6 +154,9 @@ class ContainerMaker {
     std::vector<DatasetPlan> datasets;
     if (is_aware(options_.scheme)) {
       variables_ = MCR_TRY(find_variables(layouts_, options_.match));
+      std::vector<std::string> names;
+      for (const Variable& variable : variables_) names.push_back(variable.name);
+      stable_names_ = stable_names(names);
       datasets = plan_variables(variables_, layouts_, types_, block, options_.frame_bytes);
       if (options_.scheme == Scheme::aware) {
         reasons_ =
@@ -264,7 +268,13 @@ class ContainerMaker {
     return key;
   }
   [[nodiscard]] std::string memory_key(const DatasetPlan& dataset) const {
-    return memory_key() + '\n' + dataset.name + '\n' + types_[dataset.type].kind;
+    return memory_key() + '\n' + stable_name(dataset) + '\n' + types_[dataset.type].kind;
+  }
+
+  /// Returns the name by which a variable is known in the next set.
+  [[nodiscard]] const std::string& stable_name(const DatasetPlan& dataset) const {
+    return dataset.variable < 0 ? dataset.name
+                                : stable_names_[static_cast<std::size_t>(dataset.variable)];
   }
 
   [[nodiscard]] std::uint64_t set_bytes() const {
@@ -273,7 +283,14 @@ class ContainerMaker {
 
   [[nodiscard]] std::optional<ChoiceMemory::Links> known_links() const {
     if (!options_.memory) return std::nullopt;
-    return options_.memory->recall_links(memory_key(), set_bytes());
+    const auto remembered = options_.memory->recall_links(memory_key(), set_bytes());
+    if (!remembered) return std::nullopt;
+    ChoiceMemory::Links links;
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      const auto link = remembered->find(stable_names_[i]);
+      if (link != remembered->end()) links.emplace(variables_[i].name, link->second);
+    }
+    return links;
   }
 
   /// Remembers this set's choices and sizes for the next set.
@@ -283,7 +300,7 @@ class ContainerMaker {
     std::uint64_t linked_stored = 0;
     for (std::size_t i = 0; i < plan_.datasets.size(); ++i) {
       const DatasetPlan& dataset = plan_.datasets[i];
-      if (dataset.linked) links.emplace(dataset.name, reasons_[i]);
+      if (dataset.linked) links.emplace(stable_name(dataset), reasons_[i]);
       if (dataset.kind == restart::DatasetKind::batch) linked_stored = stored_bytes[i];
       if (dataset.kind != restart::DatasetKind::variable || dataset.linked) continue;
       options_.memory->learn(memory_key(dataset), encodings_[i].choice, dataset.raw_bytes(),
@@ -420,6 +437,7 @@ class ContainerMaker {
   PartLayouts layouts_;
   std::vector<ReferencePart> references_;  ///< used while the inventory is taken
   std::vector<Variable> variables_;
+  std::vector<std::string> stable_names_;  ///< of the variables
   MergePlan plan_;
   std::vector<Encoding> encodings_;
   std::vector<std::string> reasons_;

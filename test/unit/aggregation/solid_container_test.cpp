@@ -30,18 +30,21 @@ using restart::DatasetKind;
 using restart::File;
 using restart::ScratchDirectory;
 
-void write_values(hid_t file, const char* name, hsize_t edge, const std::vector<double>& values) {
+void write_values(hid_t file, const std::string& name, hsize_t edge,
+                  const std::vector<double>& values) {
   const hsize_t extent[] = {edge, edge, edge};
   const hid_t space = H5Screate_simple(3, extent, nullptr);
   const hid_t dataset =
-      H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      H5Dcreate2(file, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   REQUIRE(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
   H5Dclose(dataset);
   H5Sclose(space);
 }
 
-/// Density and pressure are noise; the energy follows from both; "noise" stands alone.
-void write_part(const std::string& path, hsize_t edge, unsigned seed) {
+/// Density and pressure are noise; the energy follows from both; "noise" stands alone. The names
+/// end in `suffix`.
+void write_part(const std::string& path, hsize_t edge, unsigned seed,
+                const std::string& suffix = "") {
   make_hdf5_file(path, {true, 0}, [&](hid_t file) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> values(1, 2);
@@ -56,10 +59,10 @@ void write_part(const std::string& path, hsize_t edge, unsigned seed) {
       energy[i] = 1.5 * pressure[i] / density[i];
       noise[i] = values(random);
     }
-    write_values(file, "density", edge, density);
-    write_values(file, "energy", edge, energy);
-    write_values(file, "noise", edge, noise);
-    write_values(file, "pressure", edge, pressure);
+    write_values(file, "density" + suffix, edge, density);
+    write_values(file, "energy" + suffix, edge, energy);
+    write_values(file, "noise" + suffix, edge, noise);
+    write_values(file, "pressure" + suffix, edge, pressure);
   });
 }
 
@@ -94,9 +97,11 @@ struct Packed {
     set.name = "container.h5";
   }
 
-  CommitReport write(codecs::Profile profile, std::uint64_t memory_bytes = 256U << 20) {
+  CommitReport write(codecs::Profile profile, std::uint64_t memory_bytes = 256U << 20,
+                     std::shared_ptr<ChoiceMemory> memory = nullptr) {
     MergeOptions options;
     options.replace = true;
+    options.memory = std::move(memory);
     options.drain.threads = 2;
     options.drain.memory_bytes = memory_bytes;
     options.profile.profile = profile;
@@ -152,6 +157,23 @@ TEST_CASE("variables that follow from others share solid frames, the others keep
   for (const restart::DatasetEntry& dataset : **reader->datasets()) {
     if (dataset.kind != DatasetKind::variable) continue;
     CHECK(is_linked(*reader, dataset) == (dataset.name != "noise"));
+  }
+}
+
+TEST_CASE(
+    "choices of a set are used in the next one, also if the step stands in the variables' names") {
+  const auto memory = std::make_shared<ChoiceMemory>();
+  for (const std::string step : {"0", "64", "1024"}) {
+    const std::string suffix = " it=" + step + " c=3";
+    Packed packed(
+        3, [&](const std::string& path, unsigned seed) { write_part(path, 24, seed, suffix); });
+    const CommitReport report = packed.write(codecs::Profile::balanced, 256U << 20, memory);
+    packed.require_same_bytes();
+    CHECK(row_of(report, "energy" + suffix).pipeline == "linked");
+    CHECK(row_of(report, "density" + suffix).pipeline == "linked");
+    const VariableReport& noise = row_of(report, "noise" + suffix);
+    CHECK(noise.pipeline != "linked");
+    CHECK((noise.why.find("as in earlier sets") != std::string::npos) == (step != "0"));
   }
 }
 

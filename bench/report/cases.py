@@ -94,6 +94,25 @@ def many_variables(place):
     return figures, {}
 
 
+def first_set(place):
+    """What a launch's first set costs beyond later ones: which variables to link, and which pipeline each gets."""
+    group = "The first set of a launch, for which variables to link and pipelines are chosen"
+    program, out = place.build / "bench/drain/drain_bench", place.directory("first-set-out")
+    rounds = 1 if place.quick else 5
+    sets = {"4 ranks × 8 variables of 512 KiB": dict(ranks=4, variables=8, elements=65536),
+            "2 ranks × 8,900 variables of 1 KiB": dict(ranks=2, variables=890 if place.quick else 8900, elements=128)}
+    figures = []
+    for name, shape in sets.items():
+        files = place.make_set("first-set", **shape)
+        for profile in ("fast", "balanced", "max"):
+            first, later = (json.loads(run([program, "--rounds", rounds, "--profile", profile, *options, out, *files]).text)["drain_mb_per_cpu_second"]
+                            for options in (["--cold"], []))
+            figures.append(Figure(group, f"{name}, {profile}: CPU time, first set ÷ later ones", later / first,
+                                  note=f"{first:.0f} and {later:.0f} MB a CPU second"))
+        place.drop("first-set")
+    return figures, {}
+
+
 def scaling(place):
     """Size and time by number of ranks, group size and number of variables; the number of bytes is the same."""
     group = "Scaling: the same bytes in more parts, smaller groups, more variables"
@@ -442,5 +461,5 @@ def many_files(place):
     return figures + listed, {}
 
 
-ALL = [application_cost, first_file, small_job, many_files, storages, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
+ALL = [application_cost, first_file, first_set, small_job, many_files, storages, memory_stage, lag, end_to_end, leader_throughput, leader_memory, interference,
        many_variables, scaling, restart, restart_decoding, restart_memory, partial_reads, kept_sets, model]

@@ -16,6 +16,7 @@
 #include "aggregation/commit/collection.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +66,8 @@ class Collector {
         names_(std::move(names)) {
     masked_name_ = masked_name_in(committed.where.prefix);
     distinct_masked_name_ = masked_name_in(committed.where.distinct_prefix);
+    struct stat entry {};
+    is_linked_ = ::lstat(directory_.c_str(), &entry) != 0 || !S_ISDIR(entry.st_mode);
   }
 
   Result<std::vector<std::string>> run() {
@@ -81,6 +84,7 @@ class Collector {
     if (own.size() != 1 || own.front().wholeness != Wholeness::whole)
       return std::vector<std::string>();
     begun_ns_ = own.front().begun_ns;
+    masked_path_ = own.front().name.masked_name;
     MCR_TRY(restart::sync_directory(home_.descriptor()));  // 2
     remove_decisions();                                    // 3
     remove_native_members();
@@ -221,7 +225,8 @@ class Collector {
           const auto name =
               restart::container_name(masked, stub.container_directory, own->launch, own->sequence);
           return name.prefix == committed_.where.prefix &&
-                 name.distinct_prefix == committed_.where.distinct_prefix;
+                 name.distinct_prefix == committed_.where.distinct_prefix &&
+                 (!is_linked_ || masked == masked_path_);
         });
     if (!is_this_name) return false;
     if (stub.launch == own->launch) return stub.sequence < own->sequence;
@@ -278,6 +283,8 @@ class Collector {
   std::vector<std::string> names_;
   std::string masked_name_;           ///< as in the names of containers
   std::string distinct_masked_name_;  ///< as in the names of decisions
+  std::string masked_path_;           ///< of the set's files, as they were written
+  bool is_linked_ = false;            ///< other runs may reach the directory, too
   std::uint64_t begun_ns_ = 0;
 };
 

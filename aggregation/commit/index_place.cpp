@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -77,8 +78,10 @@ std::string find_renamed(const File& base, const std::string& step, const std::s
     const std::string path = name + "/" + below;
     const std::string there =
         step.find('/') == std::string::npos ? name : parent_of(step) + "/" + name;
-    if (is_it(restart::open_beneath(above->descriptor(), path, O_PATH), there + "/" + below))
-      found = there;
+    const auto file = restart::open_beneath(above->descriptor(), path, O_PATH);
+    // Only directories count: a directory of steps may hold any number of other files.
+    if (!file && file.error().system_error == ENOTDIR) return true;
+    if (is_it(file, there + "/" + below)) found = there;
     return found.empty() && ++count < most_directories;
   };
   (void)restart::for_each_name(above->descriptor(), ".", look).has_value();
@@ -191,7 +194,9 @@ Result<OpenNative> open_native(const HeldContainers& home, const restart::SetIde
     const auto is_member = [&](const Result<File>& file, const std::string& path) {
       return is_it(file) && is_noted(home, set, in(above, path), *file);
     };
-    const auto [known, is_new] = names.renamed.try_emplace(in(above, step));
+    // Several sets may have been written below one path, and renamed to different ones.
+    const auto [known, is_new] = names.renamed.try_emplace(in(above, step) + "\n" + set.launch +
+                                                           "-" + std::to_string(set.sequence));
     if (is_new) known->second = find_renamed(home.base(), step, below, is_member);
     const std::string there = known->second + "/" + below;
     auto file =

@@ -42,7 +42,8 @@ class NamesByInode {
   /// Returns the name of the regular file with that inode; empty if there is none.
   std::string find(const restart::File& directory, ino_t inode);
 
-  /// The present paths of renamed directories, by the paths that containers tell; empty if none was found.
+  /// The present paths of renamed directories, by the paths that containers tell and the writing; empty if none
+  /// was found.
   std::map<std::string, std::string> renamed;
 
  private:

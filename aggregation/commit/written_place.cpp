@@ -91,13 +91,15 @@ std::optional<WrittenPlace> written_place(const StoredSet& set) {
 
 bool was_moved_to_base(const StoredSet& set, const std::vector<StoredSet>& sets,
                        const StubsFound& found) {
-  const bool needs_same_place = is_link_in_base(set);
+  const bool is_link = is_link_in_base(set);
   return std::any_of(sets.begin(), sets.end(), [&](const StoredSet& other) {
     if (other.home->directories != set.home->directories) return false;
     return std::any_of(other.parts.begin(), other.parts.end(), [&](const StoredPart& part) {
       const auto stub = found.find(part.part);
-      return stub != found.end() && (!needs_same_place || written_directory(other, stub->second) ==
-                                                              written_directory(set, stub->second));
+      if (stub == found.end()) return false;
+      const bool needs_same_place = is_link || restart::name_of(stub->second) != set.home->name;
+      return !needs_same_place ||
+             written_directory(other, stub->second) == written_directory(set, stub->second);
     });
   });
 }

@@ -30,9 +30,9 @@ std::optional<WrittenPlace> written_place(const StoredSet& set);
 using StubsFound = std::map<PartId, std::string>;
 
 /// True if `found`, the stubs below `set.home->base`, shows that the set's stubs lie there, because the run
-/// was moved as a whole. A stub of any set in the same directory of containers shows it. If the base has
-/// a link to that directory, other runs may have one too; then only a stub of a set that was written to
-/// the same place shows it.
+/// was moved as a whole. A stub of any set in the same directory of containers shows it. If runs reach that
+/// directory by links (the base has one, or the directory has another name than in container_dir=), other
+/// runs may have one too; then only a stub of a set that was written to the same place shows it.
 bool was_moved_to_base(const StoredSet& set, const std::vector<StoredSet>& sets,
                        const StubsFound& found);
 

@@ -56,23 +56,20 @@ Result<File> open_home(const NativeNote& note, const File& directory) {
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// A file whose access was reduced, and its access before that. When a file is kept aside, its old
-/// directories no longer restrict access to it, so its own mode must.
+/// A file whose access was reduced, and its access before that. When a file is kept aside, those of its
+/// old directories that are not above `home` too no longer restrict access to it, so its own mode must.
 struct Closed {
   File file;
   Access before;
 
   void undo() const { (void)give_access(file, before).has_value(); }
 };
-Result<std::optional<Closed>> close_as_its_directories(const NativeNote& note,
-                                                       const File& directory,
+Result<std::optional<Closed>> close_as_its_directories(const File& home, const File& directory,
                                                        const std::string& name) {
   File file = MCR_TRY(open_file_beneath(directory.descriptor(), name));
   const Access access = MCR_TRY(access_of(file));
-  const File base =
-      MCR_TRY(File::open(directory.descriptor(), parent_of(note.below), O_PATH | O_DIRECTORY));
   const Access closed =
-      closed_by_directories(access, directory, FileIdentity(MCR_TRY(base.status())));
+      closed_by_directories(access, directory, MCR_TRY(deepest_above(directory, home)));
   if (closed == access) return std::optional<Closed>();
   if (!access.list.empty() && closed.list.empty()) {
     // Nobody but the owner may open the file while its list goes.
@@ -246,7 +243,7 @@ Result<void> keep_aside(const NativeNote& note, const File& directory, const std
   const int from = directory.descriptor();
   const int there = home.descriptor();
   // Before other users can reach the file.
-  const auto closed = MCR_TRY(close_as_its_directories(note, directory, name));
+  const auto closed = MCR_TRY(close_as_its_directories(home, directory, name));
   if (system_calls().linkat(from, name.c_str(), there, aside.c_str(), 0) == 0) return {};
   if (errno == EEXIST) return {};
   if (system_calls().renameat(from, name.c_str(), there, aside.c_str()) == 0) return {};

@@ -26,6 +26,7 @@
 #include "aggregation/leader/requests.hpp"
 #include "aggregation/leader/siblings.hpp"
 #include "aggregation/leader/worker.hpp"
+#include "codecs/gpu/lanes/open_card.hpp"
 #include "restart/base/limits.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -88,7 +89,10 @@ class Leader {
   Result<void> run() {
     free_what_a_dead_leader_kept();
     (void)directory_.sweep_held().has_value();
-    if (was_led_before()) decisions_.succeed();
+    if (was_led_before()) {
+      decisions_.succeed();
+      codecs::gpu::use_no_card("an earlier leader of this job died, perhaps in the GPU's driver");
+    }
     if (const auto listening = stubs_.listen(directory_); !listening)
       restart::log_summary(
           "cannot receive stubs from ranks, so the leader searches for renamed files by their "

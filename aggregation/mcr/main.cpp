@@ -125,9 +125,9 @@ int main(int count, char** words) {
   mcr::aggregation::keep_freed_memory();
   try {
     const int status = mcr::aggregation::run({words + 1, words + count});
-    if (mcr::codecs::gpu::is_being_opened() || !mcr::codecs::gpu::why_no_card().empty()) {
-      // A thread is in a driver that starts slowly, whose own work at the exit could meet it; or the driver
-      // waits at the exit for a card that does not answer.
+    if (mcr::codecs::gpu::was_card_asked()) {
+      // A thread may be in a driver that starts slowly, whose own work at the exit could meet it; or the driver
+      // may wait at the exit for a card that does not answer.
       std::fflush(nullptr);
       ::_exit(status);
     }

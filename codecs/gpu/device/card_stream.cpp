@@ -85,6 +85,7 @@ Result<void> CardStream::open() {
     void* made = nullptr;
     MCR_TRY(check(call("cuMemHostAlloc", driver.MemHostAlloc, &made, pinned_bytes, 0U),
                   "no pinned memory can be had"));
+    if (made == nullptr) return Error{Cause::unsupported, "no pinned memory can be had"};
     pinned = static_cast<std::byte*>(made);
     return {};
   });

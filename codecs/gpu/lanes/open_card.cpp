@@ -64,6 +64,20 @@ void decide_for_no_card(const std::string& why) {
   now.is_decided = true;
 }
 
+bool was_card_asked() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  return now.was_asked;
+}
+
+void use_no_card(const std::string& why) {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  if (std::exchange(now.was_asked, true)) return;
+  now.problem = why;
+  now.is_decided = true;
+}
+
 bool is_being_opened() {
   State& now = state();
   const std::lock_guard lock(now.mutex);

@@ -39,6 +39,11 @@ bool is_first_to_ask(const CardOptions& options);
 void open_card(DriverUse use, const CardOptions& options, MakeRunner make_runner);
 void decide_for_no_card(const std::string& why);
 bool is_being_opened();
+/// True if a card was asked for: then a driver may run, or was tried, in this process.
+bool was_card_asked();
+
+/// This process opens no card from now on. Call it before any caller asks for one.
+void use_no_card(const std::string& why);
 
 /// Returns the open card. Null if there is none or not yet, if it was given up, and in a process that was
 /// forked after the card was opened: the driver does not work there.

@@ -53,7 +53,6 @@
 
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
-#include "aggregation/commit/held_sets.hpp"
 #include "aggregation/commit/locked_parts.hpp"
 #include "aggregation/commit/part_access.hpp"
 #include "aggregation/commit/put_back.hpp"
@@ -206,42 +205,32 @@ std::string temporary_word(const LaunchDirectory& directory, const ContainerName
   return restart::hexadecimal(checksum(as_bytes(text)));
 }
 
-/// Returns what the container of these parts says, without its place. `base`: the index has the parts' paths
-/// relative to it; "" if the container lies in a directory above the files' own.
-SetToCommit describe_set(const LaunchDirectory& directory, const DrainGroup& group,
-                         const std::vector<LockedPart>& locked,
-                         const std::vector<const LockedPart*>& parts,
-                         const restart::Settings& settings, const std::string& base) {
-  SetToCommit set;
-  set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
-                                 : identity_of_bundle(group, parts, directory.clock_behind_ns());
-  // A container in a directory above lies where no value of container_dir= leads.
-  if (!base.empty()) set.set.steps_up = restart::steps_up_of(settings.text("container_dir"));
-  set.set.natives = natives_among(locked, place_of(group, settings).base);
-  for (const LockedPart* part : parts) {
-    set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, base),
-                         &part->bytes, part->size, part->journal.begin.mode});
-  }
-  return set;
-}
-
 /// Steps 3 and 4.
 Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& group,
                            const Followed& followed, const Present& present,
                            const std::vector<LockedPart>& locked, const restart::Settings& settings,
-                           const StubHandles* stubs, const File& held,
-                           std::function<bool()> is_wanted) {
+                           const StubHandles* stubs, std::function<bool()> is_wanted) {
   const ContainerName& where = followed.placement.where;
   const std::vector<const LockedPart*> parts = parts_to_write(locked, present);
   const Place place = MCR_TRY(open_place(followed, locked, stubs));
   keep_from_removers(place, locked, stubs);
-  // In a directory above, the paths stay absolute: relative ones would be resolved against the
-  // wrong directory.
-  const std::string base = followed.placement.is_far ? "" : place_of(group, settings).base;
-  SetToCommit set = describe_set(directory, group, locked, parts, settings, base);
+  SetToCommit set;
+  set.set = group.bundle.empty() ? identity_of(group, directory.clock_behind_ns())
+                                 : identity_of_bundle(group, parts, directory.clock_behind_ns());
+  // A container in a directory above lies where no value of container_dir= leads.
+  if (!followed.placement.is_far)
+    set.set.steps_up = restart::steps_up_of(settings.text("container_dir"));
+  set.set.natives = natives_among(locked, place_of(group, settings).base);
   set.directory = where.directory;
   set.home = &place.directory;
   set.is_wanted = std::move(is_wanted);
+  // In a directory above, the paths stay absolute: relative ones would be resolved against the
+  // wrong directory.
+  const std::string base = followed.placement.is_far ? "" : place_of(group, settings).base;
+  for (const LockedPart* part : parts) {
+    set.parts.push_back({part->id, part->journal.begin.rank, index_path(part->journal, base),
+                         &part->bytes, part->size, part->journal.begin.mode});
+  }
   const std::uint32_t first =
       set.parts.empty() ? set.set.natives.front().rank : set.parts.front().rank;
   const std::uint32_t last =
@@ -265,30 +254,12 @@ Result<CommitReport> write(const LaunchDirectory& directory, const DrainGroup& g
   for (int turn = 0;; ++turn) {
     set.name = group.bundle.empty() ? free_name(where, there, first, last, group.supplement)
                                     : free_bundle_name(where, there);
-    auto written = held.is_open() ? copy_container(set, held) : write_container(set, options);
+    auto written = write_container(set, options);
     // The program may be removing this directory: rmdir fails if our directory is in it.
     if (!written) remove_if_new(place, where);
     if (written || written.error().system_error != EEXIST || turn == name_turns) return written;
     there.names.insert(set.name);
   }
-}
-
-/// Returns the container in the stage that can be copied to storage as it is; not open if there is none. Parts
-/// that are held then get their bytes.
-Result<File> container_in_stage(const LaunchDirectory& directory, const Followed& followed,
-                                const Present& present, std::vector<LockedPart>& locked) {
-  const bool may_be_copied =
-      !followed.placement.is_far &&
-      std::none_of(locked.begin(), locked.end(), [](const auto& part) { return part.is_native; });
-  if (may_be_copied) {
-    File held = held_container(directory, parts_to_write(locked, present));
-    if (held.is_open()) return held;
-  }
-  for (LockedPart& part : locked) {
-    if (!part.is_native && !part.bytes.is_open())
-      part.bytes = MCR_TRY(bytes_of_held(directory, part.id));
-  }
-  return File();
 }
 
 /// True if the directory of the container, or one above it, does not exist any more.
@@ -316,10 +287,8 @@ Result<std::optional<CommitReport>> bring_to_storage(
       return wait_for_removal(locked, stubs) && count_removed(locked, stubs) == 0;
     };
     if (!is_wanted() && turn < directory_turns) continue;
-    const auto held = container_in_stage(directory, followed, present, locked);
-    auto written = held ? write(directory, group, followed, present, locked, settings, stubs, *held,
-                                turn < directory_turns ? is_wanted : std::function<bool()>())
-                        : Result<CommitReport>(held.error());
+    auto written = write(directory, group, followed, present, locked, settings, stubs,
+                         turn < directory_turns ? is_wanted : std::function<bool()>());
     if (!written && is_gone(written.error()) && turn < directory_turns) {
       std::this_thread::sleep_for(directory_pause);
       continue;
@@ -556,46 +525,6 @@ void complete_parts(const LaunchDirectory& directory, std::vector<LockedPart>& p
   }
 }
 
-/// With flush=: brings the set into a container in the stage. False: it cannot stay there, and is committed.
-bool hold(const LaunchDirectory& directory, const DrainGroup& group,
-          const restart::Settings& settings, StubHandles* stubs, std::vector<LockedPart>& locked,
-          Summary& summary) {
-  const bool may_stay =
-      locked.size() == group.parts.size() && count_removed(locked, stubs) == 0 &&
-      std::all_of(locked.begin(), locked.end(), [](const LockedPart& part) {
-        return !part.is_native && part.bytes.is_open() && !part.journal.publish->shows_older;
-      });
-  const std::string base = place_of(group, settings).base;
-  const auto outer = File::open(AT_FDCWD, base, O_PATH | O_DIRECTORY);
-  const auto outer_status = outer ? outer->status() : Result<struct stat>(outer.error());
-  auto options = merge_options(settings, group.fast);
-  if (!may_stay || !outer_status || !options) return false;
-  options->memory = choices_of_this_leader();
-  std::vector<const LockedPart*> parts;
-  for (const LockedPart& part : locked) parts.push_back(&part);
-  SetToCommit set = describe_set(directory, group, locked, parts, settings, base);
-  set.temporary_word = parts.front()->id.text();
-  set.look_at_access = [&] {
-    std::vector<restart::Access> all;
-    for (const LockedPart& part : locked)
-      all.push_back(access_of_part(part, stubs, FileIdentity(*outer_status)));
-    return all;
-  };
-  const auto report = hold_set(directory, std::move(set), *options, locked);
-  if (!report) {
-    restart::log_summary(
-        describe(group) +
-        " goes to storage, because it cannot stay in the stage: " + report.error().message);
-    return false;
-  }
-  summary.encoded(report->drain.encoded_bytes, report->drain.card_bytes,
-                  report->drain.card_problem);
-  restart::log_summary("holds " + describe(group) + " in " + report->path + ": " +
-                       std::to_string(report->raw_bytes) + " B -> " +
-                       std::to_string(report->container_bytes) + " B (flush=)");
-  return true;
-}
-
 }  // namespace
 
 DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group, Summary& summary,
@@ -611,15 +540,10 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
 
   const restart::Settings settings = settings_of(locked.front().journal.begin);
   if (restart::gc_of(settings) != restart::Gc::when_short) short_storage = nullptr;
-  if (group.hold && hold(directory, group, settings, stubs, locked, summary)) {
-    done.held = group.parts;
-    return done;
-  }
   Followed followed;
   auto written = bring_to_storage(directory, group, settings, stubs, known, short_storage, followed,
                                   locked, done.committed);
-  done.removed = done.committed;
-  summary.removed(done.removed.size());
+  summary.removed(done.committed.size());
   const ContainerName& where = followed.placement.where;
   if (!written) {
     for (const LockedPart& part : locked) done.failed.push_back(part.id);
@@ -647,11 +571,7 @@ DrainDone commit_group(const LaunchDirectory& directory, const DrainGroup& group
                    {where, directory_of_containers(where, *written), settings,
                     locked.front().journal.begin.rank, locked.back().journal.begin.rank},
                    *places);
-  const bool were_held = std::any_of(locked.begin(), locked.end(), [](const LockedPart& part) {
-    return part.journal.held_in.has_value();
-  });
   complete_parts(directory, locked, group.keep, done);
-  if (were_held) (void)directory.sweep_held().has_value();
   if (short_storage != nullptr && *written)
     short_storage->keep_room(where.directory, group.set, group.parts.size());
   return done;

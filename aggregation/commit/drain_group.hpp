@@ -27,8 +27,6 @@ struct DrainGroup {
   std::uint64_t begun_ns = 0;    ///< the set's first part was begun
   std::uint32_t supplement = 0;  ///< number of containers that this group already has
   bool keep = false;             ///< the parts stay in the stage after commit
-  bool hold = false;             ///< the container may stay in the stage (flush=)
-  bool awaits_others = false;    ///< older sets are held until all nodes have committed this one
   bool fast = false;
   std::uint64_t bytes = 0;  ///< of all parts
   /// The set of each part, beginning with `set`; empty: all are of `set`.
@@ -43,9 +41,6 @@ struct DrainDone {
   /// In each attempt, the directories were removed or renamed.
   bool place_went_away = false;
   std::vector<PartId> without_stub = {};  ///< in a container, but storage refused their stubs
-  std::vector<PartId> held = {};          ///< in a container in the stage; they stay published
-  std::vector<PartId> removed =
-      {};  ///< of `committed`: in no container, because the program removed them
 };
 
 }  // namespace mcr::aggregation

@@ -55,9 +55,7 @@ std::vector<LockedPart> lock_parts(const LaunchDirectory& directory,
     auto journal = directory.journal(LaunchDirectory::State::published, id);
     if (!journal) continue;
     part.is_native = journal->publish && journal->publish->native;
-    const bool is_held = journal->held_in.has_value() && !bytes;
-    if (is_held) part.size = journal->publish->size;
-    if (!part.is_native && !is_held) {
+    if (!part.is_native) {
       if (!bytes) continue;
       const auto size = bytes->size();
       if (!size) continue;

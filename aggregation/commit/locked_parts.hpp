@@ -12,7 +12,7 @@ namespace mcr::aggregation {
 struct LockedPart {
   restart::PartId id;
   restart::Journal journal;
-  restart::File bytes;  ///< not open if the part is a native file, or held (held_sets.hpp)
+  restart::File bytes;  ///< not open if the part is a native file
   std::uint64_t size = 0;
   bool is_native = false;
 };

@@ -13,7 +13,6 @@
 #include "aggregation/commit/commit_options.hpp"
 #include "aggregation/commit/commit_place.hpp"
 #include "aggregation/commit/container_directory.hpp"
-#include "aggregation/commit/held_sets.hpp"
 #include "aggregation/commit/stub_search.hpp"
 #include "restart/base/closed_directories.hpp"
 #include "restart/base/copy_data.hpp"
@@ -466,7 +465,6 @@ Result<bool> put_back(const LaunchDirectory& directory, const PartId& part,
     MCR_TRY(directory.free_part(part, pool_rank));
     return true;
   }
-  if (!bytes && journal.held_in) bytes = bytes_of_held(directory, part);
   if (!bytes) return bytes.error();
   const std::uint64_t publish_ns = journal.publish ? journal.publish->publish_ns : 0;
   const auto own = MCR_TRY(find_own_file(journal.begin, stubs, Names::one));

@@ -96,12 +96,6 @@ void Summary::superseded(std::uint64_t superseded_bytes, std::uint64_t live_byte
   changed_ = true;
 }
 
-void Summary::dropped() {
-  const std::lock_guard lock(mutex_);
-  ++now_.dropped_sets;
-  changed_ = true;
-}
-
 void Summary::made_room(std::uint64_t sets, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   now_.removed_sets += sets;

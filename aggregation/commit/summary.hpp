@@ -45,8 +45,6 @@ class Summary {
   /// Replaces what is known of superseded sets; `where`: the directory of the checkpoints.
   void superseded(std::uint64_t superseded_bytes, std::uint64_t live_bytes,
                   const std::string& where);
-  /// Counts a set that was dropped from the stage without a container in storage (flush=).
-  void dropped();
   /// Counts sets that gc=auto removed.
   void made_room(std::uint64_t sets, std::uint64_t bytes);
   /// The leader's present job, in words that follow "it is", and for how long it has run.

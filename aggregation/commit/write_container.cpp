@@ -100,14 +100,28 @@ class ContainerMaker {
       report_.access = MCR_TRY(restart::access_of(pending.file()));
     }
     report_.finish_seconds = seconds_.lap();
-    MCR_TRY(give_name(set_, pending,
-                      options_.replace ? restart::Existing::replaced : restart::Existing::kept,
-                      report_));
+    if (set_.is_wanted && !set_.is_wanted())
+      return Error{Cause::system, report_.path + " is not needed any more", ENOENT};
+    keep_open(pending.file());
+    MCR_TRY(pending.finish(restart::Durability::durable, options_.replace
+                                                             ? restart::Existing::replaced
+                                                             : restart::Existing::kept));
     report_.commit_seconds = seconds_.lap();
     return std::move(report_);
   }
 
  private:
+  /// Keeps the container open, because another process may remove it as soon as it has its name.
+  void keep_open(const restart::File& file) {
+    const std::string link = restart::link_path(file.descriptor());
+    auto container = restart::File::open(AT_FDCWD, link, O_RDONLY);
+    const auto status = file.status();
+    if (!container || !status) return;
+    container->leave_access_time();
+    report_.container = std::move(*container);
+    report_.status = *status;
+  }
+
   /// Takes the inventory of all parts. A part that HDF5 cannot read (killed in the middle of
   /// writing, damaged, newer than this HDF5) is committed as well: all of it is skeleton.
   Result<void> take_inventory() {
@@ -446,29 +460,6 @@ class ContainerMaker {
 };
 
 }  // namespace
-
-namespace {
-
-/// Keeps the container open, because another process may remove it as soon as it has its name.
-void keep_open(const restart::File& file, CommitReport& report) {
-  const std::string link = restart::link_path(file.descriptor());
-  auto container = restart::File::open(AT_FDCWD, link, O_RDONLY);
-  const auto status = file.status();
-  if (!container || !status) return;
-  container->leave_access_time();
-  report.container = std::move(*container);
-  report.status = *status;
-}
-
-}  // namespace
-
-Result<void> give_name(const SetToCommit& set, restart::PendingFile& pending,
-                       restart::Existing existing, CommitReport& report) {
-  if (set.is_wanted && !set.is_wanted())
-    return Error{Cause::system, report.path + " is not needed any more", ENOENT};
-  keep_open(pending.file(), report);
-  return pending.finish(restart::Durability::durable, existing);
-}
 
 Result<CommitReport> write_container(const SetToCommit& set, const MergeOptions& options) {
   return ContainerMaker(set, options).run();

@@ -17,7 +17,6 @@
 #include "aggregation/pipeline/drain_pipeline.hpp"
 #include "codecs/choice/profiles.hpp"
 #include "restart/base/attributes.hpp"
-#include "restart/base/durable_replace.hpp"
 #include "restart/base/file.hpp"
 #include "restart/format/index.hpp"
 
@@ -104,10 +103,5 @@ struct CommitReport {
 /// but never from two threads at once. After an error there is no container and no temporary file,
 /// and the parts are unchanged. Cause::full and Cause::system are errors of the storage.
 Result<CommitReport> write_container(const SetToCommit& set, const MergeOptions& options);
-
-/// The last steps: asks set.is_wanted, syncs the file and gives it its name. Fills `container` and `status` of
-/// the report.
-Result<void> give_name(const SetToCommit& set, restart::PendingFile& pending,
-                       restart::Existing existing, CommitReport& report);
 
 }  // namespace mcr::aggregation

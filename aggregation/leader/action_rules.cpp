@@ -213,13 +213,10 @@ void Decisions::drain(const SetName& name, Set& set, std::vector<Part*> parts) {
     // containers.
     DrainGroup group = account_of(name, set);
     group.drain = ++last_drain_;
-    group.hold = may_hold(set, parts);
-    group.keep = set.keep > 0 && !terminating_ && !set.must_commit;
+    group.keep = set.keep > 0 && !terminating_;
     group.fast = terminating_;
-    group.awaits_others = set.flush > 1 && set.local_rank_count < set.rank_count;
     const std::uint32_t run = group_of(parts.front()->facts.rank, set.group_size);
-    // The container of a held set says what was known when it was made.
-    if (!set.must_commit) set.told = {group.passed_ranks, group.failed_ranks, group.drifted};
+    set.told = {group.passed_ranks, group.failed_ranks, group.drifted};
     group.supplement = set.containers[run]++;
     std::vector<Part*> rest;
     std::set<std::string> paths;
@@ -347,8 +344,7 @@ void Decisions::mark_native(const std::string& pattern, const std::string& why) 
 void Decisions::consider_exit() {
   const bool in_action = std::any_of(parts_.begin(), parts_.end(), [](const auto& entry) {
     const State state = entry.second.state;
-    return state == State::draining || state == State::putting_back || state == State::settling ||
-           state == State::dropping;
+    return state == State::draining || state == State::putting_back || state == State::settling;
   });
   if (in_action || !noting_.empty()) return;
   if (!terminating_) {
@@ -365,7 +361,6 @@ void Decisions::consider_exit() {
   if (settles_again) return;
   bool waiting = false;
   for (const auto& [id, part] : parts_) {
-    waiting |= part.state == State::held;  // a newer set could not be committed
     if (part.state != State::published) continue;
     waiting = true;
     if (part.last_tries < patience_.last_tries) return;

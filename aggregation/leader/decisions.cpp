@@ -27,7 +27,6 @@ std::vector<Decision> Decisions::on(const std::vector<Event>& events, std::uint6
   put_back_requested();
   settle_dead_writers();
   look_for_siblings();
-  treat_held_sets();
   drain_ripe_sets();
   note_accounts();
   consider_exit();
@@ -45,8 +44,7 @@ std::size_t Decisions::pending() const {
 std::uint64_t Decisions::pending_bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& [id, part] : parts_)
-    if (part.state != State::open && part.state != State::settling && part.state != State::held)
-      bytes += part.size;
+    if (part.state != State::open && part.state != State::settling) bytes += part.size;
   return bytes;
 }
 
@@ -110,8 +108,7 @@ void Decisions::apply(const PartDropped& event) {
   if (found == parts_.end()) return;
   const State state = found->second.state;
   found->second.dropped = true;
-  if (state != State::draining && state != State::putting_back && state != State::settling &&
-      state != State::dropping) {
+  if (state != State::draining && state != State::putting_back && state != State::settling) {
     forget(event.part);
   }
 }
@@ -170,26 +167,14 @@ void Decisions::apply(const DrainDone& event) {
     const auto found = parts_.find(id);
     if (found == parts_.end() || found->second.drain != event.drain) continue;
     const SetName name = *found->second.set;
-    const std::uint32_t rank = found->second.facts.rank;
     forget(id);
     Set& set = sets_.at(name);
-    const auto& removed = event.removed;
-    if (std::find(removed.begin(), removed.end(), id) == removed.end())
-      note_in_storage(name, set, rank);
     set.failures = 0;
     set.committed = true;
     if (set.keep > 0 && !terminating_) {
       set.kept.push_back(id);
       keep_set(name, set);
     }
-  }
-  for (const PartId& id : event.held) {
-    const auto found = parts_.find(id);
-    if (found == parts_.end() || found->second.state != State::draining ||
-        found->second.drain != event.drain)
-      continue;
-    found->second.state = State::held;
-    if (found->second.dropped) forget(id);
   }
   std::set<const Set*> counted;
   for (const PartId& id : event.failed) {

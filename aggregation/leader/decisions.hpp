@@ -18,9 +18,6 @@
 //           settling --> (gone: native file, kept in mcr/, or dropped)
 //         settle_dead_writers
 //
-// With flush=, a set may be held: DrainDone says so, and treat_held_sets either makes its parts published
-// again, so that they are committed, or drops them (DropSet).
-//
 // Invariants (checked after every event by test/simulation)
 //  1. A part is in at most one outstanding action.
 //  2. Only a published part is drained or put back; only a dead writer's part is settled.
@@ -109,18 +106,6 @@ struct SettleDone {
   PartId part;
   bool done = true;  ///< false: another process writes it, or storage refuses
 };
-/// The answer to DropSet. If not `done`, the set stays held: the program has given one of its files another
-/// name.
-struct SetDropped {
-  SetName set;
-  std::vector<PartId> parts;
-  bool done = false;
-};
-/// All nodes have committed this set, and it is whole. The leader looks for this only if
-/// DrainGroup::awaits_others.
-struct SetInStorage {
-  SetName set;
-};
 /// The answer to NoteAccount, whether the account was written or not.
 struct AccountNoted {
   SetName set;
@@ -142,8 +127,8 @@ struct Terminate {};
 
 using Event = std::variant<RankJoined, RankEnded, RankGone, PartBegun, PartPublished, PartWithdrawn,
                            PartRequested, PartDropped, SiblingsLookedUp, FamilyUnranked, DrainDone,
-                           PutBackDone, SettleDone, SetDropped, SetInStorage, AccountNoted,
-                           FramesShared, ContainersWatched, Tick, StageShort, Terminate>;
+                           PutBackDone, SettleDone, AccountNoted, FramesShared, ContainersWatched,
+                           Tick, StageShort, Terminate>;
 
 // --- decisions ----------------------------------------------------------------------------------
 
@@ -179,12 +164,6 @@ struct Settle {
 struct FreeKept {
   PartId part;
 };
-/// Newer sets have superseded this held set: remove it and its stubs. Answer: SetDropped.
-struct DropSet {
-  SetName set;
-  std::vector<PartId> parts;
-  SetName newer;  ///< the newest whole set of the pattern
-};
 /// The leader has nothing left to do. If not `complete`, parts remain for `mcr recover` or for a
 /// leader that adopts the launch.
 struct Exit {
@@ -192,7 +171,7 @@ struct Exit {
 };
 
 using Decision = std::variant<LookForSiblings, DrainGroup, PutBack, MarkNative, StorageFailed,
-                              Settle, FreeKept, NoteAccount, DropSet, Exit>;
+                              Settle, FreeKept, NoteAccount, Exit>;
 
 // --- the function -------------------------------------------------------------------------------
 
@@ -263,9 +242,7 @@ class Decisions {
     published,
     draining,
     putting_back,
-    settling,
-    held,  ///< published; its bytes lie in a container in the stage
-    dropping
+    settling
   };
 
   struct Set;
@@ -314,12 +291,6 @@ class Decisions {
     std::uint64_t set_wait_ms = 0;
     std::uint32_t group_size = 0;
     std::uint32_t keep = 0;
-    std::uint64_t flush = 0;
-    std::uint64_t number = 0;  ///< the largest of its parts' numbers
-    bool must_commit = false;  ///< is not held, or not any more
-    /// Its drop was refused when this set was the newest whole one of the pattern.
-    std::optional<SetName> kept_beside;
-    std::set<std::uint32_t> committed_ranks;
     std::set<std::uint32_t> wrote;  ///< ranks that published a part, even if the part is gone
     std::uint64_t last_publish_ms = 0;
     std::uint64_t last_publish_ns = 0;
@@ -350,8 +321,6 @@ class Decisions {
     /// By rank: `order` of the newest set that it has begun.
     std::map<std::uint32_t, std::uint64_t> newest_begun;
     std::deque<SetName> kept;
-    /// When the newest sets were begun of which every part is in storage.
-    std::deque<std::pair<std::uint64_t, SetName>> in_storage;
   };
   struct Rank {
     std::uint32_t rank = 0;
@@ -374,8 +343,6 @@ class Decisions {
   void apply(const DrainDone&);
   void apply(const PutBackDone&);
   void apply(const SettleDone&);
-  void apply(const SetDropped&);
-  void apply(const SetInStorage&);
   void apply(const AccountNoted& event) { noting_.erase(event.set); }
   void apply(const FramesShared& event) {
     shares_frames_ = event.is_left;
@@ -383,7 +350,7 @@ class Decisions {
   }
   void apply(const ContainersWatched& event) { watches_ = event.is_any; }
   void apply(const Tick&) {}
-  void apply(const StageShort&);
+  void apply(const StageShort&) { release_kept(); }
   void apply(const Terminate&);
 
   void name_parts();
@@ -393,7 +360,6 @@ class Decisions {
   [[nodiscard]] std::size_t count_behind() const;
   void put_back_requested();
   void settle_dead_writers();
-  void treat_held_sets();
   void release_kept();
   void note_accounts();
   void consider_exit();
@@ -420,13 +386,6 @@ class Decisions {
   void drain_bundle(const std::vector<Part*>& parts);
   [[nodiscard]] std::uint64_t order_of(const SetName& name) const;
   void keep_set(const SetName& name, Set& set);
-  struct HeldSet;
-  void treat_held_sets(std::vector<HeldSet>& sets);
-  [[nodiscard]] bool may_hold(const Set& set, const std::vector<Part*>& parts) const;
-  [[nodiscard]] bool must_flush() const;
-  [[nodiscard]] static bool is_on_several_nodes(const Set& set);
-  void note_in_storage(const SetName& name, Set& set, std::uint32_t rank);
-  void commit_held(HeldSet& held);
   void put_back(Part& part, PutBackReason reason);
   void must_drain(Part& part);
   void hold(Part& part);
@@ -464,7 +423,6 @@ class Decisions {
   bool shares_frames_ = false;
   bool has_shared_frames_ = false;
   bool watches_ = false;
-  std::uint64_t short_until_ms_ = 0;  ///< no set is held before this time
   std::set<SetName> noting_;
 };
 

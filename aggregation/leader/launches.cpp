@@ -29,16 +29,6 @@ constexpr auto end_limit = std::chrono::seconds(2);
 /// launch is given up.
 constexpr unsigned leaders_tried = 3;
 
-/// Counts the parts whose set stays in the stage (flush=).
-std::size_t held_in(const LaunchDirectory& directory) {
-  const auto containers = directory.list_held();
-  const auto parts = directory.list(State::published);
-  if (!containers || containers->empty() || !parts) return 0;
-  return static_cast<std::size_t>(
-      std::count_if(parts->begin(), parts->end(),
-                    [&](const restart::PartId& part) { return directory.is_held(part); }));
-}
-
 /// Returns the seconds since the leader's last sign of life. A leader rewrites the notice at least
 /// once a second; while parts wait, it also rewrites the summary.
 std::uint64_t seconds_since_sign(const LaunchDirectory& directory) {
@@ -61,7 +51,6 @@ Result<LaunchStatus> look_at_launch(const LaunchDirectory& directory) {
     status.processes += presence.alive ? 1 : 0;
   status.open = MCR_TRY(directory.list(State::open)).size();
   status.published = MCR_TRY(directory.uncommitted());
-  status.held = held_in(directory);
   status.kept = MCR_TRY(directory.list(State::committed)).size();
   status.bytes = MCR_TRY(directory.used_bytes());
   status.summary = read_summary(directory);

@@ -20,7 +20,6 @@ struct LaunchStatus {
   std::size_t processes = 0;  ///< alive
   std::size_t open = 0;
   std::size_t published = 0;
-  std::size_t held = 0;  ///< published parts whose set stays in the stage (flush=)
   std::size_t kept = 0;
   std::uint64_t bytes = 0;                        ///< memory that parts and pool/ take
   std::optional<restart::LaunchSummary> summary;  ///< as the leader left it

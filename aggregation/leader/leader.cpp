@@ -15,9 +15,7 @@
 #include <utility>
 
 #include "aggregation/commit/commit.hpp"
-#include "aggregation/commit/dropped_sets.hpp"
 #include "aggregation/commit/put_back.hpp"
-#include "aggregation/commit/whole_in_storage.hpp"
 #include "aggregation/leader/collections.hpp"
 #include "aggregation/leader/deadline.hpp"
 #include "aggregation/leader/discovery.hpp"
@@ -88,10 +86,10 @@ class Leader {
   /// Runs until the decisions include Exit.
   Result<void> run() {
     free_what_a_dead_leader_kept();
-    (void)directory_.sweep_held().has_value();
     if (was_led_before()) {
       decisions_.succeed();
-      codecs::gpu::use_no_card("an earlier leader of this job died, perhaps in the GPU's driver");
+      codecs::gpu::use_no_card(
+          "the job had a leader before, which may have died in the GPU's driver");
     }
     if (const auto listening = stubs_.listen(directory_); !listening)
       restart::log_summary(
@@ -152,20 +150,13 @@ class Leader {
     });
   }
 
-  void act(DrainGroup group) {
+  void act(const DrainGroup& group) {
     drains_[group.drain] = group.parts;
-    // While the container is written, it needs memory beside the parts.
-    group.hold &= stage_limit_ == 0 || notice_.stage_bytes + group.bytes <= stage_limit_;
     const std::string what = "writing the container of " + group.set.masked_name;
     drain_.submit(what, [this, group]() -> std::vector<Event> {
       DrainDone done = commit(group);
       if (!done.committed.empty()) collect(group);
-      const auto place = places_.find(group.set);
-      if (group.awaits_others && !done.committed.empty() && place != places_.end())
-        awaited_.add(group.set, place->second, group.rank_count);
-      std::vector<Event> events{std::move(done)};
-      for (const SetName& set : awaited_.take_whole()) events.emplace_back(SetInStorage{set});
-      return events;
+      return {std::move(done)};
     });
   }
 
@@ -178,7 +169,7 @@ class Leader {
     // A failure may come at once, and tells nothing about the speed of storage.
     if (done.failed.empty() && done.without_stub.empty())
       deadline_.measure(group.bytes, restart::monotonic_ms() - begin_ms);
-    has_committed_ = has_committed_ || !done.committed.empty() || !done.held.empty();
+    has_committed_ = has_committed_ || !done.committed.empty();
     return done;
   }
 
@@ -261,18 +252,6 @@ class Leader {
     if (const auto freed = directory_.free_part(order.part, {}); !freed) {
       restart::log_warning(freed.error().message);
     }
-  }
-
-  void act(const DropSet& order) {
-    drain_.submit(
-        "removing a set that newer ones superseded", [this, order]() -> std::vector<Event> {
-          stubs_.receive();
-          const auto done = drop_held_set(directory_, order.set, order.parts, order.newer, stubs_);
-          if (!done) restart::log_warning(done.error().message);
-          const bool is_done = done && *done;
-          if (is_done) summary_.dropped();
-          return {SetDropped{order.set, order.parts, is_done}};
-        });
   }
 
   void act(const Exit& exit) {
@@ -373,7 +352,7 @@ class Leader {
       if (const auto* done = std::get_if<DrainDone>(&event)) {
         std::vector<PartId> parts = std::move(drains_[done->drain]);
         drains_.erase(done->drain);
-        for (const auto* stay : {&done->held, &done->failed, &done->without_stub}) {
+        for (const auto* stay : {&done->failed, &done->without_stub}) {
           std::erase_if(parts, [&](const PartId& part) {
             return std::find(stay->begin(), stay->end(), part) != stay->end();
           });
@@ -381,8 +360,6 @@ class Leader {
         discovery_.forget(parts);
       } else if (const auto* back = std::get_if<PutBackDone>(&event); back && back->done) {
         discovery_.forget({back->part});
-      } else if (const auto* dropped = std::get_if<SetDropped>(&event); dropped && dropped->done) {
-        discovery_.forget(dropped->parts);
       }
     }
     return events;
@@ -473,7 +450,6 @@ class Leader {
     const std::uint64_t used = notice_.stage_bytes;
     std::uint64_t limit = options_.settings.bytes("stage_limit");
     if (limit == 0) limit = notice_.automatic_limit;
-    stage_limit_ = limit;
     is_stage_large_ = limit != 0 && used > limit - limit / 4;
     if (!is_stage_large_) return;
     tells_stage_short_ = true;
@@ -515,7 +491,6 @@ class Leader {
   Answers answers_;
   SetPlaces places_;       ///< of the drain's thread
   KnownContainers known_;  ///< of the drain's thread
-  AwaitedSets awaited_;    ///< of the drain's thread
   ContainerWatch container_watch_;
   ShortStorage short_storage_{summary_, container_watch_};  ///< of the drain's thread
   NativeWriters natives_;                                   ///< of the quick thread
@@ -532,7 +507,6 @@ class Leader {
   bool commit_failed_ = false;
   bool tells_stage_short_ = false;
   bool is_stage_large_ = false;
-  std::uint64_t stage_limit_ = 0;  ///< 0: not known, or none
   bool shares_frames_ = false;
   bool exit_ = false;
   std::atomic<bool> was_terminated_ = false;

@@ -45,9 +45,6 @@ PartFacts facts_of(const restart::Journal& journal) {
   facts.set_wait_ms = settings.milliseconds("set_wait");
   facts.group_size = static_cast<std::uint32_t>(settings.count("group_size"));
   facts.keep = static_cast<std::uint32_t>(settings.count("keep"));
-  facts.flush = settings.count("flush");
-  facts.number = begin.number;
-  facts.is_held = journal.held_in.has_value();
   facts.family = restart::pattern_of(begin.path);
   // A masked name without `{rank}` or `{part}` is the last candidate. It stands beside others only if
   // files= captures the file regardless of the rank that writes it.

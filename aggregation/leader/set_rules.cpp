@@ -50,9 +50,6 @@ void Decisions::place_in_set(Part& part, std::size_t name) {
   set.set_wait_ms = facts.set_wait_ms;
   set.group_size = facts.group_size;
   set.keep = facts.keep;
-  set.flush = facts.flush;
-  set.number = std::max(set.number, facts.number);
-  set.must_commit |= facts.is_held;  // a leader that died has held it
   set.is_amended |= facts.is_amendment;
   if (facts.begin_ns < set.first_begin_ns) {
     set.first_begin_ns = facts.begin_ns;

@@ -95,9 +95,6 @@ std::string waiting_text(const std::string& stage, const LaunchStatus& launch) {
                                  : "their leader (" + process_text(processes.leader) + ")";
   std::string text = restart::counted(parts, "part") + " of " + restart::name_of(launch.path) +
                      (parts == 1 ? " waits for " : " wait for ") + leader;
-  if (launch.held > 0)
-    text +=
-        " (" + std::to_string(launch.held) + " stay in memory until a newer set is whole, flush=)";
   const restart::LaunchSummary seen = launch.summary.value_or(restart::LaunchSummary{});
   if (launch.has_leader && !seen.doing.empty()) text += ", which is " + seen.doing;
   if (const std::string still = launch.what_stands_still(); !still.empty()) text += "; " + still;

@@ -84,7 +84,6 @@ nlohmann::json to_json(const LaunchStatus& launch) {
           {"processes", launch.processes},
           {"open", launch.open},
           {"published", launch.published},
-          {"held", launch.held},
           {"kept", launch.kept},
           {"stage_bytes", launch.bytes},
           {"summary", summary},

@@ -62,9 +62,6 @@ struct PartFacts {
   std::uint64_t set_wait_ms = 10'000;
   std::uint32_t group_size = 0;  ///< 0: all ranks of the node
   std::uint32_t keep = 0;        ///< number of newest sets that stay in the stage
-  std::uint64_t flush = 0;       ///< only every flush-th set goes to storage; 0, 1: each set
-  std::uint64_t number = 0;      ///< among the files of its pattern that its rank created, from 1
-  bool is_held = false;          ///< its bytes lie in a container in the stage
   /// True if the part amends another launch's set. This launch's ranks then do not tell which ranks
   /// wrote that set.
   bool is_amendment = false;

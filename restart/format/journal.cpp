@@ -11,7 +11,6 @@ namespace {
 constexpr std::uint8_t begin_kind = 1;
 constexpr std::uint8_t publish_kind = 2;
 constexpr std::uint8_t content_kind = 3;
-constexpr std::uint8_t held_kind = 4;
 constexpr std::uint8_t journal_version = 1;
 
 constexpr std::size_t max_name_bytes = 512;  // node, launch, presence
@@ -74,7 +73,6 @@ Result<PartBegin> read_begin(ByteSpan payload) {
   begin.begin_ns = MCR_TRY(reader.varint());
   begin.settings = MCR_TRY(reader.text(max_settings_bytes));
   if (reader.remaining() > 0) begin.file_inode = MCR_TRY(reader.varint());
-  if (reader.remaining() > 0) begin.number = MCR_TRY(reader.varint());
   return begin;
 }
 
@@ -131,7 +129,6 @@ Bytes write_begin(const PartBegin& begin) {
   writer.varint(begin.begin_ns);
   writer.text(begin.settings);
   writer.varint(begin.file_inode);
-  writer.varint(begin.number);
   return write_record(begin_kind, payload);
 }
 
@@ -158,13 +155,6 @@ Bytes write_publish(const PartPublish& publish) {
   return write_record(publish_kind, payload);
 }
 
-Bytes write_held(const PartId& container) {
-  Bytes payload;
-  Writer writer(payload);
-  write_part(writer, container);
-  return write_record(held_kind, payload);
-}
-
 Result<Journal> read_journal(ByteSpan file) {
   RecordReader records(file);
   const auto first = records.next();
@@ -176,10 +166,6 @@ Result<Journal> read_journal(ByteSpan file) {
   while (const auto record = records.next()) {
     // Records of kinds that this version does not know are skipped.
     if (record->kind == publish_kind) journal.publish = MCR_TRY(read_publish(record->payload));
-    if (record->kind == held_kind) {
-      Reader reader(record->payload);
-      journal.held_in = MCR_TRY(read_part(reader));
-    }
   }
   return journal;
 }

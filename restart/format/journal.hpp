@@ -41,8 +41,6 @@ struct PartBegin {
   std::string settings;                 ///< settings that some source set: "key=value;…"
   /// Inode of the file that H5Fcreate made at the path; 0 if a file existed.
   std::uint64_t file_inode = 0;
-  /// The number of this file among those of its pattern that the process has created, from 1; 0: not counted.
-  std::uint64_t number = 0;
   /// Not in the file: the writer's clock is behind the kernel's, which gives files their times.
   bool has_slow_clock = false;
 
@@ -86,8 +84,6 @@ struct PartPublish {
 struct Journal {
   PartBegin begin;
   std::optional<PartPublish> publish;
-  /// The part's bytes lie in a container in the stage, which has the name of this part (flush=).
-  std::optional<PartId> held_in;
 };
 
 /// The limits within which a reader accepts a begin record. masked_names() stays within them.
@@ -103,7 +99,6 @@ inline constexpr std::size_t max_content_bytes = 32 * 1024;
 Bytes write_begin(const PartBegin& begin);
 Bytes write_content(ByteSpan content);
 Bytes write_publish(const PartPublish& publish);
-Bytes write_held(const PartId& container);
 
 /// Cause::damaged if the begin record is torn.
 Result<Journal> read_journal(ByteSpan file);

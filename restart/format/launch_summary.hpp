@@ -30,7 +30,6 @@ struct LaunchSummary {
   std::uint64_t live_bytes = 0;
   std::uint64_t removed_sets = 0;  ///< by gc=auto, because storage ran short
   std::uint64_t removed_bytes = 0;
-  std::uint64_t dropped_sets = 0;  ///< flush=: sets that were never in storage
   std::uint64_t doing_seconds = 0;
   std::string superseded_in;  ///< the directory of the checkpoints with these sets
   std::string astray_in;      ///< the container of the last astray parts
@@ -65,7 +64,6 @@ inline constexpr std::array summary_numbers{
     SummaryNumber{"live_bytes", &LaunchSummary::live_bytes},
     SummaryNumber{"removed_sets", &LaunchSummary::removed_sets},
     SummaryNumber{"removed_bytes", &LaunchSummary::removed_bytes},
-    SummaryNumber{"dropped_sets", &LaunchSummary::dropped_sets},
     SummaryNumber{"doing_seconds", &LaunchSummary::doing_seconds}};
 struct SummaryText {
   std::string_view key;

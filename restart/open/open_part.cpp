@@ -15,7 +15,6 @@
 #include "restart/container/container_reader.hpp"
 #include "restart/container/part_image.hpp"
 #include "restart/format/container_name.hpp"
-#include "restart/open/held_part.hpp"
 #include "restart/sets/container_places.hpp"
 #include "restart/sets/look.hpp"
 #include "restart/sets/places_above.hpp"
@@ -208,7 +207,6 @@ Result<std::unique_ptr<PartSource>> open_part(const Stub& stub, const std::strin
     if (const auto launch = LaunchDirectory::open(stub.launch_directory)) {
       PartBegin begin;
       auto source = open_staged_part(*launch, stub.part, &begin);
-      if (source && *source == nullptr) source = open_held_part(*launch, stub.part, share, &begin);
       if (source && *source != nullptr) {
         if (origin != nullptr) *origin = staged_origin(begin);
         log_debug(stub_path, " is read from the stage ", stub.launch_directory);

@@ -32,12 +32,6 @@ constexpr std::array table = std::to_array<SettingRow>({
      "that the control group and the file system leave free."},
     {"keep", "0", count, "COUNT",
      "How many of the newest sets stay in the stage after commit, for a restart at memory speed."},
-    {"flush", "off", count, "off|COUNT",
-     "COUNT: only each COUNT-th set of a name pattern goes to storage. The sets between stay in "
-     "the node's memory until "
-     "a newer set is whole, and their files are then removed; the newest set goes to storage at "
-     "the job's end, also after a "
-     "crash of the program. off: each set goes to storage."},
     {"close", "staged", choice, "staged|durable",
      "When the close of a file returns. staged: once the part is in the stage. durable: once the "
      "part is on storage."},

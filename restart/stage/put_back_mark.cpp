@@ -98,14 +98,6 @@ std::optional<FileIdentity> put_back_as(const File& stub) {
   return is_mark ? std::optional(FileIdentity{*device, *inode}) : std::nullopt;
 }
 
-// A mark that names no file.
-Result<void> mark_dropped(const File& stub, const PartId& part) {
-  MCR_TRY(mark_put_back(stub, part, FileIdentity{}));
-  return {};
-}
-
-bool is_marked_dropped(const File& stub) { return put_back_as(stub) == FileIdentity{}; }
-
 std::optional<File> find_put_back(const File& stub) {
   const auto native = put_back_as(stub);
   // The leader exchanges the names of stub and plain file. Then the stub has the leader's temporary

@@ -38,11 +38,6 @@ Result<void> unmark_put_back(const File& stub, const PutBackMark& mark);
 /// Returns the file that the mark in `stub` names; nothing if there is no mark, or the mark is not
 /// believed.
 std::optional<FileIdentity> put_back_as(const File& stub);
-/// Marks the part's stub as one that the leader is about to remove, because newer sets have superseded it
-/// (flush=). ESTALE: as mark_put_back().
-Result<void> mark_dropped(const File& stub, const PartId& part);
-/// True if the leader has removed, or is about to remove, the stub: not the program did so.
-bool is_marked_dropped(const File& stub);
 /// Opens, for reading and writing, the plain file that has taken the stub's place. Finds it under
 /// any name in the directory where the leader put it back. Returns nothing if the leader has not
 /// exchanged the names of stub and plain file yet.

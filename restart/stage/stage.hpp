@@ -8,9 +8,6 @@
 //   publish_small()                  |
 //   ---------------------------------+   bytes and all records of a small part in one write
 //
-// With flush=, mark_held() and free_bytes() may come between: the journal stays in published/, and the
-// bytes lie in a container below held/ (docs/design/flush.md).
-//
 // Invariants
 //  1. A journal lies in exactly one of open/, published/, committed/; rename moves it. A journal in
 //     published/ without a whole publish record is ignored: it is being written, or its writer died
@@ -21,8 +18,7 @@
 //     free need LOCK_EX. The bytes of a small part lie in its journal, so these locks are then on
 //     the journal.
 //  4. A process that may begin parts holds LOCK_EX on its file below ranks/ for its whole life.
-//  5. A journal is removed, or says that the part is held, before the file with its bytes goes to pool/.
-//  6. A container below held/ is whole, and stays as long as a journal in published/ names it.
+//  5. A journal is removed before the file with its bytes goes to pool/.
 //
 // A provisional publish (H5Fflush) leaves the journal in open/, because the writer goes on. If the
 // writer dies, the leader finds the last provisional record in that journal, and puts back what
@@ -166,24 +162,6 @@ class LaunchDirectory {
   Result<File> open_unpublished(const PartId& part) const;
   /// Records that the part is in a container: its journal moves from published/ to committed/.
   Result<void> mark_committed(const PartId& part) const;
-  /// Records in the journal of a published part that its bytes lie in the container in held/ that has the
-  /// name of the part `container`. The caller holds the lock on the bytes: from now on no writer can take the
-  /// part back.
-  Result<void> mark_held(const PartId& part, const PartId& container) const;
-  /// Frees the bytes of a held part, as free_part() does; its journal stays.
-  Result<void> free_bytes(const PartId& part, std::optional<std::uint32_t> pool_rank) const;
-  /// True for a published part whose bytes lie in a container in held/.
-  [[nodiscard]] bool is_held(const PartId& part) const;
-  /// Returns the parts whose names the containers in held/ have.
-  [[nodiscard]] Result<std::vector<PartId>> list_held() const;
-  /// Opens a container in held/; ENOENT: it is there no more.
-  Result<File> open_held(const PartId& container) const;
-  /// Removes a container from held/, if it is there.
-  Result<void> remove_held(const PartId& container) const;
-  /// Removes what no journal in published/ names from held/. The caller is the launch's leader, and writes no
-  /// container there.
-  Result<void> sweep_held() const;
-
   /// Takes the part out of the stage, whatever its state. Its bytes go to the pool of `pool_rank`,
   /// if that is given, the pool has a free slot and no process reads the bytes; else they are
   /// removed. The caller holds no lock on the bytes.
@@ -278,7 +256,6 @@ class LaunchDirectory {
   /// caller if the file cannot be made.
   [[nodiscard]] bool claim(const char* name, std::uint64_t valid_ns) const;
   Result<File> open_small_bytes(const PartId& part) const;
-  [[nodiscard]] Result<void> free_file(const std::string& path, std::uint32_t pool_rank) const;
   Result<std::optional<Withdrawn>> withdraw_small(const PartId& part) const;
 
   std::string path_;

@@ -10,7 +10,6 @@
 #include <ctime>
 #include <iterator>
 
-#include "restart/base/durable_replace.hpp"
 #include "restart/base/name_text.hpp"
 #include "restart/base/system.hpp"
 #include "restart/stage/leader_files.hpp"
@@ -19,7 +18,6 @@ namespace mcr::restart::stage_files {
 
 namespace {
 constexpr std::string_view journal_suffix = ".journal";
-constexpr std::string_view held_suffix = ".h5";
 
 bool is_made_of(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
@@ -67,19 +65,6 @@ bool is_file_of_launch(std::string_view name) {
   return is_made_of(name, "0123456789");
 }
 
-std::optional<PartId> held_container_of(std::string_view name) {
-  if (!name.ends_with(held_suffix)) return std::nullopt;
-  return PartId::parse(name.substr(0, name.size() - held_suffix.size()));
-}
-
-namespace {
-/// True for the temporary name of a container that is being written.
-bool is_unfinished_held(std::string_view name) {
-  return name.starts_with(temporary_prefix) &&
-         is_made_of(name, "0123456789abcdefghijklmnopqrstuvwxyz.-");
-}
-}  // namespace
-
 bool is_name_in(std::string_view subdirectory, std::string_view name) {
   constexpr std::string_view digits = "0123456789";
   constexpr std::string_view hexadecimal = "0123456789abcdef";
@@ -91,8 +76,6 @@ bool is_name_in(std::string_view subdirectory, std::string_view name) {
              c == '_' || c == '-';
     });
   }
-  if (subdirectory == held_directory)
-    return held_container_of(name).has_value() || is_unfinished_held(name);
   if (subdirectory == frames_directory) return is_made_of(name, "0123456789abcdef-.");
   if (subdirectory == ranks_directory && name.starts_with(".new-"))
     return is_made_of(name.substr(5), hexadecimal);
@@ -105,10 +88,6 @@ bool is_name_in(std::string_view subdirectory, std::string_view name) {
 
 std::string bytes_path(const PartId& part) {
   return std::string(parts_directory) + "/" + part.text();
-}
-
-std::string held_path(const PartId& container) {
-  return std::string(held_directory) + "/" + container.text() + std::string(held_suffix);
 }
 
 std::string pool_path(std::uint32_t rank, unsigned slot) {

@@ -18,7 +18,6 @@ inline constexpr const char* pool_directory = "pool";
 inline constexpr const char* native_directory = "native";
 inline constexpr const char* frames_directory = "frames";
 inline constexpr const char* refused_directory = "refused";
-inline constexpr const char* held_directory = "held";
 inline constexpr const char* lock_name = "lock";
 inline constexpr const char* start_name = "starting";
 inline constexpr const char* report_name = "reported";
@@ -29,7 +28,7 @@ inline constexpr const char* mark_name = "made";
 /// subdirectories.
 inline constexpr const char* subdirectories[] = {
     "open",           "published",      "committed",       parts_directory, pool_directory,
-    native_directory, frames_directory, refused_directory, held_directory,  ranks_directory};
+    native_directory, frames_directory, refused_directory, ranks_directory};
 
 /// A process that tests a lock holds the lock for a moment, so a failed try is repeated. A lock
 /// that stays held in this many turns is really held.
@@ -44,8 +43,6 @@ const char* state_name(LaunchDirectory::State state);
 std::string journal_path(LaunchDirectory::State state, const PartId& part);
 /// Returns the part whose journal has that name in open/, published/ or committed/.
 std::optional<PartId> part_of_journal(std::string_view name);
-/// Returns the part whose name that container in held/ has.
-std::optional<PartId> held_container_of(std::string_view name);
 /// True for a name that a launch makes in its directory, or (is_name_in) in one of its
 /// subdirectories.
 bool is_file_of_launch(std::string_view name);
@@ -53,8 +50,6 @@ bool is_name_in(std::string_view subdirectory, std::string_view name);
 
 std::string bytes_path(const PartId& part);
 std::string pool_path(std::uint32_t rank, unsigned slot);
-/// Returns the path of the container in the stage that has the name of this part.
-std::string held_path(const PartId& container);
 
 /// Opens and checks the stage, and makes it if it is missing.
 Result<File> open_stage(const std::string& stage);

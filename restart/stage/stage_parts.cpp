@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <set>
 
 #include "restart/base/birth_time.hpp"
 #include "restart/base/lock.hpp"
@@ -170,7 +169,7 @@ Result<std::optional<LaunchDirectory::Withdrawn>> LaunchDirectory::withdraw_smal
   if (!is_still_named(*journal, descriptor(), from)) return std::optional<Withdrawn>();
   const Bytes records = MCR_TRY(journal->read_all(max_journal_bytes));
   const auto content = read_content(records);
-  if (!content || MCR_TRY(read_journal(records)).held_in) return std::optional<Withdrawn>();
+  if (!content) return std::optional<Withdrawn>();
   const std::string path = bytes_path(part);
   const std::string beginning = path + ".new";
   const auto copied = [&]() -> Result<void> {
@@ -206,7 +205,6 @@ Result<std::optional<LaunchDirectory::Withdrawn>> LaunchDirectory::withdraw(
     return journal.error();
   }
   const Journal content = MCR_TRY(read_journal(MCR_TRY(journal->read_all(max_journal_bytes))));
-  if (content.held_in) return std::optional<Withdrawn>();
   PartPublish last = content.publish.value_or(PartPublish{});
   last.provisional = true;
   const std::string to = journal_path(State::open, part);
@@ -331,18 +329,6 @@ Result<void> LaunchDirectory::mark_committed(const PartId& part) const {
   return system_error("cannot move to committed/ the journal", from);
 }
 
-/// Moves the bytes, on which the caller holds LOCK_EX, to the pool of that rank, or removes them if the pool
-/// has no free slot.
-Result<void> LaunchDirectory::free_file(const std::string& path, std::uint32_t pool_rank) const {
-  for (unsigned slot = 0; slot < pool_slots; ++slot) {
-    const std::string free_slot = pool_path(pool_rank, slot);
-    if (system_calls().rename_new(descriptor(), path.c_str(), descriptor(), free_slot.c_str()) == 0)
-      return {};
-    if (errno != EEXIST) break;
-  }
-  return unlink_if_there(descriptor(), path);
-}
-
 Result<void> LaunchDirectory::free_part(const PartId& part,
                                         std::optional<std::uint32_t> pool_rank) const {
   const std::string path = bytes_path(part);
@@ -351,71 +337,22 @@ Result<void> LaunchDirectory::free_part(const PartId& part,
   for (const State state : {State::open, State::published, State::committed}) {
     MCR_TRY(unlink_if_there(descriptor(), journal_path(state, part)));
   }
-  return pooled ? free_file(path, *pool_rank) : unlink_if_there(descriptor(), path);
-}
-
-Result<void> LaunchDirectory::mark_held(const PartId& part, const PartId& container) const {
-  const std::string path = journal_path(State::published, part);
-  const File journal = MCR_TRY(File::open(descriptor(), path, O_WRONLY | O_APPEND | O_NOFOLLOW));
-  return journal.append(write_held(container));
-}
-
-Result<void> LaunchDirectory::free_bytes(const PartId& part,
-                                         std::optional<std::uint32_t> pool_rank) const {
-  const std::string path = bytes_path(part);
-  auto bytes = File::open(descriptor(), path, O_RDWR | O_NOFOLLOW);
-  const bool pooled = pool_rank && bytes && try_lock(*bytes, LockKind::exclusive).value_or(false);
-  return pooled ? free_file(path, *pool_rank) : unlink_if_there(descriptor(), path);
-}
-
-bool LaunchDirectory::is_held(const PartId& part) const {
-  const auto found = journal(State::published, part);
-  return found && found->held_in;
-}
-
-Result<std::vector<PartId>> LaunchDirectory::list_held() const {
-  std::vector<PartId> containers;
-  const auto names = list_directory(descriptor(), held_directory);
-  if (!names && names.error().system_error == ENOENT) return containers;  // of an earlier build
-  for (const std::string& name : MCR_TRY(names)) {
-    if (const auto container = held_container_of(name)) containers.push_back(*container);
+  if (pooled) {
+    for (unsigned slot = 0; slot < pool_slots; ++slot) {
+      const std::string free_slot = pool_path(*pool_rank, slot);
+      if (system_calls().rename_new(descriptor(), path.c_str(), descriptor(), free_slot.c_str()) ==
+          0) {
+        return {};
+      }
+      if (errno != EEXIST) break;
+    }
   }
-  return containers;
-}
-
-Result<File> LaunchDirectory::open_held(const PartId& container) const {
-  return File::open(descriptor(), held_path(container), O_RDONLY | O_NOFOLLOW);
-}
-
-Result<void> LaunchDirectory::remove_held(const PartId& container) const {
-  return unlink_if_there(descriptor(), held_path(container));
-}
-
-Result<void> LaunchDirectory::sweep_held() const {
-  const auto names = list_directory(descriptor(), held_directory);
-  if (!names && names.error().system_error == ENOENT) return {};  // a stage of an earlier build
-  if (MCR_TRY(names).empty()) return {};
-  std::set<PartId> named;
-  for (const PartId& part : MCR_TRY(list(State::published))) {
-    const auto found = journal(State::published, part);
-    // A journal that cannot be read may name any container.
-    if (!found && found.error().system_error != ENOENT) return {};
-    if (found && found->held_in) named.insert(*found->held_in);
-  }
-  for (const std::string& name : *names) {
-    const auto container = held_container_of(name);
-    if (container && named.contains(*container)) continue;
-    MCR_TRY(unlink_if_there(descriptor(), std::string(held_directory) + "/" + name));
-  }
-  return {};
+  return unlink_if_there(descriptor(), path);
 }
 
 Result<bool> LaunchDirectory::takes_memory() const {
-  for (const char* place : {parts_directory, pool_directory, held_directory}) {
-    const auto names = list_directory(descriptor(), place);
-    if (!names && names.error().system_error == ENOENT) continue;  // a stage of an earlier build
-    if (!MCR_TRY(names).empty()) return true;
-  }
+  for (const char* place : {parts_directory, pool_directory})
+    if (!MCR_TRY(list_directory(descriptor(), place)).empty()) return true;
   return false;
 }
 

@@ -40,7 +40,6 @@ struct WorldPart {
   PartFacts facts;
   Fate fate = Fate::open;
   std::uint64_t published_at = 0;
-  bool is_held = false;  ///< published, and its bytes are in a container in the stage
 };
 
 struct WorldRank {
@@ -73,7 +72,6 @@ class Simulation {
     knows_local_count_ = chance(0.8);
     group_size_ = chance(0.3) ? pick(1, 4) : 0;
     keep_ = chance(0.3) ? pick(1, 3) : 0;
-    flush_ = chance(0.4) ? pick(2, 5) : 0;
     steps_ = pick(1, 6);
     naming_ = pick(0, naming_kinds - 1);
     files_ = rule(pick(0, rule_kinds - 1));
@@ -166,7 +164,7 @@ class Simulation {
         if (chance(0.02)) return drop(part);
         return publish(part);
       }
-      if (part.fate == Fate::published && !part.is_held && chance(0.02) && !in_action(id)) {
+      if (part.fate == Fate::published && chance(0.02) && !in_action(id)) {
         part.fate = Fate::open;
         tell(PartWithdrawn{id});
         return;
@@ -281,8 +279,6 @@ class Simulation {
     PartFacts facts = facts_of(journal);
     facts.group_size = group_size_;
     facts.keep = keep_;
-    facts.flush = flush_;
-    facts.number = ++numbers_[{rank.rank, mcr::restart::pattern_of(names.front())}];
     facts.bundle_family.clear();
     if (rank_count_ == 1 && names.size() == 1 && keep_ == 0) {
       facts.bundle_family = mcr::restart::pattern_of(names.front());
@@ -301,9 +297,7 @@ class Simulation {
   }
 
   PartPublished published_event(const WorldPart& part) const {
-    PartFacts facts = part.facts;
-    facts.is_held = part.is_held;
-    return {facts, part.published_at * 1'000'000, false, false};
+    return {part.facts, part.published_at * 1'000'000, false, false};
   }
 
   void drop(WorldPart& part) {
@@ -439,8 +433,6 @@ class Simulation {
       const bool fails = now_ < storage_fails_until_;
       const bool refused = !fails && chance(0.01);
       const bool may_refuse_stubs = may_refuse();
-      // Else the stage has no room for the container, or a part has left.
-      const bool is_held = group->hold && chance(0.9);
       for (const PartId& id : group->parts) {
         WorldPart& part = parts_.at(id);
         if (chance(0.01) && part.fate == Fate::published) {
@@ -455,10 +447,7 @@ class Simulation {
           }
         }
         if (part.fate != Fate::published) continue;
-        if (is_held) {
-          done.held.push_back(id);
-          part.is_held = true;
-        } else if (fails || refused) {
+        if (fails || refused) {
           done.failed.push_back(id);
         } else if (may_refuse_stubs && chance(stub_is_refused_)) {
           done.without_stub.push_back(id);
@@ -488,12 +477,6 @@ class Simulation {
       const bool done = !anybody_lives() || chance(0.8);
       if (done) parts_.at(settle->part).fate = Fate::aside;
       out = SettleDone{settle->part, done};
-    } else if (const auto* drop = std::get_if<DropSet>(&decision)) {
-      const bool done = chance(0.8);  // else the program has renamed a file
-      for (const PartId& id : drop->parts) {
-        if (done) parts_.at(id).fate = Fate::dropped;
-      }
-      out = SetDropped{drop->set, drop->parts, done};
     } else if (const auto* note = std::get_if<NoteAccount>(&decision)) {
       out = AccountNoted{note->account.set};
     }
@@ -550,11 +533,6 @@ class Simulation {
         if (ranks.contains(passed)) fail("a rank wrote and passed");
       }
       check_account(*group);
-      const bool is_first_hold = group->hold && flush_ > 1 && ranks.size() == rank_count_;
-      if (group->hold && !is_first_hold) fail("holds a set that is not whole");
-      for (const PartId& id : group->parts) sets_[group->set].insert(id);
-    } else if (const auto* drop = std::get_if<DropSet>(&decision)) {
-      check_drop(*drop);
     } else if (const auto* back = std::get_if<PutBack>(&decision)) {
       if (parts_.at(back->part).fate != Fate::published)
         fail("puts back a part that is not published");
@@ -603,26 +581,6 @@ class Simulation {
   void count_refusal() {
     ++refusals_in_a_row_;
     if (!anybody_lives()) ++last_refusals_;
-  }
-
-  /// A set is dropped only if a newer one is whole, in the stage or in storage.
-  void check_drop(const DropSet& drop) {
-    std::uint64_t begin = 0;
-    for (const PartId& id : drop.parts) {
-      const WorldPart& part = parts_.at(id);
-      if (part.fate != Fate::published || !part.is_held) fail("drops a part that is not held");
-      if (in_action(id)) fail("a part in two actions");
-      begin = std::max(begin, part.facts.begin_ns);
-    }
-    std::set<std::uint32_t> safe;
-    for (const PartId& id : sets_[drop.newer]) {
-      const WorldPart& part = parts_.at(id);
-      const bool is_held = part.fate == Fate::published && part.is_held;
-      if (part.fate == Fate::committed || is_held) safe.insert(part.facts.rank);
-      if (in_drop(id)) fail("drops a set for one that is being dropped");
-    }
-    if (safe.size() != rank_count_) fail("drops a set though no newer one is whole");
-    if (drop.newer == drop.set) fail("drops the newest set");
   }
 
   /// What a leader says of ranks that have no part in a set must be true in the world, for ever.
@@ -721,20 +679,10 @@ class Simulation {
       }
       if (const auto* back = std::get_if<PutBack>(&action.decision); back && back->part == id)
         return true;
-      if (is_dropped_by(action.decision, id)) return true;
       if (const auto* settle = std::get_if<Settle>(&action.decision); settle && settle->part == id)
         return true;
     }
     return false;
-  }
-
-  static bool is_dropped_by(const Decision& decision, const PartId& id) {
-    const auto* drop = std::get_if<DropSet>(&decision);
-    return drop && std::find(drop->parts.begin(), drop->parts.end(), id) != drop->parts.end();
-  }
-  bool in_drop(const PartId& id) const {
-    return std::any_of(actions_.begin(), actions_.end(),
-                       [&](const Action& action) { return is_dropped_by(action.decision, id); });
   }
 
   bool has_published(const std::string& presence) const {
@@ -754,8 +702,8 @@ class Simulation {
     } else if (const auto* mark = std::get_if<MarkNative>(&decision)) {
       std::printf("native %s (%s)\n", mark->pattern.c_str(), mark->why.c_str());
     } else {
-      static const char* const names[] = {"look",   "drain", "put back", "mark", "storage failed",
-                                          "settle", "free",  "note",     "drop", "exit"};
+      static const char* const names[] = {"look",   "drain", "put back", "mark",
+                                          "settle", "free",  "note",     "exit"};
       std::printf("%s\n", names[decision.index()]);
     }
   }
@@ -777,9 +725,7 @@ class Simulation {
   std::uint64_t seed_;
   bool verbose_;
   std::uint64_t now_ = 1000;
-  std::uint32_t rank_count_ = 1, group_size_ = 0, keep_ = 0, flush_ = 0, steps_ = 1, naming_ = 0;
-  std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> numbers_;
-  std::map<SetName, std::set<PartId>> sets_;  ///< parts that were drained
+  std::uint32_t rank_count_ = 1, group_size_ = 0, keep_ = 0, steps_ = 1, naming_ = 0;
   std::uint64_t storage_fails_until_ = 0;
   double put_back_works_ = 1;
   double stub_is_refused_ = 0;

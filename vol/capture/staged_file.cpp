@@ -101,12 +101,6 @@ std::optional<restart::File> home_of(StagedPart& part) {
   if (!home) return std::nullopt;
   const std::string name = restart::name_of(part.begin.path);
   if (restart::is_still_named(part.at_path, home->descriptor(), name)) return *std::move(home);
-  // The leader has removed the old stub, whose set newer ones superseded (flush=).
-  struct stat status {};
-  if (restart::is_marked_dropped(part.at_path) &&
-      restart::system_calls().fstatat(home->descriptor(), name.c_str(), &status,
-                                      AT_SYMLINK_NOFOLLOW) != 0)
-    return *std::move(home);
   auto there = restart::find_put_back(part.at_path);
   if (!there) there = late_stub(part, *home, name);
   if (!there || !restart::is_still_named(*there, home->descriptor(), name)) return std::nullopt;
@@ -165,10 +159,9 @@ Result<std::shared_ptr<StagedFile>> StagedFile::create(const CapturePlan& plan) 
   begin.mode = status.st_mode & 0777;
   begin.begin_ns = realtime_ns();
   begin.settings = plan.settings->changed();
-  const std::string pattern = restart::pattern_of(plan.masked_names.front());
-  begin.number = Process::get().next_number(pattern, *plan.settings);
   part.durable = restart::close_of(*plan.settings) == restart::Close::durable ||
-                 Process::get().is_durable_turn(pattern, *plan.settings);
+                 Process::get().is_durable_turn(restart::pattern_of(plan.masked_names.front()),
+                                                *plan.settings);
   // A lack of memory must fail the create, not a later write.
   part.image.reserve(restart::max_content_bytes);
   plan.stage->has_created = true;

@@ -25,10 +25,7 @@ enum class Backlog {
 
 Backlog look(JobStage& stage, const std::string& pattern, std::uint64_t lag) {
   auto& own = stage.lag.uncommitted[pattern];
-  const auto waits = [&](const restart::PartId& part) {
-    return stage.directory.is_in(State::published, part) && !stage.directory.is_held(part);
-  };
-  while (!own.empty() && !waits(own.front())) own.pop_front();
+  while (!own.empty() && !stage.directory.is_in(State::published, own.front())) own.pop_front();
   const auto notice = stage.directory.notice();
   if (notice.commit_failed) return Backlog::not_known;
   const std::uint64_t now = realtime_ns();

@@ -107,13 +107,6 @@ void print_old_sets(const restart::LaunchSummary& summary) {
   }
 }
 
-/// Says that sets were in node memory only.
-void print_dropped_sets(const restart::LaunchSummary& summary) {
-  if (summary.dropped_sets == 0) return;
-  restart::log_summary(restart::counted(summary.dropped_sets, "set") +
-                       " kept in node memory only, until newer sets were whole (flush=)");
-}
-
 /// Prints how many files of this node are native, and why.
 void print_natives(const JobStage& stage, const restart::NativeCounts& natives) {
   const std::uint64_t total = total_of(natives);
@@ -185,7 +178,6 @@ void print_summary(JobStage& stage, const WaitedTime& waited,
   restart::NativeCounts natives = natives_on_node(stage);
   add_counts(natives, put_back);
   print_natives(stage, natives);
-  print_dropped_sets(summary);
   print_old_sets(summary);
 }
 

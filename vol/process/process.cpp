@@ -254,12 +254,6 @@ bool Process::is_durable_turn(const std::string& pattern, const restart::Setting
   return ++created_[pattern] % every == 0;
 }
 
-std::uint64_t Process::next_number(const std::string& pattern, const restart::Settings& settings) {
-  if (settings.count("flush") == 0) return 0;
-  const std::lock_guard lock(mutex_);
-  return ++numbers_[pattern];
-}
-
 bool Process::has_reopened(const std::string& path) {
   const std::lock_guard lock(mutex_);
   return !reopened_.insert(path).second;

@@ -119,9 +119,6 @@ class Process {
   [[nodiscard]] bool has_stage();
   /// True if durable_every= asks for a durable close of the file that is created now.
   bool is_durable_turn(const std::string& pattern, const restart::Settings& settings);
-  /// Counts a file of that pattern that is created now, and returns its number, from 1. Only flush= needs it;
-  /// without that setting it returns 0.
-  std::uint64_t next_number(const std::string& pattern, const restart::Settings& settings);
   /// False at the first call for `path`, true afterwards. Called when a published file is written
   /// again.
   bool has_reopened(const std::string& path);
@@ -159,7 +156,6 @@ class Process {
   std::map<std::string, std::uint64_t> sequences_;  ///< the last sequence of each path
   std::set<std::string> reopened_;
   std::map<std::string, std::uint64_t> created_;  ///< by pattern: how many files
-  std::map<std::string, std::uint64_t> numbers_;  ///< the same, for flush=
   std::map<std::string, restart::Launcher> launchers_;
 };
 

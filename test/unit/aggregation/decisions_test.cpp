@@ -46,8 +46,6 @@ struct Node {
     it.begin_ns = now * 1'000'000;
     it.group_size = group_size;
     it.keep = keep;
-    it.flush = flush;
-    if (flush > 0) it.number = ++numbers[rank];
     return it;
   }
   PartFacts begin(std::uint32_t rank, const std::string& name, std::uint64_t sequence = 0) {
@@ -64,18 +62,6 @@ struct Node {
   }
   std::vector<Decision> commit(const DrainGroup& group) {
     return tell(DrainDone{group.drain, group.parts, {}});
-  }
-  /// The group's container stays in the stage.
-  std::vector<Decision> hold(const DrainGroup& group) {
-    DrainDone done{group.drain, {}, {}};
-    done.held = group.parts;
-    return tell(done);
-  }
-  /// All ranks of the node write a set; returns its drain.
-  DrainGroup write_set(const std::string& name, std::uint64_t sequence = 0) {
-    now += 10'000;
-    for (std::uint32_t rank = 0; rank < here; ++rank) write(rank, name, sequence);
-    return of<DrainGroup>().back();
   }
   /// The group's container is in storage, but storage takes none of its stubs.
   void refuse_stubs(const DrainGroup& group) {
@@ -111,8 +97,6 @@ struct Node {
   std::vector<Decision> all;
   std::uint64_t now = 1000;
   std::uint32_t count, here, group_size = 0, keep = 0;
-  std::uint64_t flush = 0;
-  std::map<std::uint32_t, std::uint64_t> numbers;  ///< by rank: files of its only pattern
   std::uint8_t last_id = 0;
 };
 
@@ -1119,121 +1103,4 @@ TEST_CASE("large files, and those that somebody waits for, get containers of the
   REQUIRE(groups.size() == 2);
   CHECK(groups[0].set.masked_name == "out/f50.h5");
   CHECK(groups[1].set.masked_name == "out/f51.h5");
-}
-
-TEST_CASE("flush: sets between are held, and dropped when a newer one is whole") {
-  Node node(2);
-  node.flush = 3;
-  const DrainGroup first = node.write_set("a1.{rank}");
-  CHECK(first.hold);
-  CHECK(only<DropSet>(node.hold(first)).empty());
-  CHECK(node.decisions.behind() == 0);
-  const DrainGroup second = node.write_set("a2.{rank}");
-  CHECK(second.hold);
-  CHECK(only<DropSet>(node.wait(60'000)).empty());  // the second one is not safe yet
-  const auto dropped = only<DropSet>(node.hold(second));
-  REQUIRE(dropped.size() == 1);
-  CHECK(dropped.front().parts == first.parts);
-  CHECK(dropped.front().newer == second.set);
-  node.tell(SetDropped{first.set, first.parts, true});
-  const DrainGroup third = node.write_set("a3.{rank}");
-  CHECK_FALSE(third.hold);
-  CHECK(node.of<DropSet>().size() == 1);
-  node.commit(third);
-  CHECK(node.of<DropSet>().back().set == second.set);
-}
-
-TEST_CASE("flush: at a rank's end the newest held set is committed, and older ones go after that") {
-  Node node(2);
-  node.flush = 100;
-  node.keep = 2;
-  const DrainGroup first = node.write_set("a1.{rank}");
-  node.hold(first);
-  const DrainGroup second = node.write_set("a2.{rank}");
-  node.hold(second);
-  CHECK(node.of<DropSet>().empty());  // keep=2
-  node.tell(RankEnded{"p0", true});
-  const DrainGroup flushed = node.of<DrainGroup>().back();
-  CHECK(flushed.parts == second.parts);
-  CHECK_FALSE(flushed.hold);
-  CHECK(flushed.supplement == 0);
-  CHECK(node.of<DropSet>().empty());
-  SECTION("storage takes it") {
-    node.commit(flushed);
-    REQUIRE(node.of<DropSet>().size() == 1);
-    CHECK(node.of<DropSet>().back().parts == first.parts);
-    node.tell(SetDropped{first.set, first.parts, true});
-    for (const char* presence : {"p1", "p0"}) {
-      node.tell(RankEnded{presence, true});
-      node.tell(RankGone{presence});
-    }
-    REQUIRE(node.of<Exit>().size() == 1);
-    CHECK(node.of<Exit>().back().complete);
-  }
-  SECTION("the program has renamed the older one: it is committed too") {
-    node.commit(flushed);
-    node.tell(SetDropped{first.set, first.parts, false});
-    CHECK(node.of<DrainGroup>().back().parts == first.parts);
-  }
-  SECTION("storage refuses it: nothing is dropped") {
-    node.refuse(flushed);
-    node.wait(60'000);
-    CHECK(node.of<DropSet>().empty());
-  }
-}
-
-TEST_CASE("flush: a set is held only if every rank has it, and no process waits for it") {
-  Node node(2);
-  node.flush = 100;
-  SECTION("a rank has none") {
-    Node three(3);
-    three.flush = 100;
-    for (const std::uint32_t rank : {0U, 1U}) three.write(rank, "a1.{rank}");
-    three.tell(RankEnded{"p2", true});
-    three.tell(RankGone{"p2"});
-    REQUIRE(three.of<DrainGroup>().size() == 1);
-    CHECK_FALSE(three.of<DrainGroup>().back().hold);
-  }
-  SECTION("a durable close") {
-    node.write(0, "a1.{rank}");
-    node.publish(node.facts(1, {"a1.{rank}"}), true);
-    CHECK_FALSE(node.of<DrainGroup>().back().hold);
-  }
-  SECTION("a rank died before") {
-    node.write_set("a1.{rank}");
-    node.tell(RankGone{"p1"});
-    node.hold(node.of<DrainGroup>().back());
-    CHECK_FALSE(node.of<DrainGroup>().back().hold);
-  }
-  SECTION("an earlier leader held it") {
-    for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      PartFacts facts = node.facts(rank, {"a1.{rank}"});
-      facts.is_held = true;
-      node.publish(facts);
-    }
-    CHECK_FALSE(node.of<DrainGroup>().back().hold);
-  }
-}
-
-TEST_CASE("flush: on several nodes older sets stay until a newer one is in storage on all") {
-  Node node(4, 2);
-  node.flush = 3;
-  const DrainGroup first = node.write_set("a1.{rank}");
-  CHECK(first.hold);
-  node.hold(first);
-  const DrainGroup second = node.write_set("a2.{rank}");
-  node.hold(second);
-  const DrainGroup third = node.write_set("a3.{rank}");
-  CHECK(third.awaits_others);
-  node.commit(third);
-  CHECK(node.of<DropSet>().empty());
-  SECTION("the other node commits it") {
-    node.tell(SetInStorage{third.set});
-    CHECK(node.of<DropSet>().size() == 2);
-  }
-  SECTION("a rank of this node ends first: all are committed") {
-    const std::size_t before = node.of<DrainGroup>().size();
-    node.tell(RankEnded{"p0", true});
-    CHECK(node.of<DrainGroup>().size() == before + 2);
-  }
 }

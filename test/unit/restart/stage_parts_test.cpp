@@ -2,7 +2,6 @@
 #include <fcntl.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "restart/base/lock.hpp"
 #include "restart/stage/stage.hpp"
@@ -176,38 +175,6 @@ TEST_CASE("withdraw gives a published part back to its writer, locked") {
   REQUIRE(read);
   CHECK(read->publish->size == 5);
   CHECK_FALSE(read->publish->provisional);
-}
-
-TEST_CASE("a held part is not given back to its writer, and its journal names the container") {
-  const bool is_small = GENERATE(false, true);
-  const TestStage stage;
-  const PartId part =
-      is_small ? small_part(stage.directory, "abc") : published_part(stage.directory, "abc");
-  REQUIRE(stage.directory.mark_held(part, part));
-  CHECK(stage.directory.journal(State::published, part)->held_in == part);
-  // A leader may die between the record and the removal of the bytes.
-  if (GENERATE(false, true)) REQUIRE(stage.directory.free_bytes(part, 0));
-  const auto withdrawn = stage.directory.withdraw(part);
-  REQUIRE(withdrawn);
-  CHECK_FALSE(withdrawn->has_value());
-  CHECK(stage.directory.is_in(State::published, part));
-}
-
-TEST_CASE("containers in the stage stay as long as a published part names them") {
-  const TestStage stage;
-  const PartId part = published_part(stage.directory, "abc");
-  const PartId other = *PartId::random();
-  for (const PartId& id : {part, other})
-    std::ofstream(stage.directory.path() + "/held/" + id.text() + ".h5") << "container";
-  std::ofstream(stage.directory.path() + "/held/.mcr-abc.tmp") << "container";
-  REQUIRE(stage.directory.mark_held(part, part));
-  REQUIRE(stage.directory.sweep_held());
-  CHECK(stage.directory.open_held(part));
-  CHECK_FALSE(stage.directory.open_held(other));
-  CHECK_FALSE(fs::exists(stage.directory.path() + "/held/.mcr-abc.tmp"));
-  REQUIRE(stage.directory.free_part(part, {}));
-  REQUIRE(stage.directory.sweep_held());
-  CHECK_FALSE(stage.directory.open_held(part));
 }
 
 TEST_CASE("withdraw gives nothing if a reader or the leader was faster") {

@@ -284,7 +284,7 @@ class Collector {
   std::string masked_name_;           ///< as in the names of containers
   std::string distinct_masked_name_;  ///< as in the names of decisions
   std::string masked_path_;           ///< of the set's files, as they were written
-  bool is_linked_ = false;            ///< other runs may reach the directory, too
+  bool is_linked_ = false;  ///< the directory is reached by a link, so other runs may reach it too
   std::uint64_t begun_ns_ = 0;
 };
 

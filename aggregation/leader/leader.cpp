@@ -81,7 +81,7 @@ class Leader {
         summary_(directory),
         quick_("mcr put back", answers_),
         collect_("mcr collect", answers_),
-        drain_("mcr drain", answers_) {}
+        drain_("mcr drain", answers_, Worker::WhenIdle::trim) {}
 
   /// Runs until the decisions include Exit.
   Result<void> run() {

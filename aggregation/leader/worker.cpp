@@ -39,7 +39,8 @@ std::vector<Event> Answers::take() {
   return std::exchange(events_, {});
 }
 
-Worker::Worker(const char* name, Answers& answers) : answers_(answers), thread_([this] { run(); }) {
+Worker::Worker(const char* name, Answers& answers, WhenIdle when_idle)
+    : answers_(answers), when_idle_(when_idle), thread_([this] { run(); }) {
   ::pthread_setname_np(thread_.native_handle(), name);
 }
 
@@ -78,12 +79,12 @@ void Worker::run() {
       busy_ = {};
       if (orders_.empty()) idle_.notify_all();
       const auto has_news = [this] { return ending_ || !orders_.empty(); };
-      if (!wake_.wait_for(lock, idle_before_trim, has_news)) {
+      if (when_idle_ == WhenIdle::trim && !wake_.wait_for(lock, idle_before_trim, has_news)) {
         lock.unlock();
         ::malloc_trim(0);  // the process keeps what a drain frees (main())
         lock.lock();
-        wake_.wait(lock, has_news);
       }
+      wake_.wait(lock, has_news);
       if (ending_) return;
       job = std::move(orders_.front().job);
       busy_ = {std::move(orders_.front().what), restart::monotonic_ms()};

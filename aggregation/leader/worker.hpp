@@ -40,8 +40,11 @@ class Worker {
  public:
   using Job = std::function<std::vector<Event>()>;
 
+  /// What a worker does when it has had no job for a while. `trim`: it gives the memory that the process has freed
+  /// back to the system; for the worker whose jobs need much of it, because other workers may be idle meanwhile.
+  enum class WhenIdle : std::uint8_t { wait, trim };
   /// `name` is shown as the thread's name by `ps` (at most 15 characters).
-  Worker(const char* name, Answers& answers);
+  Worker(const char* name, Answers& answers, WhenIdle when_idle = WhenIdle::wait);
   /// Ends after the present job; queued jobs are dropped.
   ~Worker();
   Worker(const Worker&) = delete;
@@ -68,6 +71,7 @@ class Worker {
   void run();
 
   Answers& answers_;
+  const WhenIdle when_idle_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable idle_;

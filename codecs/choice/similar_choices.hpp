@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lets variables that look alike share one trial. Programs write many variables of one type and
-// shape, and trials take most of the time of a choice. If the estimates of such a variable say the
-// same of all promising pipelines as the estimates of an earlier variable, trials would say the
-// same, too. So the later variable takes the earlier one's choice.
+// shape, and trials take most of the time of a choice. If a variable's estimates rank the promising
+// pipelines as an earlier variable's did, trials would choose the same pipeline. So the later
+// variable takes the earlier one's choice.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,8 @@ class SimilarChoices {
   std::vector<TriedChoice> tried_;
 };
 
-/// False if estimates do not predict trials: integers and records are sequences more than noise,
-/// and points do not show what string matchers find in data that repeats.
+/// False if estimates do not predict trials. Integers, records and repetitive data are always tried: their
+/// estimates, made from sampled points, do not predict what string matchers find.
 bool may_be_shared(const Layout& layout, const Estimates& estimates);
 
 }  // namespace mcr::codecs

@@ -26,7 +26,7 @@ bool keeps_writers_out(const File& directory, const struct stat& base);
 /// True if `base` is `directory` or lies above it.
 bool is_at_or_above(FileIdentity base, const File& directory);
 
-/// Returns the deepest directory that is, or lies above, each of the two.
+/// Returns the deepest directory that is at or above both.
 Result<FileIdentity> deepest_above(const File& one, const File& other);
 
 }  // namespace mcr::restart

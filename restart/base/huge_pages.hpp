@@ -3,7 +3,7 @@
 // matters where the system leaves that to programs (`madvise` in
 // /sys/kernel/mm/transparent_hugepage/enabled): a leader's buffers are filled once or a few times,
 // so that page faults are a tenth of its time. glibc reads the variable only when a program starts,
-// so whoever starts a leader sets it. Versions of glibc before 2.35 ignore it.
+// so the process that starts a leader sets it. Versions of glibc before 2.35 ignore it.
 #pragma once
 
 #include <string_view>

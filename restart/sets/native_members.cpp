@@ -56,8 +56,9 @@ Result<File> open_home(const NativeNote& note, const File& directory) {
   return open_own_containers(above, std::string(native_members_directory));
 }
 
-/// A file whose access was reduced, and its access before that. When a file is kept aside, those of its
-/// old directories that are not above `home` too no longer restrict access to it, so its own mode must.
+/// A file whose access was reduced, and its access before that. A file that is kept aside leaves directories
+/// that restricted access to it. Its own mode must then restrict access as those did that are not above
+/// `home`.
 struct Closed {
   File file;
   Access before;

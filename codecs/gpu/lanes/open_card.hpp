@@ -39,7 +39,7 @@ bool is_first_to_ask(const CardOptions& options);
 void open_card(DriverUse use, const CardOptions& options, MakeRunner make_runner);
 void decide_for_no_card(const std::string& why);
 bool is_being_opened();
-/// True if a card was asked for: then a driver may run, or was tried, in this process.
+/// True if a card was asked for, so that a driver may run in this process; also after use_no_card().
 bool was_card_asked();
 
 /// This process opens no card from now on. Call it before any caller asks for one.

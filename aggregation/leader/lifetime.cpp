@@ -21,6 +21,7 @@
 
 #include "aggregation/leader/signals.hpp"
 #include "restart/base/close_descriptors.hpp"
+#include "restart/base/exec_list.hpp"
 #include "restart/base/file.hpp"
 #include "restart/base/huge_pages.hpp"
 
@@ -46,7 +47,6 @@ constexpr std::array loaded_by{"LD_PRELOAD", "LD_AUDIT"};
 
 std::vector<std::string> clean_environment() {
   std::vector<std::string> kept;
-  bool has_tunables = false;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     bool wanted = true;
     for (const char* name : unwanted) {
@@ -54,17 +54,9 @@ std::vector<std::string> clean_environment() {
       wanted &= std::strncmp(*entry, name, length) != 0 || (*entry)[length] != '=';
     }
     if (wanted) kept.emplace_back(*entry);
-    has_tunables |= std::string_view(*entry).starts_with(restart::tunables_variable);
   }
-  if (!has_tunables) kept.emplace_back(restart::huge_pages_for_leader);
+  restart::ask_for_huge_pages(kept);
   return kept;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
 }
 
 void reset_signals() {
@@ -111,7 +103,7 @@ Result<void> detach(const std::vector<std::string>& words) {
   std::vector<std::string> kept = clean_environment();
   std::vector<std::string> all{"mcr"};
   all.insert(all.end(), words.begin(), words.end());
-  ::execve(self, pointers(all).data(), pointers(kept).data());
+  ::execve(self, restart::exec_list(all).data(), restart::exec_list(kept).data());
   return system_error("cannot start", self);
 }
 
@@ -164,8 +156,8 @@ Result<void> start_again(const std::vector<std::string>& words) {
   all.insert(all.end(), words.begin(), words.end());
   std::vector<std::string> kept = clean_environment();
   pid_t child = -1;
-  const int failed =
-      ::posix_spawn(&child, self, nullptr, nullptr, pointers(all).data(), pointers(kept).data());
+  const int failed = ::posix_spawn(&child, self, nullptr, nullptr, restart::exec_list(all).data(),
+                                   restart::exec_list(kept).data());
   if (failed != 0) {
     errno = failed;
     return system_error("cannot start", self);

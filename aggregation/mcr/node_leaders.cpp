@@ -19,6 +19,7 @@
 
 #include "aggregation/mcr/print.hpp"
 #include "aggregation/mcr/surroundings.hpp"
+#include "restart/base/exec_list.hpp"
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 
@@ -135,13 +136,6 @@ unsigned number_in_variable(const std::string& name, unsigned otherwise) {
   unsigned number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   return parsed.ec == std::errc() && number > 0 ? number : otherwise;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
 }
 
 struct Pipe {
@@ -288,8 +282,9 @@ Result<NodeStep> NodeStep::start(const Allocation& allocation, std::vector<std::
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-  const int failed = ::posix_spawnp(&step.client_, all.front().c_str(), &actions, &attributes,
-                                    pointers(all).data(), pointers(variables).data());
+  const int failed =
+      ::posix_spawnp(&step.client_, all.front().c_str(), &actions, &attributes,
+                     restart::exec_list(all).data(), restart::exec_list(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (failed != 0) {

@@ -12,6 +12,7 @@
 
 #include "aggregation/mcr/options.hpp"
 #include "aggregation/mcr/print.hpp"
+#include "restart/base/exec_list.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -52,10 +53,7 @@ int run_python_command(const std::vector<std::string>& words) {
   prepend_own_directory();
   std::vector<std::string> all{"python3", "-c", program};
   all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> pointers;
-  for (std::string& word : all) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  ::execvp("python3", pointers.data());
+  ::execvp("python3", restart::exec_list(all).data());
   print_line(stderr,
              "mcr: cannot run python3, which view, diff and plot need: %s; install Python 3.10 or "
              "newer and "

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "aggregation/leader/signals.hpp"
+#include "restart/base/exec_list.hpp"
 #include "restart/base/file.hpp"
 
 namespace mcr::aggregation {
@@ -72,13 +73,6 @@ class PassedSignals {
   sigset_t mask_{};
   std::array<struct sigaction, signal_table.size()> before_{};
 };
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
 
 /// Returns the text after the connector's name, without the keys under_vol= and under_info=, which
 /// are not ours.
@@ -208,8 +202,9 @@ Result<int> run_program(const std::vector<std::string>& words,
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   ::posix_spawnattr_setsigmask(&attributes, &signals.mask());
-  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), &actions, &attributes,
-                                    pointers(arguments).data(), pointers(variables).data());
+  const int failed =
+      ::posix_spawnp(&child, arguments.front().c_str(), &actions, &attributes,
+                     restart::exec_list(arguments).data(), restart::exec_list(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (failed != 0) {

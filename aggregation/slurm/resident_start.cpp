@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "restart/base/close_descriptors.hpp"
+#include "restart/base/exec_list.hpp"
 
 namespace mcr::aggregation {
 namespace {
@@ -28,13 +29,6 @@ constexpr std::size_t most_environment_bytes = 64 * 1024;
 /// SLURM_JOB_END_TIME: for deadline=auto.
 constexpr std::array<std::string_view, 5> passed_on{
     "HDF5_VOL_CONNECTOR=", "MCR_", "HOME=", "XDG_CONFIG_HOME=", "SLURM_JOB_END_TIME="};
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
 
 /// Gives up root's rights. False if any is left.
 bool become(const JobUser& user) {
@@ -107,8 +101,8 @@ mode_t umask_of(const char* const* step) {
 
 void start_resident(const ResidentStart& start) {
   const std::vector<std::string> texts{"mcr", "leaders", "serve", "--until-input-ends"};
-  const std::vector<char*> words = pointers(texts);
-  const std::vector<char*> environment = pointers(start.environment);
+  const std::vector<char*> words = restart::exec_list(texts);
+  const std::vector<char*> environment = restart::exec_list(start.environment);
   const pid_t between = ::fork();
   if (between == 0) {
     // Fork twice: the task's program must not have a child process that it did not start.

@@ -6,11 +6,19 @@
 // so the process that starts a leader sets it. Versions of glibc before 2.35 ignore it.
 #pragma once
 
-#include <string_view>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace mcr::restart {
 
-inline constexpr std::string_view tunables_variable = "GLIBC_TUNABLES=";
-inline constexpr std::string_view huge_pages_for_leader = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+/// Adds the variable to a leader's environment, unless the user has set it.
+inline void ask_for_huge_pages(std::vector<std::string>& environment) {
+  const auto is_tunables = [](const std::string& entry) {
+    return entry.starts_with("GLIBC_TUNABLES=");
+  };
+  if (std::none_of(environment.begin(), environment.end(), is_tunables))
+    environment.emplace_back("GLIBC_TUNABLES=glibc.malloc.hugetlb=1");
+}
 
 }  // namespace mcr::restart

@@ -19,6 +19,7 @@
 
 #include "restart/base/close_descriptors.hpp"
 #include "restart/base/counted.hpp"
+#include "restart/base/exec_list.hpp"
 #include "restart/base/huge_pages.hpp"
 #include "restart/base/log.hpp"
 #include "restart/base/path_names.hpp"
@@ -113,18 +114,13 @@ int spawn_orphan(Start what) {
 // Returns 0 if the leader was started. Does not wait until the leader's program is loaded, because
 // loading takes longer than many checkpoints.
 int spawn(const std::string& command, std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::string huge_pages(restart::huge_pages_for_leader);
-  bool has_tunables = false;
-  std::vector<char*> environment;
+  std::vector<std::string> kept;
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (is_passed_on(*variable)) environment.push_back(*variable);
-    has_tunables |= std::string_view(*variable).starts_with(restart::tunables_variable);
+    if (is_passed_on(*variable)) kept.emplace_back(*variable);
   }
-  if (!has_tunables) environment.push_back(huge_pages.data());
-  environment.push_back(nullptr);
+  restart::ask_for_huge_pages(kept);
+  const std::vector<char*> arguments = restart::exec_list(words);
+  const std::vector<char*> environment = restart::exec_list(kept);
 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

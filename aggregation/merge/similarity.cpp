@@ -11,6 +11,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "aggregation/merge/name_numbers.hpp"
+
 namespace mcr::aggregation {
 namespace {
 
@@ -62,31 +64,7 @@ class NameMap {
   std::optional<std::regex> pattern_;
 };
 
-// --- numbers in the names of datasets (of files: restart/format/masked_name) ---------------------
-
-struct Run {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  bool in_last_component = false;
-};
-
-std::vector<Run> find_numbers(const std::string& path) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const std::size_t slash = path.rfind('/');
-  const std::size_t last_component = slash == std::string::npos ? 0 : slash + 1;
-  std::vector<Run> runs;
-  for (std::size_t i = 0; i < path.size();) {
-    if (!is_digit(path[i])) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (end < path.size() && is_digit(path[end])) ++end;
-    runs.push_back({i, end, i >= last_component});
-    i = end;
-  }
-  return runs;
-}
+// --- numbers in names ---------------------------------------------------------------------------
 
 /// Which numbers count as equal, from the fewest to all.
 enum class Masking : std::uint8_t { last_of_groups, all_of_groups, last_of_all, all };
@@ -97,21 +75,23 @@ bool needs_several_parts(Masking masking) {
   return masking == Masking::last_of_all || masking == Masking::all;
 }
 
-/// Returns the runs of digits in `path` that `masking` treats as equal.
-std::vector<Run> masked_runs(const std::string& path, Masking masking) {
-  std::vector<Run> runs = find_numbers(path);
+/// Returns the numbers in `path` that `masking` treats as equal.
+std::vector<NameNumber> masked_numbers(const std::string& path, Masking masking) {
+  std::vector<NameNumber> runs = numbers_in(path);
   if (!needs_several_parts(masking)) {
-    std::erase_if(runs, [](const Run& run) { return run.in_last_component; });
+    const std::size_t slash = path.rfind('/');
+    const std::size_t last_component = slash == std::string::npos ? 0 : slash + 1;
+    std::erase_if(runs, [&](const NameNumber& run) { return run.begin >= last_component; });
   }
   const bool only_last = masking == Masking::last_of_groups || masking == Masking::last_of_all;
   if (only_last && runs.size() > 1) runs.erase(runs.begin(), runs.end() - 1);
   return runs;
 }
 
-std::string with_marks(const std::string& path, const std::vector<Run>& runs) {
+std::string with_marks(const std::string& path, const std::vector<NameNumber>& runs) {
   std::string marked;
   std::size_t end = 0;
-  for (const Run& run : runs) {
+  for (const NameNumber& run : runs) {
     marked += path.substr(end, run.begin - end);
     marked += number_mark;
     end = run.end;
@@ -123,19 +103,16 @@ std::string with_marks(const std::string& path, const std::vector<Run>& runs) {
 /// forms of all paths must be equal.
 std::string common_name(const std::vector<std::string_view>& paths, Masking masking) {
   const std::string first(paths.front());
-  const std::vector<Run> runs = masked_runs(first, masking);
+  const std::vector<NameNumber> runs = masked_numbers(first, masking);
   std::vector<bool> differs(runs.size());
   for (const std::string_view other_view : paths) {
     const std::string other(other_view);
-    const std::vector<Run> others = masked_runs(other, masking);
+    const std::vector<NameNumber> others = masked_numbers(other, masking);
     for (std::size_t i = 0; i < runs.size() && i < others.size(); ++i) {
-      if (first.substr(runs[i].begin, runs[i].end - runs[i].begin) !=
-          other.substr(others[i].begin, others[i].end - others[i].begin)) {
-        differs[i] = true;
-      }
+      if (runs[i].text_in(first) != others[i].text_in(other)) differs[i] = true;
     }
   }
-  std::vector<Run> shown;
+  std::vector<NameNumber> shown;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (differs[i]) shown.push_back(runs[i]);
   }
@@ -199,7 +176,7 @@ std::vector<Exact> match_exactly(const std::vector<std::shared_ptr<const PartLay
 void join_by_numbers(std::vector<Exact>& lone, Masking masking, std::vector<Variable>& variables) {
   std::map<std::string, std::vector<std::size_t>> buckets;
   for (std::size_t i = 0; i < lone.size(); ++i) {
-    const std::vector<Run> runs = masked_runs(lone[i].path, masking);
+    const std::vector<NameNumber> runs = masked_numbers(lone[i].path, masking);
     if (runs.empty()) continue;
     buckets[key_of(with_marks(lone[i].path, runs), lone[i].type, lone[i].form)].push_back(i);
   }

@@ -1,69 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "aggregation/merge/stable_names.hpp"
 
-#include <algorithm>
 #include <map>
-#include <string_view>
+
+#include "aggregation/merge/name_numbers.hpp"
 
 namespace mcr::aggregation {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// A name as texts with numbers between them.
-struct Parts {
-  std::string form;  ///< with any_number for each number
-  std::vector<std::string_view> numbers;
-};
-
-Parts parts_of(std::string_view name) {
-  Parts parts;
-  for (std::size_t at = 0; at < name.size();) {
-    std::size_t end = at;
-    while (end < name.size() && is_digit(name[end])) ++end;
-    if (end == at) {
-      parts.form += name[at++];
-      continue;
-    }
-    parts.numbers.push_back(name.substr(at, end - at));
-    parts.form += any_number;
-    at = end;
+/// Returns the name with `any_number` for each number that `is_replaced` marks, in the order of the numbers.
+std::string with_any(const std::string& name, const std::vector<NameNumber>& numbers,
+                     const std::vector<bool>& is_replaced) {
+  std::string text;
+  std::size_t end = 0;
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    if (!is_replaced[n]) continue;
+    text += name.substr(end, numbers[n].begin - end);
+    text += any_number;
+    end = numbers[n].end;
   }
-  return parts;
+  return text + name.substr(end);
 }
 
 }  // namespace
 
 std::vector<std::string> stable_names(const std::vector<std::string>& names) {
   struct Form {
-    std::vector<std::string_view> first;
+    std::string first;            ///< one of its names
     std::vector<bool> is_common;  ///< by number
   };
   std::map<std::string, Form> forms;
-  std::vector<Parts> all;
+  std::vector<const Form*> form_of;
   for (const std::string& name : names) {
-    const Parts& parts = all.emplace_back(parts_of(name));
-    Form& form = forms
-                     .try_emplace(parts.form, Form{parts.numbers,
-                                                   std::vector<bool>(parts.numbers.size(), true)})
-                     .first->second;
-    for (std::size_t n = 0; n < form.first.size(); ++n) {
-      if (parts.numbers[n] != form.first[n]) form.is_common[n] = false;
+    const std::vector<NameNumber> numbers = numbers_in(name);
+    const std::vector<bool> all(numbers.size(), true);
+    Form& form = forms.try_emplace(with_any(name, numbers, all), Form{name, all}).first->second;
+    const std::vector<NameNumber> first = numbers_in(form.first);
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      if (numbers[n].text_in(name) != first[n].text_in(form.first)) form.is_common[n] = false;
     }
+    form_of.push_back(&form);
   }
   std::vector<std::string> stable;
-  for (const Parts& parts : all) {
-    const Form& form = forms.find(parts.form)->second;
-    std::string& name = stable.emplace_back();
-    std::size_t n = 0;
-    for (const char c : parts.form) {
-      if (c == any_number && !form.is_common[n]) {
-        name += parts.numbers[n];
-      } else {
-        name += c;
-      }
-      n += c == any_number ? 1 : 0;
-    }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    stable.push_back(with_any(names[i], numbers_in(names[i]), form_of[i]->is_common));
   }
   return stable;
 }

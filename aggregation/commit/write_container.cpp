@@ -206,15 +206,15 @@ class ContainerMaker {
     reasons_.resize(plan_.datasets.size());
     oneapi::tbb::enumerable_thread_specific<Scratch> scratches;
     const ChoiceRounds plan = plan_choices(plan_.datasets);
-    std::vector<codecs::SimilarChoices> earlier(plan.families);
+    std::vector<codecs::SimilarChoices> earlier(plan.likenesses);
     for (const auto& round : plan.rounds) {
       std::vector<std::optional<codecs::TriedChoice>> tried(round.size());
       MCR_TRY(for_each(round.size(), [&](std::size_t i) {
-        return choose_encoding(round[i].dataset, {earlier[round[i].family], tried[i]},
+        return choose_encoding(round[i].dataset, {earlier[round[i].likeness], tried[i]},
                                scratches.local());
       }));
       for (std::size_t i = 0; i < round.size(); ++i) {
-        if (tried[i]) earlier[round[i].family].add(*std::move(tried[i]));
+        if (tried[i]) earlier[round[i].likeness].add(*std::move(tried[i]));
       }
     }
     return {};

@@ -16,10 +16,10 @@ namespace mcr::aggregation {
 struct ChoiceRounds {
   struct Entry {
     std::size_t dataset;
-    std::size_t family;  ///< the same number for datasets of one type and shape
+    std::size_t likeness;  ///< number of the dataset's type and shape
   };
   std::vector<std::vector<Entry>> rounds;
-  std::size_t families = 0;
+  std::size_t likenesses = 0;
 };
 
 ChoiceRounds plan_choices(const std::vector<DatasetPlan>& datasets);

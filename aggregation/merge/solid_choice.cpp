@@ -71,7 +71,8 @@ class Trial {
     weighing.profile = codecs::Profile::balanced;
     const std::vector<codecs::SectionReport> report = MCR_TRY(codecs::weigh_sections(
         raw, solid.sections, codecs::solid_options(weighing), scratches_.local()));
-    const std::vector<double> gain = gains(solid, report, raw, weighing);
+    const std::vector<ByteSpan> own = bytes_of_sections(report, raw);
+    const std::vector<double> gain = gains(solid, report, own, weighing);
     std::set<std::uint32_t> linked;
     for (std::uint32_t n = 0; n < report.size(); ++n) {
       if (!report[n].is_related || gain[n] <= 0) continue;
@@ -85,7 +86,7 @@ class Trial {
       gain_ += gain[n];
       linked_.try_emplace(solid.datasets[n], report[n].coding);
     }
-    if (!linked.empty()) total_ = estimated_bytes(solid, report, raw);
+    if (!linked.empty()) total_ = estimated_bytes(solid, report, own);
     return {};
   }
 
@@ -97,36 +98,39 @@ class Trial {
  private:
   /// Returns how many bytes each section saves in the solid frame.
   std::vector<double> gains(const DatasetPlan::SolidFrame& solid,
-                            const std::vector<codecs::SectionReport>& report, ByteSpan raw,
+                            const std::vector<codecs::SectionReport>& report,
+                            const std::vector<ByteSpan>& own,
                             const codecs::ProfileOptions& profile) {
     std::vector<double> gain(report.size());
-    const std::vector<std::size_t> begins = begins_of(report);
     oneapi::tbb::parallel_for(std::size_t{0}, report.size(), [&](std::size_t n) {
       if (!report[n].is_related) return;
       std::uint64_t plain = report[n].plain_bytes;
       // Only a plain frame codes the columns of records.
       if (solid.sections[n].layout.type != solid.elements[n].type) {
-        const auto bytes = static_cast<std::size_t>(report[n].raw_bytes);
-        plain = plain_bytes(datasets_[solid.datasets[n]], solid.elements[n],
-                            raw.subspan(begins[n], bytes), profile, scratches_.local());
+        plain = plain_bytes(datasets_[solid.datasets[n]], solid.elements[n], own[n], profile,
+                            scratches_.local());
       }
       gain[n] = static_cast<double>(plain) - static_cast<double>(report[n].stored_bytes);
     });
     return gain;
   }
 
-  static std::vector<std::size_t> begins_of(const std::vector<codecs::SectionReport>& report) {
-    std::vector<std::size_t> begins(report.size());
-    for (std::size_t n = 1; n < report.size(); ++n)
-      begins[n] = begins[n - 1] + static_cast<std::size_t>(report[n - 1].raw_bytes);
-    return begins;
+  static std::vector<ByteSpan> bytes_of_sections(const std::vector<codecs::SectionReport>& report,
+                                                 ByteSpan raw) {
+    std::vector<ByteSpan> own;
+    for (const codecs::SectionReport& section : report) {
+      const auto bytes = static_cast<std::size_t>(section.raw_bytes);
+      own.push_back(raw.first(bytes));
+      raw = raw.subspan(bytes);
+    }
+    return own;
   }
 
   /// Returns about how many bytes all sections have in plain frames.
   static double estimated_bytes(const DatasetPlan::SolidFrame& solid,
-                                const std::vector<codecs::SectionReport>& report, ByteSpan raw) {
+                                const std::vector<codecs::SectionReport>& report,
+                                const std::vector<ByteSpan>& own) {
     constexpr std::size_t points = 256;
-    const std::vector<std::size_t> begins = begins_of(report);
     double total = 0;
     for (std::size_t n = 0; n < report.size(); ++n) {
       if (report[n].is_related) {
@@ -134,10 +138,9 @@ class Trial {
         continue;
       }
       const codecs::Layout& layout = solid.elements[n];
-      const ByteSpan own = raw.subspan(begins[n], static_cast<std::size_t>(report[n].raw_bytes));
-      const auto bits = codecs::estimate(codecs::mesh_layout(layout), own, points).bits;
+      const auto bits = codecs::estimate(codecs::mesh_layout(layout), own[n], points).bits;
       const double least = *std::min_element(bits.begin(), bits.end());
-      total += std::min(static_cast<double>(own.size()),
+      total += std::min(static_cast<double>(own[n].size()),
                         least / 8 * static_cast<double>(layout.count()));
     }
     return total;

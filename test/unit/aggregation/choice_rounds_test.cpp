@@ -29,10 +29,10 @@ TEST_CASE("datasets of one type and shape are chosen in rounds that double") {
     sizes.push_back(round.size());
     for (const auto& entry : round) {
       planned.insert(entry.dataset);
-      REQUIRE(entry.family == 0);
+      REQUIRE(entry.likeness == 0);
     }
   }
-  REQUIRE(plan.families == 1);
+  REQUIRE(plan.likenesses == 1);
   REQUIRE(sizes == std::vector<std::size_t>{1, 2, 4, 8, 5});
   REQUIRE(planned.size() == datasets.size());
 }
@@ -41,12 +41,12 @@ TEST_CASE("datasets of different types or shapes are chosen at the same time") {
   const std::vector<DatasetPlan> datasets{flat_dataset(1, 100), flat_dataset(2, 100),
                                           flat_dataset(1, 101), flat_dataset(1, 100)};
   const ChoiceRounds plan = plan_choices(datasets);
-  REQUIRE(plan.families == 3);
+  REQUIRE(plan.likenesses == 3);
   REQUIRE(plan.rounds.size() == 2);
   REQUIRE(plan.rounds[0].size() == 3);
   REQUIRE(plan.rounds[1].size() == 1);
   REQUIRE(plan.rounds[1][0].dataset == 3);
-  REQUIRE(plan.rounds[1][0].family == plan.rounds[0][0].family);
+  REQUIRE(plan.rounds[1][0].likeness == plan.rounds[0][0].likeness);
 }
 
 }  // namespace

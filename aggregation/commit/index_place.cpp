@@ -65,11 +65,11 @@ bool is_noted(const HeldContainers& home, const restart::SetIdentity& set, const
              stub.masked_names.end();
 }
 
-/// Returns the path, from the base, of the directory that `step` was renamed to: a directory beside it, in which
-/// `is_it` accepts the file `below`. Empty if there is none.
-template <typename IsIt>
+/// Returns the path, from the base, that the directory `step` was renamed to. Looks in the directories beside it
+/// for the file `below` them; `is_member(file, path)` says whether it is the member. Empty if none is.
+template <typename IsMember>
 std::string find_renamed(const File& base, const std::string& step, const std::string& below,
-                         const IsIt& is_it) {
+                         const IsMember& is_member) {
   const auto above = open_parent_beneath(base, step, O_RDONLY | O_DIRECTORY);
   if (!above) return {};
   std::string found;
@@ -81,7 +81,7 @@ std::string find_renamed(const File& base, const std::string& step, const std::s
     const auto file = restart::open_beneath(above->descriptor(), path, O_PATH);
     // Only directories count: a directory of steps may hold any number of other files.
     if (!file && file.error().system_error == ENOTDIR) return true;
-    if (is_it(file, there + "/" + below)) found = there;
+    if (is_member(file, there + "/" + below)) found = there;
     return found.empty() && ++count < most_directories;
   };
   (void)restart::for_each_name(above->descriptor(), ".", look).has_value();
@@ -195,8 +195,8 @@ Result<OpenNative> open_native(const HeldContainers& home, const restart::SetIde
       return is_it(file) && is_noted(home, set, in(above, path), *file);
     };
     // Several sets may have been written below one path, and renamed to different ones.
-    const auto [known, is_new] = names.renamed.try_emplace(in(above, step) + "\n" + set.launch +
-                                                           "-" + std::to_string(set.sequence));
+    const auto [known, is_new] =
+        names.renamed.try_emplace({in(above, step), set.launch, set.sequence});
     if (is_new) known->second = find_renamed(home.base(), step, below, is_member);
     const std::string there = known->second + "/" + below;
     auto file =

@@ -5,8 +5,10 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "aggregation/commit/held_containers.hpp"
 #include "restart/base/file.hpp"
@@ -42,9 +44,9 @@ class NamesByInode {
   /// Returns the name of the regular file with that inode; empty if there is none.
   std::string find(const restart::File& directory, ino_t inode);
 
-  /// The present paths of renamed directories, by the paths that containers tell and the writing; empty if none
+  /// The present path of a renamed directory, by the path that containers tell, launch and sequence. Empty if none
   /// was found.
-  std::map<std::string, std::string> renamed;
+  std::map<std::tuple<std::string, std::string, std::uint64_t>, std::string> renamed;
 
  private:
   std::map<restart::FileIdentity, std::map<ino_t, std::string>> directories_;

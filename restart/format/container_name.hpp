@@ -42,7 +42,7 @@ ContainerName container_name(std::string_view masked_name, std::string_view cont
 
 /// Returns the number of "../" at the beginning of container_dir=; nothing if more than a name follows them.
 std::optional<std::uint32_t> steps_up_of(std::string_view container_dir);
-/// Returns the value of container_dir= that leads so many directories upwards, and then to `name`.
+/// The inverse: returns "../" `steps_up` times, then `name`.
 std::string container_dir_of(std::uint32_t steps_up, std::string_view name);
 
 /// Returns the masked name relative to the directory that holds the directory of containers. This end of

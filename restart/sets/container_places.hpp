@@ -55,9 +55,10 @@ struct ContainerPlace {
   std::string masked_name;    ///< the stub's candidate that leads here
   std::string container_dir;  ///< the setting with which the stub was written
   std::string directory;
-  std::string prefix;  ///< the beginning of the names of the generation's containers
-  std::string above;   ///< the directory, above or beside the stub, that `below` starts from
-  std::string below;   ///< the path from `above` to the containers; empty: use the absolute path
+  std::string prefix;           ///< the beginning of the names of the generation's containers
+  std::string distinct_prefix;  ///< `prefix` as the log of removed sets has it (ContainerName)
+  std::string above;  ///< the directory, above or beside the stub, that `below` starts from
+  std::string below;  ///< the path from `above` to the containers; empty: use the absolute path
   /// The directory in which the stub lies. `up` leads from it to `above`; it is used instead of the
   /// path of `above`, which may lead elsewhere by now. Null if the stub was not read from a file.
   std::shared_ptr<const File> from;
@@ -68,8 +69,6 @@ struct ContainerPlace {
 
   /// True if only the absolute path in the stub leads to this place.
   [[nodiscard]] bool is_elsewhere() const { return below.empty() && !is_allowed; }
-  /// `prefix`, as it is in the log of removed sets (ContainerName::distinct_prefix).
-  std::string distinct_prefix;
   /// False if the set's containers have the same names, but its files lie in another directory
   /// (ContainerName::distinct_prefix).
   [[nodiscard]] bool fits(const SetIdentity& set) const;

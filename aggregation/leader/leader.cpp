@@ -88,7 +88,7 @@ class Leader {
     free_what_a_dead_leader_kept();
     if (was_led_before()) {
       decisions_.succeed();
-      codecs::gpu::use_no_card(
+      codecs::gpu::decide_for_no_card(
           "the job had a leader before, which may have died in the GPU's driver");
     }
     if (const auto listening = stubs_.listen(directory_); !listening)

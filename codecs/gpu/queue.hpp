@@ -21,8 +21,8 @@ class Queue {
   /// of the card's memory (or the card itself) has no room.
   [[nodiscard]] virtual Result<DeviceAddress> reserve(std::size_t bytes) = 0;
 
-  /// Takes back all that reserve() gave. Drops or ends the work that was given, forgets downloads that no
-  /// finish() has delivered, and touches no span of the caller.
+  /// Makes all memory of reserve() free again. Work that finish() has not ended is dropped or ended, and its
+  /// downloads are not delivered. Touches no span of the caller.
   virtual void release() noexcept = 0;
 
   [[nodiscard]] virtual Result<void> upload(DeviceAddress to, ByteSpan from) = 0;

@@ -142,7 +142,7 @@ DriverStatus CardStream::give(const Command& command) {
               static_cast<void**>(parameters), static_cast<void**>(nullptr));
 }
 
-Result<void> CardStream::run() {
+Result<void> CardStream::execute_commands() {
   return in_context([&]() -> Result<void> {
     Result<void> given;
     for (const Command& command : commands) {

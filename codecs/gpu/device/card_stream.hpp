@@ -67,7 +67,7 @@ class CardStream {
   /// Replaces all chunks by one of `wanted_bytes`.
   Result<void> replace_chunks();
   /// Gives `commands` to the card and waits until they are done. Forgets them.
-  Result<void> run();
+  Result<void> execute_commands();
   /// Frees all.
   Result<void> close();
 

@@ -154,7 +154,7 @@ Result<void> CudaQueue::finish() {
   if (card_.is_given_up()) return given_up();
   if (!commands_.empty()) {
     stream_->commands.swap(commands_);
-    MCR_TRY(perform(&CardStream::run));
+    MCR_TRY(perform(&CardStream::execute_commands));
     for (const Delivery& delivery : deliveries_)
       std::memcpy(delivery.to.data(), stream_->pinned + delivery.pinned_at, delivery.to.size());
   }

@@ -2,8 +2,8 @@
 // Threads that call the driver. A thread that is not needed any more waits for the next runner and never ends, so that
 // at the process's end no thread is in a destructor of the driver. The plugin does not link this file.
 #include <condition_variable>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -46,13 +46,13 @@ Worker* take_worker() {
     const std::lock_guard lock(unused_mutex);
     if (unused != nullptr) return std::exchange(unused, unused->next_unused);
   }
-  auto made = std::make_unique<Worker>();
   try {
+    auto made = std::make_unique<Worker>();
     std::thread([worker = made.get()] { serve(*worker); }).detach();
-  } catch (const std::system_error&) {
+    return made.release();
+  } catch (const std::exception&) {  // no thread, or no memory for it
     return nullptr;
   }
-  return made.release();
 }
 
 class ThreadRunner final : public CallRunner {

@@ -5,34 +5,15 @@
 
 #if defined(__HIP__) && !defined(HIP_VERSION)
 
-#include <cstdlib>  // which clang's own header <new> needs
-
 #include "codecs/gpu/kernel_arguments.hpp"
 
-#define __device__ __attribute__((device))
-#define __host__ __attribute__((host))
-#define __global__ __attribute__((global))
-#define __shared__ __attribute__((shared))
-#define __launch_bounds__(threads) __attribute__((amdgpu_flat_work_group_size(threads, threads)))
+#define MCR_THREAD_INDEX __builtin_amdgcn_workitem_id_x()
+#define MCR_BLOCK_INDEX __builtin_amdgcn_workgroup_id_x()
+// The packet of a launch has the threads of all blocks.
+#define MCR_GRID_SIZE (__builtin_amdgcn_grid_size_x() / mcr::codecs::gpu::k_block_threads)
+#include "codecs/gpu/kernels/clang_words.hpp"
 
-struct McrThreadIndex {
-  __declspec(property(get = get_x)) unsigned x;
-  static inline __device__ unsigned get_x() { return __builtin_amdgcn_workitem_id_x(); }
-};
-struct McrBlockIndex {
-  __declspec(property(get = get_x)) unsigned x;
-  static inline __device__ unsigned get_x() { return __builtin_amdgcn_workgroup_id_x(); }
-};
-struct McrGridSize {
-  __declspec(property(get = get_x)) unsigned x;
-  /// The packet of a launch has the threads of all blocks.
-  static inline __device__ unsigned get_x() {
-    return __builtin_amdgcn_grid_size_x() / mcr::codecs::gpu::k_block_threads;
-  }
-};
-extern const __device__ __attribute__((weak)) McrThreadIndex threadIdx;
-extern const __device__ __attribute__((weak)) McrBlockIndex blockIdx;
-extern const __device__ __attribute__((weak)) McrGridSize gridDim;
+#define __launch_bounds__(threads) __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 
 /// Also for memory of the card that the block's threads share.
 inline __device__ void __syncthreads() {

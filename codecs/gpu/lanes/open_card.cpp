@@ -42,7 +42,7 @@ bool is_first_to_ask(const CardOptions& options) {
   if (!options.is_on) return false;
   State& now = state();
   const std::lock_guard lock(now.mutex);
-  if (std::exchange(now.was_asked, true)) return false;
+  if (now.is_decided || std::exchange(now.was_asked, true)) return false;
   now.asked_at = Clock::now();
   return true;
 }
@@ -68,14 +68,6 @@ bool was_card_asked() {
   State& now = state();
   const std::lock_guard lock(now.mutex);
   return now.was_asked;
-}
-
-void use_no_card(const std::string& why) {
-  State& now = state();
-  const std::lock_guard lock(now.mutex);
-  if (std::exchange(now.was_asked, true)) return;
-  now.problem = why;
-  now.is_decided = true;
 }
 
 bool is_being_opened() {

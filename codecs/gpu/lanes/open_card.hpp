@@ -37,13 +37,12 @@ void open_card_of_program(const CardOptions& options);
 /// True for the first caller whose options ask for a card.
 bool is_first_to_ask(const CardOptions& options);
 void open_card(DriverUse use, const CardOptions& options, MakeRunner make_runner);
-void decide_for_no_card(const std::string& why);
 bool is_being_opened();
-/// True if a card was asked for, so that a driver may run in this process; also after use_no_card().
-bool was_card_asked();
 
-/// This process opens no card from now on. Call it before any caller asks for one.
-void use_no_card(const std::string& why);
+/// No card is used, for this reason. If no caller has asked for a card yet, the driver is never loaded.
+void decide_for_no_card(const std::string& why);
+/// True if a caller has asked for a card, so that a driver may run in this process.
+bool was_card_asked();
 
 /// Returns the open card. Null if there is none or not yet, if it was given up, and in a process that was
 /// forked after the card was opened: the driver does not work there.

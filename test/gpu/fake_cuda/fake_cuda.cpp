@@ -13,6 +13,8 @@
 //   call=N:S       the same for the N-th call of any name
 //   hang=N         the N-th kernel never ends
 //   block=NAME:N   the N-th call of NAME (the first) and all later ones never return
+//   kill=N         at the N-th kernel the process dies, as by a fault in the driver
+//   stay=1         the library's own work at the end of the process never ends
 //   slow=US        each kernel takes so many microseconds more
 //   slow_init=MS   cuInit takes so many milliseconds
 //   flip=N         the N-th copy from the card has a wrong byte
@@ -120,6 +122,10 @@ struct Fake {
 Fake& fake() {
   static Fake* const made = new Fake;
   return *made;
+}
+
+__attribute__((destructor)) void end_of_process() {
+  while (fake().number("stay", 0) != 0) ::pause();
 }
 
 constexpr std::size_t page_bytes = 4096;
@@ -423,6 +429,7 @@ EXPORTED Status cuLaunchKernel(const void* function, unsigned blocks, unsigned, 
   {
     const std::lock_guard lock(now.mutex);
     if (++now.launches == now.number("hang", 0)) now.hangs = true;
+    if (now.launches == now.number("kill", 0)) std::raise(SIGKILL);
     if (now.hangs) return success;
   }
   const auto& arguments = *static_cast<const KernelArguments*>(parameters[0]);

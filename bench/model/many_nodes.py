@@ -210,6 +210,7 @@ def draw(result, file):
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "mcr"})  # text as text; the same file each time
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5))
@@ -226,7 +227,7 @@ def draw(result, file):
     right.set(xlabel="MTBF of a node, years", ylabel="share of time that computes", title="Failures (model, not measured)", ylim=(0, 1))
     right.legend(fontsize="small")
     figure.tight_layout()
-    figure.savefig(file)
+    figure.savefig(file, metadata={"Date": None} if file.endswith(".svg") else None)
 
 
 def main():

@@ -66,8 +66,6 @@ class Collector {
         names_(std::move(names)) {
     masked_name_ = masked_name_in(committed.where.prefix);
     distinct_masked_name_ = masked_name_in(committed.where.distinct_prefix);
-    struct stat entry {};
-    is_linked_ = ::lstat(directory_.c_str(), &entry) != 0 || !S_ISDIR(entry.st_mode);
   }
 
   Result<std::vector<std::string>> run() {
@@ -84,7 +82,6 @@ class Collector {
     if (own.size() != 1 || own.front().wholeness != Wholeness::whole)
       return std::vector<std::string>();
     begun_ns_ = own.front().begun_ns;
-    masked_path_ = own.front().name.masked_name;
     MCR_TRY(restart::sync_directory(home_.descriptor()));  // 2
     remove_decisions();                                    // 3
     remove_native_members();
@@ -225,8 +222,7 @@ class Collector {
           const auto name =
               restart::container_name(masked, stub.container_directory, own->launch, own->sequence);
           return name.prefix == committed_.where.prefix &&
-                 name.distinct_prefix == committed_.where.distinct_prefix &&
-                 (!is_linked_ || masked == masked_path_);
+                 name.distinct_prefix == committed_.where.distinct_prefix;
         });
     if (!is_this_name) return false;
     if (stub.launch == own->launch) return stub.sequence < own->sequence;
@@ -283,8 +279,6 @@ class Collector {
   std::vector<std::string> names_;
   std::string masked_name_;           ///< as in the names of containers
   std::string distinct_masked_name_;  ///< as in the names of decisions
-  std::string masked_path_;           ///< of the set's files, as they were written
-  bool is_linked_ = false;  ///< the directory is reached by a link, so other runs may reach it too
   std::uint64_t begun_ns_ = 0;
 };
 

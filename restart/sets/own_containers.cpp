@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "restart/base/access_list.hpp"
@@ -30,29 +31,42 @@ Error not_to_be_used(const std::string& path, const struct stat& inner, const Be
                EPERM};
 }
 
+/// What is done if a symbolic link lies in place of the directory.
+enum class Link {
+  followed,  ///< if it is this user's or root's
+  refused,   ///< several runs may have links to one directory, and mistake each other's sets for their own
+};
+
 /// Follows a link in place of a directory of containers, if the link is this user's or root's.
-Result<File> open_linked(const File& parent, const std::string& path) {
-  struct stat link {};
+Result<File> open_linked(const File& parent, const std::string& path, Link link) {
+  struct stat entry {};
   const std::string name = name_of(path);
-  if (system_calls().fstatat(parent.descriptor(), name.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0)
+  if (system_calls().fstatat(parent.descriptor(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) != 0)
     return system_error("cannot look at", path);
-  if (!S_ISLNK(link.st_mode)) {
+  if (!S_ISLNK(entry.st_mode)) {
     errno = ENOTDIR;
     return system_error("cannot use as a directory:", path);
   }
-  if (!is_own_link(link)) {
+  if (!is_own_link(entry)) {
     return Error{Cause::system,
-                 path + " is a symbolic link that " + user_text(link.st_uid) +
+                 path + " is a symbolic link that " + user_text(entry.st_uid) +
                      " made, and mcr does not follow it; write into a directory of your own, or "
                      "name another directory with container_dir=",
+                 EPERM};
+  }
+  if (link == Link::refused) {
+    return Error{Cause::system,
+                 path +
+                     " is a symbolic link, and mcr writes nothing through it, because several runs "
+                     "may have links to one directory; put a directory in its place, or name "
+                     "another directory with container_dir=",
                  EPERM};
   }
   if (others_may_only_add(MCR_TRY(parent.status()))) {
     return Error{Cause::system,
                  path +
                      " is a symbolic link in a directory to which other users may write, and mcr "
-                     "does not follow it, because they can move a link of yours there; write "
-                     "into a directory of your own, or name another directory with container_dir=",
+                     "does not follow it, because they can move a link of yours there",
                  EPERM};
   }
   File linked = MCR_TRY(File::open(parent.descriptor(), name, O_RDONLY | O_DIRECTORY));
@@ -66,11 +80,12 @@ Result<File> open_linked(const File& parent, const std::string& path) {
   return not_to_be_used(path, status, beside);
 }
 
-Result<File> open_usable(const File& parent, const std::string& path) {
+Result<File> open_usable(const File& parent, const std::string& path, Link link) {
   auto opened = open_beneath(parent.descriptor(), name_of(path), O_RDONLY | O_DIRECTORY);
   if (!opened) {
     const int number = opened.error().system_error;
-    return number == ELOOP || number == ENOTDIR ? open_linked(parent, path) : std::move(opened);
+    return number == ELOOP || number == ENOTDIR ? open_linked(parent, path, link)
+                                                : std::move(opened);
   }
   const Beside beside = MCR_TRY(Beside::of(parent, *opened));
   if (beside.may_be_used()) return opened;
@@ -163,7 +178,7 @@ Result<Made> make_usable(const File& parent, const std::string& path) {
     if (made.is_certain) let_group_enter(parent, *there);
   }
   if (there) MCR_TRY(close_as_far(parent, *there));
-  made.directory = MCR_TRY(open_usable(parent, path));
+  made.directory = MCR_TRY(open_usable(parent, path, Link::refused));
   if (made.is_certain)
     made.is_certain =
         FileIdentity(MCR_TRY(made.directory.status())) == FileIdentity(MCR_TRY(there->status()));
@@ -180,10 +195,18 @@ Result<File> parent_directory(const std::string& directory) {
   return File::open(AT_FDCWD, parent_of(directory), O_PATH | O_DIRECTORY);
 }
 
+/// True if the directory is this user's and empty. make_own_containers() then closes it to other users where
+/// that is needed.
+bool may_be_closed(const std::string& directory) {
+  const auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
+  return status && status->st_uid == ::geteuid() && is_empty(*opened);
+}
+
 }  // namespace
 
 Result<File> open_own_containers(const std::string& directory) {
-  return open_usable(MCR_TRY(parent_directory(directory)), directory);
+  return open_usable(MCR_TRY(parent_directory(directory)), directory, Link::followed);
 }
 
 Result<File> make_own_containers(const std::string& directory) {
@@ -191,7 +214,7 @@ Result<File> make_own_containers(const std::string& directory) {
 }
 
 Result<File> open_own_containers(const File& directory, const std::string& below) {
-  return open_usable(MCR_TRY(parent_of_containers(directory, below)), below);
+  return open_usable(MCR_TRY(parent_of_containers(directory, below)), below, Link::followed);
 }
 
 Result<File> make_own_containers(const File& directory, const std::string& below) {
@@ -209,18 +232,19 @@ Result<File> make_in_own_containers(const File& containers, const std::string& n
   return std::move(MCR_TRY(make_usable(containers, name)).directory);
 }
 
-bool may_be_closed(const std::string& directory) {
-  const auto opened = File::open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  const auto status = opened ? opened->status() : Result<struct stat>(opened.error());
-  return status && status->st_uid == ::geteuid() && is_empty(*opened);
-}
-
-bool is_doubtful(const std::string& directory) {
+std::optional<std::string> refusal_of_containers(const std::string& directory) {
   struct stat status {};
   if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
-    return false;
-  return !S_ISDIR(status.st_mode) || !is_believed(status.st_uid, ::geteuid()) ||
-         others_may_write(status);
+    return std::nullopt;
+  const bool is_plain = S_ISDIR(status.st_mode) && is_believed(status.st_uid, ::geteuid()) &&
+                        !others_may_write(status);
+  if (is_plain) return std::nullopt;
+  const auto above = parent_directory(directory);
+  const auto opened =
+      above ? open_usable(*above, directory, Link::refused) : Result<File>(above.error());
+  if (opened || opened.error().system_error != EPERM || may_be_closed(directory))
+    return std::nullopt;
+  return opened.error().message;
 }
 
 }  // namespace mcr::restart

@@ -4,6 +4,7 @@
 // remove or replace it (restart/base/trust).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "restart/base/file.hpp"
@@ -11,11 +12,12 @@
 namespace mcr::restart {
 
 /// Opens the directory. ENOENT: the directory does not exist. EPERM: it may not be used; the
-/// message says why and what to do.
+/// message says why and what to do. A symbolic link of this user's or root's in place of the directory is
+/// followed: old containers may have been moved to another file system.
 Result<File> open_own_containers(const std::string& directory);
 /// The same, but makes the directory (not those above it) if it is missing. The new directory is no
 /// more open than the one above it. An existing directory of this user that is more open loses
-/// permissions.
+/// permissions. EPERM also if a symbolic link lies in place of the directory.
 Result<File> make_own_containers(const std::string& directory);
 /// The same for the path `below`, which may begin with "..", from an open directory. The path of
 /// `directory` is not used, because it may lead to another user's directory by now.
@@ -31,12 +33,9 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
-/// Looks at the directory's owner and mode only. True if open_own_containers() must decide whether the
-/// directory may be used.
-bool is_doubtful(const std::string& directory);
-
-/// True if the directory is this user's and empty. make_own_containers() then closes it to other users where
-/// that is needed.
-bool may_be_closed(const std::string& directory);
+/// Returns why no container may be put into the directory: it is a symbolic link, or other users could
+/// remove or replace the container. Nothing if it may be, if the directory does not exist, or if this cannot
+/// be known.
+std::optional<std::string> refusal_of_containers(const std::string& directory);
 
 }  // namespace mcr::restart

@@ -72,17 +72,11 @@ bool is_below(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
-// Returns why containers of that name may not be put into their directory; nothing if they may. A
-// directory of this user or root is not checked here, because the leader checks it.
+// Returns why containers of that name may not be put into their directory; nothing if they may.
 std::optional<std::string> refusal_of(const std::string& masked_name, const std::string& launch,
                                       const restart::Settings& settings) {
-  const std::string directory =
-      restart::container_name(masked_name, settings.text("container_dir"), launch, 0).directory;
-  if (!restart::is_doubtful(directory)) return std::nullopt;
-  const auto opened = restart::open_own_containers(directory);
-  if (opened || opened.error().system_error != EPERM || restart::may_be_closed(directory))
-    return std::nullopt;
-  return opened.error().message;
+  return restart::refusal_of_containers(
+      restart::container_name(masked_name, settings.text("container_dir"), launch, 0).directory);
 }
 
 // Reads anew what the stage says, if it was last read more than 20 ms ago.

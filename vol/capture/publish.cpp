@@ -91,9 +91,7 @@ restart::PartPublish record_of(const StagedPart& part, bool provisional) {
 std::optional<restart::File> waiting_directory(const StagedPart& part) {
   const std::string containers = containers_of(part);
   if (containers.empty()) return std::nullopt;
-  auto waiting = restart::open_own_containers(containers);
-  if (!waiting && waiting.error().system_error == ENOENT)
-    waiting = restart::make_own_containers(containers);
+  auto waiting = restart::make_own_containers(containers);
   const auto status = waiting ? waiting->status() : Result<struct stat>(waiting.error());
   return status && restart::is_ours_alone(*status) ? std::optional(*std::move(waiting))
                                                    : std::nullopt;

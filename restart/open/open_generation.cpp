@@ -86,6 +86,7 @@ class View {
     if (!is_unsettled_ && is_plainly_whole()) {
       // Another rank may have recorded a decision while this rank looked.
       if (const auto decision = is_launch() ? decided() : std::nullopt) return obey(*decision);
+      MCR_TRY(look_at_next_rank());
       if (is_launch() && generations_.front().containers > cheap_containers)
         (void)decide(Decision{}).has_value();
       return exactly();
@@ -393,6 +394,7 @@ class View {
       return is_whole ? obey(Decision{false, choice.given, choice.newest}) : exactly();
     }
     if (choice.kind == Choice::Kind::as_it_is) {
+      MCR_TRY(look_at_next_rank());
       if (!is_unsettled_) return exactly();
       Decision whole{false, choice.newest, choice.newest};
       const auto recorded = decide(whole);
@@ -510,6 +512,38 @@ class View {
                            " of a set of " + std::to_string(next.stub.rank_count) +
                            " ranks. Ranks that open files of both get different sets");
     }
+  }
+
+  /// Warns, or fails with mix=refuse, if a plain file that no note describes has replaced the next rank's
+  /// file since this rank's was written. Files are written so while mcr/ cannot be written, or without mcr.
+  /// If a job then ends in the middle of a step, ranks open different steps. Each rank looks at one other
+  /// rank only, the last one at rank 0: then one of the ranks that open the set sees such a file, if there is
+  /// any.
+  Result<void> look_at_next_rank() const {
+    if (!is_launch() || stub_.rank_count < 2) return {};
+    struct stat own {};
+    if (system_calls().fstatat(AT_FDCWD, path_.c_str(), &own, 0) != 0) return {};
+    const std::uint32_t next = (stub_.rank + 1) % stub_.rank_count;
+    for (const std::string& path : sibling_paths(path_, here_.masked_name, stub_.rank, next)) {
+      const FileAt there =
+          file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
+      if (there.kind == FileAt::Kind::nothing) continue;
+      const bool replaced_it = there.kind == FileAt::Kind::plain_file &&
+                               modified_ns(own) < modified_ns(there.status) &&
+                               !native_note_in(here_.place.directory, path, there.status);
+      if (!replaced_it) return {};
+      const std::string text = path + " was written natively after the set of which rank " +
+                               std::to_string(stub_.rank) + " opens its file, " +
+                               here_.masked_name + " (launch " + stub_.launch + ", sequence " +
+                               std::to_string(stub_.sequence) +
+                               "). If a job ended in the middle of a step, ranks open different "
+                               "steps. `mcr unpack` writes that set as plain files";
+      if (opener_.mix == Mix::refuse)
+        return Error{Cause::usage, text + ". The open was refused (mix=refuse)"};
+      log_warning_once("natively " + here_.masked_name, text);
+      return {};
+    }
+    return {};
   }
 
   void warn(const Choice& choice, const std::string& newest) const {

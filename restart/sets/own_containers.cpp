@@ -236,6 +236,12 @@ std::optional<std::string> refusal_of_containers(const std::string& directory) {
   struct stat status {};
   if (system_calls().fstatat(AT_FDCWD, directory.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
     return std::nullopt;
+  if (S_ISDIR(status.st_mode) &&
+      ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0 &&
+      (errno == EACCES || errno == EROFS)) {
+    return system_error("cannot put files into", directory).message +
+           "; make it writable, or name another directory with container_dir=";
+  }
   const bool is_plain = S_ISDIR(status.st_mode) && is_believed(status.st_uid, ::geteuid()) &&
                         !others_may_write(status);
   if (is_plain) return std::nullopt;

@@ -33,8 +33,8 @@ Result<MadeContainers> make_open_containers(const File& directory, const std::st
 /// Makes a directory in a directory of containers, such as set-natives/, in the same way.
 Result<File> make_in_own_containers(const File& containers, const std::string& name);
 
-/// Returns why no container may be put into the directory: it is a symbolic link, or other users could
-/// remove or replace the container. Nothing if it may be, if the directory does not exist, or if this cannot
+/// Returns why no container may be put into the directory: it is a symbolic link, this user may not write to
+/// it, or other users could remove or replace the container. Nothing if it may be, if the directory does not exist, or if this cannot
 /// be known.
 std::optional<std::string> refusal_of_containers(const std::string& directory);
 

@@ -143,7 +143,9 @@ class Cluster:
         raise AssertionError("no NSpid")
 
     def kill_node(self, number):
-        """As a crash: all of its processes and its /dev/shm are gone at once."""
+        """As a crash: all of its processes and its /dev/shm are gone at once. Its network goes first, or the kernel would close connections
+        that a crashed node leaves open."""
+        self.on_login(["ip", "link", "del", f"v{number}"])
         os.kill(self.pids.pop(self.names[number]), signal.SIGKILL)
 
     def on(self, number, words, check=True, seconds=60):

@@ -348,8 +348,8 @@ class View {
     return std::any_of(present_.stubs.begin(), present_.stubs.end(), [&](const auto& entry) {
       const auto& [rank, stub] = entry;
       if (stub.launch == opener_.launch || present_.linked.contains(rank)) return false;
-      return path_tail(stub.path, here_.components) !=
-             path_tail(present_.paths.at(rank), here_.components);
+      return path_tail(stub.path, here_.named_components) !=
+             path_tail(present_.paths.at(rank), here_.named_components);
     });
   }
 

@@ -17,10 +17,12 @@ namespace mcr::restart {
 struct NamesHere {
   ContainerPlace place;
   std::size_t components = 1;  ///< of a path, counted from its end, below the shared directory
-  std::string tail;            ///< the opened path's last `components`
-  std::string base;            ///< the path before `tail`
-  bool renamed = false;        ///< the files do not have the names under which they were written
-  std::string masked_name;     ///< the mask of the present names
+  std::size_t named_components =
+      1;                    ///< likewise, below the directory that holds the containers' directory
+  std::string tail;         ///< the opened path's last `components`
+  std::string base;         ///< the path before `tail`
+  bool renamed = false;     ///< the files do not have the names under which they were written
+  std::string masked_name;  ///< the mask of the present names
 };
 
 /// Finds the present names. `path` is the stub's path, links resolved. If containers at the found

@@ -22,10 +22,14 @@ class Account:
         self.own(self.stage)
         self.stage = self.stage / "stage"
 
+    def is_inside(self, path):
+        """False if links on the way lead out of the test's own directories."""
+        real = Path(path).resolve()
+        return any(real.is_relative_to(place.resolve()) for place in (self.t.dir.parent, self.t.stage_root))
+
     def own(self, path):
         """Gives the file or link to this user, unless links on the way lead out of the test's own directories."""
-        real = Path(os.path.dirname(path) if os.path.islink(path) else path).resolve()
-        if not any(real.is_relative_to(place.resolve()) for place in (self.t.dir.parent, self.t.stage_root)):
+        if not self.is_inside(os.path.dirname(path) if os.path.islink(path) else path):
             return path
         os.chown(path, self.number, self.number, follow_symlinks=False)
         return path
@@ -80,6 +84,8 @@ class Account:
         return path
 
     def directory(self, path, mode=0o755, group=None):
+        if not self.is_inside(path):
+            raise NotADirectoryError(f"{path} leads out of the test's directories")
         path.mkdir(parents=True, exist_ok=True)
         os.chown(path, self.number, self.number if group is None else group)
         path.chmod(mode)

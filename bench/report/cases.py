@@ -45,7 +45,7 @@ def leader_throughput(place):
         figures.append(figure)
         known = one["throughput_over_known_cpu"]
         figures.append(Figure(group, f"the same beside a bare loop that knows what each frame ends with, profile {profile}",
-                              [known["low"], known["median"], known["high"]]))
+                              [known["low"], known["median"], known["high"]], more_is_better=True))
         rows[profile] = [(r["median"], r["low"], r["high"])]
         threads = lambda n: lambda: place.pack(files, "-j", n, "--profile", profile).wall
         gain, _, _ = ratios(threads(1), threads(2), rounds)
@@ -88,7 +88,8 @@ def many_variables(place):
     skeletons = packed.report["variables"][-1]["stored_bytes"]
     figures += [Figure(group, "skeletons, stored ÷ raw bytes of the set (datasets of 9 KiB)",
                        100 * skeletons / packed.report["raw_bytes"], ("<=", 1), "%"),
-                Figure(group, "size: raw ÷ container", packed.report["raw_bytes"] / packed.report["container_bytes"], None, "×")]
+                Figure(group, "size: raw ÷ container", packed.report["raw_bytes"] / packed.report["container_bytes"], None, "×",
+                       more_is_better=True)]
     for name in ("many", "many-real"):
         place.drop(name)
     return figures, {}
@@ -334,7 +335,8 @@ def model(place):
         for name, value in row.items():
             if name != "processes":
                 series.setdefault(name, []).append((row["processes"], value, value, value))
-    figures = [Figure(group, "measured ratio", ratio, None, "×"), Figure(group, "measured speed of a thread", speed / 1e6, None, "MB/s")]
+    figures = [Figure(group, "measured ratio", ratio, None, "×", more_is_better=True),
+               Figure(group, "measured speed of a thread", speed / 1e6, None, "MB/s", more_is_better=True)]
     return figures, {group: [lines("Time of a checkpoint, 1 GB a process", "processes", "seconds", series, y_log=True)]}
 
 

@@ -140,8 +140,17 @@ svg{width:100%;height:auto} svg text{font-size:12px;fill:#444} .grid{stroke:#e6e
 .score b{display:block;font-size:1.5rem}"""
 
 
-def page(machine, quick, figures, plots, failures):
-    """plots: {group: [svg, …]}."""
+def earlier_figure(figure, compared):
+    """The table's cell about the last kept run. `compared`: of history.compare()."""
+    before, is_worse = compared.get((figure.group, figure.title), (None, False))
+    if before is None:
+        return ""
+    return f'{"<b>worse</b> than " if is_worse else ""}{number(before["value"])}<div class="note">{number(before["low"])} … {number(before["high"])}</div>'
+
+
+def page(machine, quick, figures, plots, failures, kept=None, compared=None):
+    """plots: {group: [svg, …]}; kept: the machine's facts of the last kept run; compared: of history.compare()."""
+    compared = compared or {}
     facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in machine.items() if value != "")
     held = [f for f in figures if f.holds()]
     missed = [f for f in figures if f.holds() is False]
@@ -150,7 +159,11 @@ def page(machine, quick, figures, plots, failures):
            f'<p class="facts">{esc(facts)}{"; quick run: small sets, few rounds" if quick else ""}. Every figure is a ratio of things '
            f"measured in this run, alternating; the thin line is the middle half of the rounds, the mark what was asked.</p>"
            f'<div class="score"><div><b>{len(held)}</b>as asked</div><div><b>{len(missed)}</b>short of it</div>'
-           f"<div><b>{len(figures) - len(held) - len(missed)}</b>with nothing asked</div></div>"]
+           f"<div><b>{len(figures) - len(held) - len(missed)}</b>with nothing asked</div>"
+           f"<div><b>{sum(worse for _, worse in compared.values())} of {len(compared)}</b>worse than the last kept run</div></div>"]
+    if kept:
+        out.append(f'<p class="facts">The last column shows the last kept run: {esc(", ".join(f"{key} {value}" for key, value in kept.items() if value != ""))}. '
+                   f"A figure is worse if the middle halves of the rounds of both runs do not overlap.</p>")
     for group in dict.fromkeys([f.group for f in figures] + list(plots)):
         out.append(f"<h2>{esc(group)}</h2>{''.join(plots.get(group, []))}<table>")
         for f in (f for f in figures if f.group == group):
@@ -158,7 +171,7 @@ def page(machine, quick, figures, plots, failures):
             note = f'<div class="note">{esc(f.note)}</div>' if f.note else ""
             spread = "" if f.low == f.high else f'<div class="note">{number(f.low)} … {number(f.high)}</div>'
             out.append(f'<tr><td>{esc(f.title)}{note}</td><td class="n">{number(f.value)} {esc(f.unit)}{spread}</td>'
-                       f'<td class="n">{asked}</td><td>{meter(f)}</td></tr>')
+                       f'<td class="n">{asked}</td><td>{meter(f)}</td><td class="n">{earlier_figure(f, compared)}</td></tr>')
         out.append("</table>")
     if failures:
         out.append("<h2>Not measured</h2>" + "".join(f"<p><b>{esc(name)}</b>: {esc(why)}</p>" for name, why in failures))

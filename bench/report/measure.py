@@ -78,11 +78,13 @@ def ratios(first, second, rounds):
 
 
 class Figure:
-    """One line of the report. `asked`: (\"<=\", 1.0) and so on, or None."""
+    """One line of the report. `asked`: (\"<=\", 1.0) and so on, or None. Without it, less is better unless
+    `more_is_better`."""
 
-    def __init__(self, group, title, values, asked=None, unit="", note=""):
+    def __init__(self, group, title, values, asked=None, unit="", note="", more_is_better=False):
         values = values if isinstance(values, list) else [values]
         self.group, self.title, self.unit, self.note, self.asked = group, title, unit, note, asked
+        self.less_is_better = asked[0] == "<=" if asked else not more_is_better
         self.value, self.low, self.high = (quantile(values, place) for place in (0.5, 0.25, 0.75))
 
     def holds(self):
@@ -93,7 +95,13 @@ class Figure:
 
     def to_json(self):
         return {"group": self.group, "title": self.title, "value": self.value, "low": self.low, "high": self.high,
-                "unit": self.unit, "asked": self.asked and list(self.asked), "holds": self.holds(), "note": self.note}
+                "unit": self.unit, "less_is_better": self.less_is_better, "asked": self.asked and list(self.asked), "holds": self.holds(), "note": self.note}
+
+
+def build_name():
+    """The commit that is checked out, and "+" if files were changed since; "" where that is not known."""
+    told = subprocess.run(["git", "describe", "--always", "--abbrev=7", "--dirty=+"], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
+    return told.stdout.strip()
 
 
 def machine():
@@ -106,7 +114,7 @@ def machine():
             return ""
     kib = int(first("/proc/meminfo", r"MemTotal:\s*(\d+)") or 0)
     return {"processor": first("/proc/cpuinfo", r"model name\s*:\s*(.*)"), "cores": len(os.sched_getaffinity(0)),
-            "memory_gib": round(kib / 2**20, 1), "kernel": platform.release(),
+            "memory_gib": round(kib / 2**20, 1), "kernel": platform.release(), "build": build_name(),
             "load_at_start": round(os.getloadavg()[0], 2), "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
 
 

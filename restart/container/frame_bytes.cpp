@@ -23,6 +23,21 @@ constexpr long longest_pause_ns = 5'000'000;
 
 }  // namespace
 
+void FrameBytes::Decoded::resize(std::size_t bytes) {
+  if (bytes > capacity) {
+    release();
+    memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    capacity = bytes;
+  }
+  size = bytes;
+}
+
+void FrameBytes::Decoded::release() {
+  memory.reset();
+  capacity = 0;
+  size = 0;
+}
+
 FrameBytes::~FrameBytes() {
   if (const auto after_file = frame_decoding().after_file; after_file != nullptr) after_file();
   log_debug(container_->name(), ", rank ", std::to_string(rank_), ": ",
@@ -40,8 +55,8 @@ Result<void> FrameBytes::read(const WantedFrame& wanted, std::size_t begin, Muta
     if (out.size() == wanted.place.raw_bytes && find_cached(wanted) == nullptr)
       return decode(wanted, out);
   }
-  const Bytes* raw = MCR_TRY(decoded(wanted));
-  std::copy_n(raw->begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
+  const ByteSpan raw = MCR_TRY(decoded(wanted));
+  std::ranges::copy(raw.subspan(begin, out.size()), out.begin());
   return {};
 }
 
@@ -82,8 +97,7 @@ Result<bool> FrameBytes::read_shared(SharedFrames& others, const WantedFrame& wa
 
 /// Decodes the frame into the cache and shares it with the other ranks.
 Result<void> FrameBytes::make(SharedFrames& others, const WantedFrame& wanted) {
-  const Bytes* raw = MCR_TRY(decoded(wanted));
-  others.put(wanted.of_container(), *raw);
+  others.put(wanted.of_container(), MCR_TRY(decoded(wanted)));
   return {};
 }
 
@@ -137,36 +151,36 @@ FrameBytes::Decoded* FrameBytes::find_cached(const WantedFrame& wanted) {
   return nullptr;
 }
 
-Result<const Bytes*> FrameBytes::decoded(const WantedFrame& wanted) {
+Result<ByteSpan> FrameBytes::decoded(const WantedFrame& wanted) {
   Decoded* cached = find_cached(wanted);
   if (cached == nullptr) {
     cached = &*std::min_element(cache_.begin(), cache_.end(),
                                 [](const Decoded& a, const Decoded& b) { return a.used < b.used; });
     cached->used = 0;
     make_room(*cached, wanted.place.raw_bytes);
-    cached->raw.resize(wanted.place.raw_bytes);
-    MCR_TRY(decode(wanted, cached->raw));
+    cached->resize(wanted.place.raw_bytes);
+    MCR_TRY(decode(wanted, cached->raw()));
     cached->number = wanted.of_container().number;
   }
   cached->used = ++clock_;
-  return &cached->raw;
+  return ByteSpan(cached->raw());
 }
 
 /// Drops the least recently used frames until `bytes` more fit; `next` will hold these bytes.
 void FrameBytes::make_room(Decoded& next, std::size_t bytes) {
-  if (next.raw.capacity() > 2 * bytes) Bytes().swap(next.raw);
+  if (next.capacity > 2 * bytes) next.release();
   std::size_t held = bytes;
-  for (const Decoded& cached : cache_) held += &cached == &next ? 0 : cached.raw.capacity();
+  for (const Decoded& cached : cache_) held += &cached == &next ? 0 : cached.capacity;
   while (held > cached_bytes) {
     Decoded* oldest = nullptr;
     for (Decoded& cached : cache_) {
-      const bool holds = &cached != &next && cached.raw.capacity() != 0;
+      const bool holds = &cached != &next && cached.capacity != 0;
       if (holds && (oldest == nullptr || cached.used < oldest->used)) oldest = &cached;
     }
     if (oldest == nullptr) return;
-    held -= oldest->raw.capacity();
+    held -= oldest->capacity;
     oldest->used = 0;
-    Bytes().swap(oldest->raw);
+    oldest->release();
   }
 }
 

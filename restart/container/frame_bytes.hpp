@@ -66,7 +66,14 @@ class FrameBytes {
   struct Decoded {
     std::uint64_t number = 0;  ///< in the container's table of frames
     std::uint64_t used = 0;    ///< time of last use; 0: holds nothing
-    Bytes raw;
+    std::unique_ptr<std::byte[]>
+        memory;                ///< a frame may have many MiB: not filled with zeros first
+    std::size_t capacity = 0;  ///< of `memory`
+    std::size_t size = 0;
+
+    [[nodiscard]] MutableByteSpan raw() const { return {memory.get(), size}; }
+    void resize(std::size_t bytes);
+    void release();
   };
   /// The cache is bounded mainly by its bytes (cached_bytes). This number is generous, because
   /// readers of adaptive meshes go grid by grid through a frame of each of dozens of variables.
@@ -74,7 +81,7 @@ class FrameBytes {
 
   Result<void> decode(const WantedFrame& wanted, MutableByteSpan raw);
   Decoded* find_cached(const WantedFrame& wanted);
-  Result<const Bytes*> decoded(const WantedFrame& wanted);
+  Result<ByteSpan> decoded(const WantedFrame& wanted);
   void make_room(Decoded& next, std::size_t bytes);
   SharedFrames* shared();
   Result<bool> read_shared(SharedFrames& others, const WantedFrame& wanted, std::size_t begin,

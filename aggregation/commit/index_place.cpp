@@ -145,20 +145,21 @@ IndexPlace place_in_tree(const HeldContainers& home, const restart::SetIdentity&
 std::string NamesByInode::find(const File& directory, ino_t inode) {
   const auto status = directory.status();
   if (!status) return {};
-  const auto [known, is_new] = directories_.try_emplace(FileIdentity(*status));
-  if (is_new) {
+  const auto entry = directories_.try_emplace(FileIdentity(*status));
+  auto& inodes = entry.first->second;
+  if (entry.second) {
     const auto add = [&](std::string name) {
       struct stat file {};
       if (restart::system_calls().fstatat(directory.descriptor(), name.c_str(), &file,
                                           AT_SYMLINK_NOFOLLOW) == 0 &&
           S_ISREG(file.st_mode))
-        known->second.emplace(file.st_ino, std::move(name));
+        inodes.emplace(file.st_ino, std::move(name));
       return true;
     };
     (void)restart::for_each_name(directory.descriptor(), ".", add).has_value();
   }
-  const auto found = known->second.find(inode);
-  return found == known->second.end() ? std::string() : found->second;
+  const auto found = inodes.find(inode);
+  return found == inodes.end() ? std::string() : found->second;
 }
 
 Result<OpenNative> open_native(const HeldContainers& home, const restart::SetIdentity& set,

@@ -263,7 +263,7 @@ TEST_CASE("with container_dir=../NAME, what belongs to another directory's set i
   // Sequence 0: the decision chose the other directory's set. Its containers have the same names as those of
   // this directory's sets.
   job.commit(0, {0, 1}, other);
-  const std::uint64_t chosen = GENERATE(0, 7);
+  const std::uint64_t chosen = GENERATE(0U, 7U);
   for (const char* directory : {"out", "step"}) {
     const std::string place = decision_of(directory);
     REQUIRE(restart::record_decision(job.out("../mcr"), fs::path(place).filename(),

@@ -148,7 +148,7 @@ TEST_CASE(
   const ScratchDirectory directory;
   const std::string place = directory / "mcr";
   REQUIRE(::mkdir(place.c_str(), 0755) == 0);
-  const mode_t mode = GENERATE(02775, 0755);
+  const mode_t mode = GENERATE(02775U, 0755U);
   REQUIRE(::chmod(directory.path().c_str(), mode) == 0);
   REQUIRE(::chmod(place.c_str(), mode) == 0);
   REQUIRE(record_decision(place, "set-x.earlier-0.decision", example()));

@@ -246,7 +246,7 @@ TEST_CASE("if each step was written under a name of its own, the names tell the 
   now.name.masked_name = "/tmp0003.{rank}";  // the time counts, not the name
   auto asked = question({old, now}, {shows(now), shows(old), shows(old), shows(old)});
   asked.renamed = true;
-  for (const std::uint32_t rank : {0, 3}) {
+  for (const std::uint32_t rank : {0U, 3U}) {
     asked.rank = rank;
     asked.own = asked.present[rank].generation;
     const auto choice = choose_generation(asked);

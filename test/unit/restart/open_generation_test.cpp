@@ -598,7 +598,7 @@ TEST_CASE("a container with a thousand names is read once, and a name of another
   };
   const long before = calls_of_read("before");
   // The names of an older launch come first, and are not those of the set in the container.
-  for (int i = 0; i < 1000; ++i) {
+  for (std::uint32_t i = 0; i < 1000; ++i) {
     fs::create_hard_link(run.container("A", 0, 1), run.container("0", 0, 1000 + i));
     fs::create_hard_link(run.container("A", 0, 1), run.container("A", 0, 1000 + i));
   }

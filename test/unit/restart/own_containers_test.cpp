@@ -12,7 +12,7 @@ using namespace mcr::restart;
 TEST_CASE("a new directory of containers serves its owner, whatever the umask takes",
           "[own_containers]") {
   const ScratchDirectory place;
-  for (const mode_t mask : {0577, 0777, 0277, 0022}) {
+  for (const mode_t mask : {0577U, 0777U, 0277U, 0022U}) {
     const std::string path = place.path() + "/mcr-" + std::to_string(mask);
     const mode_t before = ::umask(mask);
     const auto made = make_own_containers(path);

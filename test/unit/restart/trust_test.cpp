@@ -197,7 +197,7 @@ TEST_CASE("the mode of a directory of ours is never more open than that of the d
   for (mode_t mode = 0; mode <= 07777; ++mode) {
     const struct stat outer = directory_of(me, mode, ::getegid());
     CHECK(Beside(outer, directory_of(me, mode_beside(outer), ::getegid())).is_no_more_open());
-    const struct stat foreign = directory_of(me, mode & ~S_ISGID, ::getegid() + 1);
+    const struct stat foreign = directory_of(me, mode & ~mode_t{S_ISGID}, ::getegid() + 1);
     CHECK(Beside(foreign, directory_of(me, mode_beside(foreign), ::getegid())).is_no_more_open());
   }
   CHECK(mode_beside(directory_of(me, 0755)) == 0755);

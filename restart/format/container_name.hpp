@@ -19,6 +19,9 @@
 
 namespace mcr::restart {
 
+/// The value of container_dir= unless it is set.
+constexpr std::string_view default_container_dir = "mcr";
+
 struct ContainerName {
   std::string base;       ///< the directory that all parts share, absolute
   std::string directory;  ///< base / container_dir

@@ -163,6 +163,16 @@ class View {
   /// True if the file is a set of its own, which no other rank's file can make incomplete.
   [[nodiscard]] bool is_alone() const { return is_of_one_file(here_.place.masked_name); }
 
+  /// Returns the directory of containers in which a rank of this launch that opens a native file of the set
+  /// looks for a note; "" if that rank looks elsewhere: it has no stub that names the directory, only
+  /// container_dir=.
+  [[nodiscard]] std::string directory_of_notes() const {
+    const std::string written = without_dots(stub_.container_directory);
+    const bool is_named =
+        written == default_container_dir || written == without_dots(opener_.container_dir);
+    return is_named ? here_.place.directory : std::string();
+  }
+
   /// True if the containers alone prove that the set is whole. Then every rank sees the same, and
   /// nothing else has to be read.
   [[nodiscard]] bool is_plainly_whole() const {
@@ -309,7 +319,7 @@ class View {
     if (!is_known(stub_, generations_) && stub_.masked_names.size() > 1 && find_place(look))
       generations_ = stored_generations(here_.place, here_.components, false, look);
     present_ = present_names(path_, here_.masked_name, stub_.rank, stub_.rank_count,
-                             here_.place.directory, here_.place.owner, look);
+                             directory_of_notes(), here_.place.owner, look);
     here_.renamed = here_.renamed || another_was_renamed();
     if (here_.renamed) add_generations_of_stubs(look);
     name_generations(present_, generations_);
@@ -528,9 +538,10 @@ class View {
       const FileAt there =
           file_of_rank(path, shared_directory(here_.masked_name), here_.place.owner);
       if (there.kind == FileAt::Kind::nothing) continue;
-      const bool replaced_it = there.kind == FileAt::Kind::plain_file &&
-                               modified_ns(own) < modified_ns(there.status) &&
-                               !native_note_in(here_.place.directory, path, there.status);
+      const bool is_newer =
+          there.kind == FileAt::Kind::plain_file && modified_ns(own) < modified_ns(there.status);
+      const bool replaced_it =
+          is_newer && !native_note_in(directory_of_notes(), path, there.status);
       if (!replaced_it) return {};
       const std::string text = path + " was written natively after the set of which rank " +
                                std::to_string(stub_.rank) + " opens its file, " +

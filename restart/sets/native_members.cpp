@@ -9,6 +9,7 @@
 #include <charconv>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "restart/base/access_list.hpp"
 #include "restart/base/attributes.hpp"
@@ -17,6 +18,7 @@
 #include "restart/base/path_names.hpp"
 #include "restart/base/system.hpp"
 #include "restart/base/trust.hpp"
+#include "restart/format/container_name.hpp"
 #include "restart/sets/own_containers.hpp"
 #include "restart/stage/stub_file.hpp"
 
@@ -214,13 +216,16 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
 std::optional<NativeNote> find_native_note(const File& directory, const std::string& path,
                                            std::string_view container_dir,
                                            const struct stat& status) {
+  std::vector<std::string_view> directories{container_dir};
+  if (container_dir != default_container_dir) directories.push_back(default_container_dir);
   std::string above = parent_of(path);
   std::string up;
   for (int level = 0; level <= most_levels; ++level) {
-    const std::string below = up + std::string(container_dir);
-    auto note = read_note(directory.descriptor(), below, path, status);
-    if (note) {
-      note->containers = above + "/" + std::string(container_dir);
+    for (const std::string_view name : directories) {
+      const std::string below = up + std::string(name);
+      auto note = read_note(directory.descriptor(), below, path, status);
+      if (!note) continue;
+      note->containers = above + "/" + std::string(name);
       note->below = below;
       return note;
     }

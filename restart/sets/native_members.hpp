@@ -57,7 +57,7 @@ std::optional<NativeNote> native_note_in(const std::string& containers, const st
                                          const struct stat& status);
 /// The same if the directory of containers is not known: looks beside the file, and beside each
 /// directory above it that may be a rank's. `directory` is that of the file, and `container_dir`
-/// the setting.
+/// the setting; the default directory is looked at, too, because the file may be older than the setting.
 std::optional<NativeNote> find_native_note(const File& directory, const std::string& path,
                                            std::string_view container_dir,
                                            const struct stat& status);
